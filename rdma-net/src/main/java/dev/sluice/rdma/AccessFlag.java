@@ -1,0 +1,23 @@
+package dev.sluice.rdma;
+
+/**
+ * What may be done to a memory region or to a queue pair's memory: {@code enum ibv_access_flags}
+ * (ibv_reg_mr(3)). Local read is always allowed.
+ */
+public enum AccessFlag {
+  LOCAL_WRITE(1),
+  REMOTE_WRITE(1 << 1),
+  REMOTE_READ(1 << 2),
+  REMOTE_ATOMIC(1 << 3);
+
+  private final int bit;
+
+  AccessFlag(int bit) {
+    this.bit = bit;
+  }
+
+  /** The flag's bit in the C enum. */
+  public int bit() {
+    return bit;
+  }
+}

@@ -1,0 +1,68 @@
+package dev.sluice.rdma;
+
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A reliable-connected queue pair (ibv_create_qp(3), ibv_modify_qp(3)).
+ *
+ * <p>Work requests of the send queue complete in posting order. The first one that fails moves the
+ * queue pair to ERROR, and every other, pending or posted later, completes exactly once with
+ * WR_FLUSH_ERR. A successful work request completes only if it was signaled; the completion of a
+ * signaled one says that all before it are done.
+ */
+public interface QueuePair extends AutoCloseable {
+  /** 24 bits, unique on the device. */
+  int qpNumber();
+
+  QueuePairState state();
+
+  QueuePairCapabilities capabilities();
+
+  /** What the peer needs to connect to this queue pair. Valid from INIT on. */
+  QueuePairAddress address();
+
+  /**
+   * RESET to INIT.
+   *
+   * @param access what the peer may do through this queue pair; empty for a pure initiator
+   * @throws VerbsException EINVAL in another state
+   */
+  void toInit(Set<AccessFlag> access) throws VerbsException;
+
+  /**
+   * INIT to RTR: from now on requests of {@code remote} are answered. Does not wait for the peer.
+   */
+  void toRtr(QueuePairAddress remote, ConnectionAttributes attributes) throws VerbsException;
+
+  /** RTR to RTS: from now on the send queue is processed. */
+  void toRts() throws VerbsException;
+
+  /** Any state to ERROR: flushes both queues. */
+  void toError() throws VerbsException;
+
+  /** Any state to RESET: drops what is queued without completions. */
+  void toReset() throws VerbsException;
+
+  /**
+   * Posts a chain of work requests (ibv_post_send(3)); does not wait.
+   *
+   * @throws PostException EINVAL in RESET, INIT or RTR or for a request beyond the capabilities,
+   *     ENOMEM when the send queue is full; names the first request that was not posted
+   */
+  void postSend(List<SendWorkRequest> chain) throws PostException;
+
+  /**
+   * Posts a chain of receives (ibv_post_recv(3)).
+   *
+   * @throws PostException EINVAL in RESET or beyond the capabilities, ENOMEM when the queue is full
+   */
+  void postReceive(List<ReceiveWorkRequest> chain) throws PostException;
+
+  /**
+   * Destroys the queue pair (ibv_destroy_qp(3)): no access to its buffers is under way afterwards,
+   * and completions that were not polled are dropped. Idempotent.
+   */
+  @Override
+  void close();
+}
