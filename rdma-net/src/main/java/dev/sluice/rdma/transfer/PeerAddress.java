@@ -1,0 +1,15 @@
+package dev.sluice.rdma.transfer;
+
+/**
+ * A peer process and where its control endpoint listens.
+ *
+ * @param id the peer's name, unique in the application: an executor id
+ * @param host host name or address
+ * @param port TCP port of its control endpoint
+ */
+public record PeerAddress(String id, String host, int port) {
+  @Override
+  public String toString() {
+    return id + " at " + host + ":" + port;
+  }
+}

@@ -1,0 +1,20 @@
+package dev.sluice.rdma.transfer;
+
+import java.util.List;
+
+/**
+ * Ranges of one peer's memory to READ back to back into one buffer.
+ *
+ * @param peer the peer
+ * @param ranges what to READ, in the order of the target's bytes
+ * @param target takes the bytes; the engine retains it until no READ can write to it any more,
+ *     whatever the listener does with its own reference
+ * @param deadlineNanos {@link System#nanoTime} by which the listener is answered
+ * @param listener gets exactly one answer
+ */
+public record ReadRequest(
+    PeerAddress peer,
+    List<ReadRange> ranges,
+    PooledBuffer target,
+    long deadlineNanos,
+    ReadListener listener) {}

@@ -1,0 +1,24 @@
+package dev.sluice.spark.locate;
+
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.util.concurrent.CompletableFuture;
+
+/** Finds where an executor's map outputs can be READ. Any thread, never blocks. */
+public interface Locator {
+  /**
+   * @param peer the executor's endpoint; null when it has none that this process can READ from
+   * @param outputs one element a map id asked for; null for one that cannot be READ
+   */
+  record Located(PeerAddress peer, MapOutputLocation[] outputs) {}
+
+  /**
+   * Looks the map outputs up in the driver's table, and asks the executor for what that lacks.
+   *
+   * @return never completes exceptionally: what cannot be located is null in the result
+   */
+  CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds);
+
+  /** A READ found the location stale: the next {@link #locate} asks the executor. */
+  void invalidate(int shuffleId, MapOutputLocation stale);
+}

@@ -1,0 +1,29 @@
+package dev.sluice.spark.metrics;
+
+/** Why blocks went by Spark's own transfer instead of READ. */
+public enum FallbackReason {
+  /** The executor runs without RDMA. */
+  OFF,
+  /** The peer has no RDMA endpoint of the same provider. */
+  PEER,
+  /** The map output is not registered at the peer: over budget, migrated, gone. */
+  NOT_REGISTERED,
+  /** The location was stale, also when it was resolved again. */
+  STALE_LOCATION,
+  /** No queue pair could be connected. */
+  CONNECT,
+  /** The READ failed, also on a fresh queue pair. */
+  TRANSPORT,
+  /** The READ was not done by its deadline. */
+  DEADLINE,
+  /** The peer is not tried for a while. */
+  CIRCUIT_OPEN,
+  /** No buffer became free in time. */
+  BUFFERS,
+  /** The bytes did not match Spark's checksum, twice. */
+  CHECKSUM,
+  /** Wire encryption is asked for, and READs would carry plain bytes. */
+  WIRE_ENCRYPTION,
+  /** A block of a kind that is not READ: push-merged, or too large for memory. */
+  BLOCK_KIND
+}
