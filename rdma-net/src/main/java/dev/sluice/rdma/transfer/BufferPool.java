@@ -1,24 +1,270 @@
 package dev.sluice.rdma.transfer;
 
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Queue;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Registered buffers in size classes under a hard cap. */
+/**
+ * Registered buffers under a hard cap: the targets of READs.
+ *
+ * <p>Any thread acquires and releases; the engine's duty cycle calls {@link #expire}; the endpoint
+ * closes it after the last queue pair. Buffers are cut from {@link Slab}s, which are allocated and
+ * registered once each as they are needed and count against the cap whole. What a process pins is
+ * therefore the cap at most, whatever the number of peers.
+ *
+ * <p>Nobody may write to the memory from outside: it is registered for local writes alone.
+ */
 public final class BufferPool implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(BufferPool.class);
+
+  private static final int MAX_SLAB_BYTES = 32 << 20;
+
+  private record Waiter(int bytes, long deadlineNanos, Consumer<PooledBuffer> taker) {}
+
+  private record Answer(Consumer<PooledBuffer> taker, PooledBuffer buffer) {}
+
+  private final ProtectionDomain protectionDomain;
+  private final TransferCounters counters;
+  private final Arena arena = Arena.ofShared();
+  private final int slabBytes;
+
+  // All below is guarded by this object's lock, which is never held while a taker runs.
+  private final Object lock = new Object();
+  private final List<Slab> slabs = new ArrayList<>();
+  private final Queue<Waiter> waiters = new ArrayDeque<>();
+  private final Queue<Answer> answers = new ArrayDeque<>();
+  private int maxSlabs;
+  private int buffersInUse;
+  private long bytesInUse;
+  private boolean answering;
+  private boolean warned;
+  private boolean closed;
+
+  /**
+   * @param maxBytes registered bytes at most
+   */
+  BufferPool(ProtectionDomain protectionDomain, long maxBytes, TransferCounters counters) {
+    this.protectionDomain = protectionDomain;
+    this.counters = counters;
+    // At least four slabs, so that one request for the largest buffer does not take all.
+    long quarter = Math.max(Slab.PAGE_BYTES, Long.highestOneBit(maxBytes / 4));
+    slabBytes = (int) Math.min(MAX_SLAB_BYTES, quarter);
+    maxSlabs = Math.toIntExact(maxBytes / slabBytes);
+  }
+
   /** The largest buffer that can be asked for, in bytes. */
   public int maxBufferBytes() {
-    throw new UnsupportedOperationException();
+    return slabBytes;
+  }
+
+  /** Bytes of the buffers that are in use, rounded up to pages. */
+  public long bytesInUse() {
+    synchronized (lock) {
+      return bytesInUse;
+    }
+  }
+
+  /** Bytes that are pinned. */
+  public long registeredBytes() {
+    synchronized (lock) {
+      return (long) slabs.size() * slabBytes;
+    }
   }
 
   /**
    * Hands a buffer to {@code taker}, at once where there is room, else when others are released;
-   * null when the deadline passes first. Never blocks.
+   * null when the deadline passes first. Never blocks, but to allocate and register a slab, which
+   * happens a few times in a process's life.
+   *
+   * @param deadlineNanos on the engine's clock, {@link System#nanoTime}
+   * @param taker gets exactly one answer, on the thread that acquires, releases, expires or closes
+   * @throws IllegalArgumentException for less than 1 or more than {@link #maxBufferBytes} bytes
    */
   public void acquire(int bytes, long deadlineNanos, Consumer<PooledBuffer> taker) {
-    throw new UnsupportedOperationException();
+    if (bytes < 1 || bytes > slabBytes) {
+      throw new IllegalArgumentException(
+          "cannot acquire " + bytes + " bytes: a buffer has 1 to " + slabBytes);
+    }
+    PooledBuffer buffer = null;
+    synchronized (lock) {
+      if (!closed && waiters.isEmpty()) {
+        buffer = allocate(bytes);
+      }
+      if (buffer == null && !closed && maxSlabs > 0) {
+        waiters.add(new Waiter(bytes, deadlineNanos, taker));
+        counters.increment(TransferCounter.BUFFER_WAITS);
+        warnOnce();
+        return;
+      }
+    }
+    answer(new Answer(taker, buffer));
   }
 
+  /** Answers those whose deadline passed. Called by the engine's duty cycle. */
+  int expire(long nowNanos) {
+    int expired = 0;
+    synchronized (lock) {
+      for (Iterator<Waiter> i = waiters.iterator(); i.hasNext(); ) {
+        Waiter waiter = i.next();
+        if (waiter.deadlineNanos() - nowNanos <= 0) {
+          i.remove();
+          answers.add(new Answer(waiter.taker(), null));
+          counters.increment(TransferCounter.BUFFERS_DENIED);
+          expired++;
+        }
+      }
+      if (expired > 0) {
+        serveWaiters(); // what the first in the queue could not use may do for the next
+      }
+    }
+    answerAll();
+    return expired;
+  }
+
+  void giveBack(PooledBuffer buffer) {
+    synchronized (lock) {
+      int pages = Slab.pages(buffer.bytes());
+      buffer.slab().giveBack(buffer.firstPage(), pages);
+      bytesInUse -= (long) pages * Slab.PAGE_BYTES;
+      buffersInUse--;
+      if (closed) {
+        freeUnused();
+      } else {
+        serveWaiters();
+      }
+    }
+    answerAll();
+  }
+
+  /**
+   * Answers who waits with null and deregisters the memory. The memory itself is freed when the
+   * last buffer is released; a buffer that was given up keeps it until the process ends.
+   */
   @Override
   public void close() {
-    throw new UnsupportedOperationException();
+    synchronized (lock) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      waiters.forEach(waiter -> answers.add(new Answer(waiter.taker(), null)));
+      waiters.clear();
+      slabs.forEach(Slab::close);
+      freeUnused();
+    }
+    answerAll();
+  }
+
+  /** Strictly first come, first served: a large buffer is not starved by small ones. */
+  private void serveWaiters() {
+    Waiter first;
+    while ((first = waiters.peek()) != null) {
+      PooledBuffer buffer = allocate(first.bytes());
+      if (buffer == null) {
+        return;
+      }
+      waiters.remove();
+      answers.add(new Answer(first.taker(), buffer));
+    }
+  }
+
+  private PooledBuffer allocate(int bytes) {
+    int pages = Slab.pages(bytes);
+    for (Slab slab : slabs) {
+      int firstPage = slab.take(pages);
+      if (firstPage >= 0) {
+        return lend(slab, firstPage, bytes);
+      }
+    }
+    if (slabs.size() >= maxSlabs || !addSlab()) {
+      return null;
+    }
+    Slab slab = slabs.getLast();
+    return lend(slab, slab.take(pages), bytes);
+  }
+
+  private PooledBuffer lend(Slab slab, int firstPage, int bytes) {
+    buffersInUse++;
+    bytesInUse += (long) Slab.pages(bytes) * Slab.PAGE_BYTES;
+    return new PooledBuffer(this, slab, firstPage, bytes);
+  }
+
+  private boolean addSlab() {
+    try {
+      MemorySegment memory = arena.allocate(slabBytes, Slab.PAGE_BYTES);
+      MemoryRegion region = protectionDomain.register(memory, EnumSet.of(AccessFlag.LOCAL_WRITE));
+      slabs.add(new Slab(memory, region));
+      return true;
+    } catch (VerbsException | OutOfMemoryError e) {
+      maxSlabs = slabs.size();
+      LOG.warn(
+          "The buffer pool stays at {} bytes: {} more could not be allocated and registered"
+              + " (for hardware verbs RLIMIT_MEMLOCK must allow them)",
+          (long) maxSlabs * slabBytes,
+          slabBytes,
+          e);
+      return false;
+    }
+  }
+
+  private void freeUnused() {
+    if (buffersInUse == 0) {
+      arena.close();
+    }
+  }
+
+  private void warnOnce() {
+    if (!warned) {
+      warned = true;
+      LOG.warn(
+          "All {} bytes of the buffer pool are in use or too fragmented: READs wait for buffers,"
+              + " and go another way when they wait too long. A larger bufferPoolBytes avoids it.",
+          (long) maxSlabs * slabBytes);
+    }
+  }
+
+  /**
+   * Gives the answers that are ready. One thread at a time, in a loop: a taker that releases its
+   * buffer at once must not end in a recursion as deep as the queue is long.
+   */
+  private void answerAll() {
+    synchronized (lock) {
+      if (answering) {
+        return;
+      }
+      answering = true;
+    }
+    Answer next;
+    while ((next = nextAnswer()) != null) {
+      answer(next);
+    }
+  }
+
+  private Answer nextAnswer() {
+    synchronized (lock) {
+      Answer next = answers.poll();
+      answering = next != null;
+      return next;
+    }
+  }
+
+  private static void answer(Answer answer) {
+    try {
+      answer.taker().accept(answer.buffer());
+    } catch (RuntimeException | Error e) {
+      LOG.error("A taker of a buffer failed", e);
+    }
   }
 }

@@ -1,23 +1,71 @@
 package dev.sluice.rdma.transfer;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** A reference-counted piece of registered memory from a {@link BufferPool}. */
+/**
+ * A reference-counted piece of registered memory from a {@link BufferPool}. Whoever gets it owns
+ * one reference; any thread may use it; the last {@link #release} returns it to the pool.
+ */
 public final class PooledBuffer {
-  /** Exactly the bytes that were asked for. */
+  private final BufferPool pool;
+  private final Slab slab;
+  private final int firstPage;
+  private final MemorySegment segment;
+  private final AtomicInteger references = new AtomicInteger(1);
+
+  PooledBuffer(BufferPool pool, Slab slab, int firstPage, int bytes) {
+    this.pool = pool;
+    this.slab = slab;
+    this.firstPage = firstPage;
+    this.segment = slab.slice(firstPage, bytes);
+  }
+
+  /**
+   * Exactly the bytes that were asked for.
+   *
+   * @throws IllegalStateException when the buffer was released: it may be another's already
+   */
   public MemorySegment segment() {
-    throw new UnsupportedOperationException();
+    requireReferences(references.get());
+    return segment;
   }
 
   public int lkey() {
-    throw new UnsupportedOperationException();
+    return slab.lkey();
   }
 
   public PooledBuffer retain() {
-    throw new UnsupportedOperationException();
+    requireReferences(references.getAndUpdate(count -> count == 0 ? 0 : count + 1));
+    return this;
   }
 
+  /**
+   * @throws IllegalStateException when there is nothing left to release
+   */
   public void release() {
-    throw new UnsupportedOperationException();
+    int before = references.getAndUpdate(count -> count == 0 ? 0 : count - 1);
+    requireReferences(before);
+    if (before == 1) {
+      pool.giveBack(this);
+    }
+  }
+
+  Slab slab() {
+    return slab;
+  }
+
+  int firstPage() {
+    return firstPage;
+  }
+
+  int bytes() {
+    return (int) segment.byteSize();
+  }
+
+  private void requireReferences(int count) {
+    if (count == 0) {
+      throw new IllegalStateException("buffer of " + bytes() + " bytes was already released");
+    }
   }
 }

@@ -14,4 +14,11 @@ public interface QueuePairConnector {
    */
   CompletableFuture<QueuePairAddress> exchange(
       PeerAddress peer, String providerName, QueuePairAddress local);
+
+  /**
+   * Tells the peer that the queue pair {@code localQpNumber} of this process is closed, so that it
+   * closes its side ({@link RdmaEndpoint#disconnected}). Fire and forget: a message that is lost
+   * costs the peer a queue pair until it needs room or loses this process. Never blocks.
+   */
+  default void released(PeerAddress peer, int localQpNumber) {}
 }

@@ -1,33 +1,99 @@
 package dev.sluice.rdma.transfer;
 
+import dev.sluice.rdma.CompletionChannel;
+import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
+import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.VerbsException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** One process's presence on the fabric: device, protection domain, buffers, connections, reads. */
+/**
+ * One process's presence on the fabric: device, protection domain, buffers, connections, reads. Any
+ * thread; closed by whoever opened it.
+ *
+ * <p>It runs one thread, whatever the number of peers; what grows with them is one queue pair each
+ * way, both capped ({@link Connections}, {@link AcceptedQueuePairs}), and what it pins is the
+ * buffer pool, capped too.
+ */
 public final class RdmaEndpoint implements AutoCloseable {
-  /** Takes over {@code device}, which {@link #close} closes. */
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaEndpoint.class);
+
+  /**
+   * Work requests under way on all queue pairs: with small READs, all that a fast network takes.
+   */
+  private static final int MAX_OUTSTANDING = 16_384;
+
+  private static final long STOP_TIMEOUT_MS = 10_000;
+
+  private final Device device;
+  private final ProtectionDomain protectionDomain;
+  private final CompletionChannel channel;
+  private final CompletionQueue completionQueue;
+  private final CompletionQueue unpolledQueue;
+  private final BufferPool buffers;
+  private final AcceptedQueuePairs accepted;
+  private final ReadEngine engine;
+  private final ReadThread thread;
+  private final TransferCounters counters = new TransferCounters();
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private RdmaEndpoint(Device device, TransferOptions options, QueuePairConnector connector)
+      throws VerbsException {
+    this.device = device;
+    protectionDomain = device.allocateProtectionDomain();
+    channel = device.createCompletionChannel();
+    completionQueue = device.createCompletionQueue(entries(device, options), channel);
+    unpolledQueue = device.createCompletionQueue(1, null);
+    buffers = new BufferPool(protectionDomain, options.bufferPoolBytes(), counters);
+    accepted = new AcceptedQueuePairs(protectionDomain, unpolledQueue, options, counters);
+    TaskQueue tasks = new TaskQueue(counters, channel::wakeUp);
+    Connections connections =
+        new Connections(protectionDomain, completionQueue, options, connector, counters, tasks);
+    engine =
+        new ReadEngine(
+            completionQueue, connections, buffers, options, counters, tasks, System::nanoTime);
+    thread =
+        new ReadThread(engine, tasks, completionQueue, channel, counters, options.spinMicros());
+  }
+
+  /** Takes over {@code device}, which {@link #close} closes, or this method where it fails. */
   public static RdmaEndpoint open(
       Device device, TransferOptions options, QueuePairConnector connector) throws VerbsException {
-    throw new UnsupportedOperationException();
+    try {
+      RdmaEndpoint endpoint = new RdmaEndpoint(device, options, connector);
+      endpoint.thread.start();
+      return endpoint;
+    } catch (VerbsException | RuntimeException e) {
+      device.close(); // with what was created of it
+      throw e;
+    }
+  }
+
+  private static int entries(Device device, TransferOptions options) {
+    DeviceAttributes attributes = device.attributes();
+    int limit = Math.min(MAX_OUTSTANDING, attributes.maxCompletionQueueEntries());
+    return (int) Math.min(limit, (long) options.maxQueuePairs() * options.sendQueueDepth());
   }
 
   public Device device() {
-    throw new UnsupportedOperationException();
+    return device;
   }
 
   public ProtectionDomain protectionDomain() {
-    throw new UnsupportedOperationException();
+    return protectionDomain;
   }
 
   public BufferPool buffers() {
-    throw new UnsupportedOperationException();
+    return buffers;
   }
 
   /** Submits a read; its listener gets exactly one answer. Any thread, never blocks. */
   public void read(ReadRequest request) {
-    throw new UnsupportedOperationException();
+    engine.submit(request);
   }
 
   /**
@@ -36,25 +102,51 @@ public final class RdmaEndpoint implements AutoCloseable {
    * @throws VerbsException ENOMEM when the limit of queue pairs is reached and none is idle
    */
   public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws VerbsException {
-    throw new UnsupportedOperationException();
+    return accepted.accept(peerId, remote);
   }
 
   /** Closes what was accepted from the peer and is connected to {@code remoteQpNumber}. */
   public void disconnected(String peerId, int remoteQpNumber) {
-    throw new UnsupportedOperationException();
+    accepted.disconnected(peerId, remoteQpNumber);
   }
 
   /** The peer is gone: closes its queue pairs; reads from it fail at once. */
   public void peerLost(String peerId) {
-    throw new UnsupportedOperationException();
+    accepted.peerLost(peerId);
+    engine.peerLost(peerId);
   }
 
   public TransferCounters counters() {
-    throw new UnsupportedOperationException();
+    return counters;
   }
 
+  /**
+   * Answers what is under way with CLOSED, then closes everything down to the device. Where a
+   * listener keeps the thread from ending, the memory that READs may still write to is left alone.
+   */
   @Override
   public void close() {
-    throw new UnsupportedOperationException();
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    accepted.close();
+    if (!thread.stop(STOP_TIMEOUT_MS)) {
+      LOG.error("The read thread did not end in time: device and buffers stay open");
+      return;
+    }
+    close(unpolledQueue);
+    close(completionQueue);
+    channel.close();
+    buffers.close();
+    protectionDomain.close();
+    device.close();
+  }
+
+  private static void close(CompletionQueue queue) {
+    try {
+      queue.close();
+    } catch (VerbsException e) {
+      LOG.warn("A completion queue could not be closed", e);
+    }
   }
 }

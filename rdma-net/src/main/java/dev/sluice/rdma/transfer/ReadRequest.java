@@ -17,4 +17,30 @@ public record ReadRequest(
     List<ReadRange> ranges,
     PooledBuffer target,
     long deadlineNanos,
-    ReadListener listener) {}
+    ReadListener listener) {
+
+  /**
+   * @throws IllegalArgumentException for ranges that do not fit into the target
+   */
+  public ReadRequest {
+    ranges = List.copyOf(ranges);
+    long room = target.bytes();
+    for (ReadRange range : ranges) {
+      if (range.length() < 0 || range.length() > room) {
+        throw new IllegalArgumentException(
+            "%s of %s do not fit into a buffer of %d bytes"
+                .formatted(ranges, peer, target.bytes()));
+      }
+      room -= range.length();
+    }
+  }
+
+  /** Bytes of all ranges. */
+  public long bytes() {
+    long bytes = 0;
+    for (ReadRange range : ranges) {
+      bytes += range.length();
+    }
+    return bytes;
+  }
+}

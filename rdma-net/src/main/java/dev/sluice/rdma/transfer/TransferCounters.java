@@ -1,12 +1,26 @@
 package dev.sluice.rdma.transfer;
 
+import java.util.concurrent.atomic.LongAdder;
+
 /** One value per {@link TransferCounter}; written and read by any thread. */
 public final class TransferCounters {
+  private final LongAdder[] values = new LongAdder[TransferCounter.values().length];
+
+  public TransferCounters() {
+    for (int i = 0; i < values.length; i++) {
+      values[i] = new LongAdder();
+    }
+  }
+
   public void add(TransferCounter counter, long value) {
-    throw new UnsupportedOperationException();
+    values[counter.ordinal()].add(value);
   }
 
   public long get(TransferCounter counter) {
-    throw new UnsupportedOperationException();
+    return values[counter.ordinal()].sum();
+  }
+
+  void increment(TransferCounter counter) {
+    values[counter.ordinal()].increment();
   }
 }

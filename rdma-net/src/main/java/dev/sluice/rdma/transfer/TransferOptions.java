@@ -26,4 +26,23 @@ public record TransferOptions(
     int circuitFailures,
     int circuitCooldownMs,
     int spinMicros,
-    ConnectionAttributes connection) {}
+    ConnectionAttributes connection) {
+
+  public TransferOptions {
+    atLeast("bufferPoolBytes", bufferPoolBytes, Slab.PAGE_BYTES);
+    atLeast("maxQueuePairs", maxQueuePairs, 1);
+    atLeast("sendQueueDepth", sendQueueDepth, 1);
+    atLeast("maxReadBytes", maxReadBytes, 1);
+    atLeast("connectTimeoutMs", connectTimeoutMs, 1);
+    atLeast("idleTimeoutMs", idleTimeoutMs, 1);
+    atLeast("circuitFailures", circuitFailures, 1);
+    atLeast("circuitCooldownMs", circuitCooldownMs, 0);
+    atLeast("spinMicros", spinMicros, 0);
+  }
+
+  private static void atLeast(String option, long value, long least) {
+    if (value < least) {
+      throw new IllegalArgumentException(option + " is " + value + ", must be at least " + least);
+    }
+  }
+}

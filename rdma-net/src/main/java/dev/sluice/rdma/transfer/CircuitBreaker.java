@@ -1,0 +1,70 @@
+package dev.sluice.rdma.transfer;
+
+/**
+ * Keeps a bad path from being tried again and again: opens after so many failures in a row, and
+ * after a while lets one request through as a probe, whose outcome closes it or opens it again.
+ * Belongs to one peer; engine thread only.
+ */
+final class CircuitBreaker {
+  private final int maxFailures;
+  private final long cooldownNanos;
+  private int failures;
+  private boolean open;
+  private boolean probing;
+  private long openUntilNanos;
+
+  CircuitBreaker(int maxFailures, long cooldownNanos) {
+    this.maxFailures = maxFailures;
+    this.cooldownNanos = cooldownNanos;
+  }
+
+  /** Whether a new request may be tried; the one that gets through an open breaker is the probe. */
+  boolean admits(long nowNanos) {
+    if (!open) {
+      return true;
+    }
+    if (probing || nowNanos - openUntilNanos < 0) {
+      return false;
+    }
+    probing = true;
+    return true;
+  }
+
+  /** Whether the peer is not to be tried; false while the probe is under way. */
+  boolean isOpen() {
+    return open && !probing;
+  }
+
+  /** Whether nothing speaks against the peer. */
+  boolean isClear() {
+    return !open && failures == 0;
+  }
+
+  /** The peer answered. */
+  void succeeded() {
+    failures = 0;
+    open = false;
+    probing = false;
+  }
+
+  /**
+   * @return whether this failure opened it
+   */
+  boolean failed(long nowNanos) {
+    failures++;
+    if (probing || (!open && failures >= maxFailures)) {
+      open = true;
+      probing = false;
+      openUntilNanos = nowNanos + cooldownNanos;
+      return true;
+    }
+    return false;
+  }
+
+  /** A probe that ended without an answer of the peer counts as failed. */
+  void probeEnded(long nowNanos) {
+    if (probing) {
+      failed(nowNanos);
+    }
+  }
+}

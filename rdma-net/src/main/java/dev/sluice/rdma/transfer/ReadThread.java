@@ -1,0 +1,126 @@
+package dev.sluice.rdma.transfer;
+
+import dev.sluice.rdma.CompletionChannel;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.VerbsException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread of a device's READs: turns the {@link ReadEngine}, and decides when to spin and
+ * when to sleep. It outlives every error of the engine.
+ *
+ * <p>It spins only while READs are outstanding, and for shorter when that was in vain, as it is
+ * where the other side needs the same core. Started and stopped by the endpoint; {@link #stop} has
+ * the engine closed on this thread.
+ */
+final class ReadThread {
+  private static final Logger LOG = LoggerFactory.getLogger(ReadThread.class);
+
+  private static final int MIN_SPIN_SHARE = 64;
+  private static final long PAUSE_AFTER_ERROR_MS = 10;
+
+  private final ReadEngine engine;
+  private final TaskQueue tasks;
+  private final CompletionQueue completionQueue;
+  private final CompletionChannel channel;
+  private final TransferCounters counters;
+  private final long maxSpinNanos;
+  private final Thread thread;
+  private long spinNanos;
+  private volatile boolean stopping;
+
+  ReadThread(
+      ReadEngine engine,
+      TaskQueue tasks,
+      CompletionQueue completionQueue,
+      CompletionChannel channel,
+      TransferCounters counters,
+      int spinMicros) {
+    this.engine = engine;
+    this.tasks = tasks;
+    this.completionQueue = completionQueue;
+    this.channel = channel;
+    this.counters = counters;
+    this.maxSpinNanos = TimeUnit.MICROSECONDS.toNanos(spinMicros);
+    this.spinNanos = maxSpinNanos;
+    this.thread = Thread.ofPlatform().daemon().name("sluice-read").unstarted(this::run);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /**
+   * Ends the thread.
+   *
+   * @return whether it ended in time
+   */
+  boolean stop(long timeoutMs) {
+    stopping = true;
+    channel.wakeUp();
+    if (Thread.currentThread() == thread) {
+      return false; // a listener closes the endpoint: the thread ends after it
+    }
+    try {
+      thread.join(timeoutMs);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return !thread.isAlive();
+  }
+
+  private void run() {
+    while (!stopping) {
+      try {
+        work();
+      } catch (VerbsException | RuntimeException | Error e) {
+        LOG.error("The read engine failed and goes on", e);
+        channel.await(PAUSE_AFTER_ERROR_MS);
+      }
+    }
+    engine.close();
+  }
+
+  private void work() throws VerbsException {
+    if (engine.doWork() == 0 && !spin()) {
+      sleep();
+    }
+  }
+
+  /**
+   * @return whether there was work before the time was over
+   */
+  private boolean spin() {
+    if (!engine.isReading() || maxSpinNanos == 0) {
+      return false;
+    }
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < spinNanos) {
+      Thread.onSpinWait();
+      if (engine.doWork() > 0) {
+        spinNanos = maxSpinNanos;
+        return true;
+      }
+    }
+    spinNanos = Math.max(maxSpinNanos / MIN_SPIN_SHARE, spinNanos / 2);
+    return false;
+  }
+
+  private void sleep() throws VerbsException {
+    tasks.fallAsleep();
+    try {
+      if (engine.isReading()) {
+        completionQueue.requestNotify(false);
+      }
+      // What came before the queues were armed announced itself to nobody.
+      if (engine.doWork() == 0) {
+        counters.increment(TransferCounter.SLEEPS);
+        channel.await(TimeUnit.NANOSECONDS.toMillis(engine.nanosToNextTick()) + 1);
+      }
+    } finally {
+      tasks.wokeUp();
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package dev.sluice.rdma.transfer;
+
+import dev.sluice.rdma.MemoryRegion;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * One registered piece of memory that is handed out in pages by the buddy scheme: a buffer starts
+ * at a multiple of its size rounded up to a power of two, and the pages behind its own are left for
+ * smaller ones.
+ *
+ * <p>Called with the pool's lock held; closed by the pool. The free pages are kept in a binary
+ * tree: the root stands for the whole slab, the children for its halves, and so on to the pages;
+ * each node holds the order of the largest free block below it. A slab of 32 MiB costs 16 KiB of
+ * heap, and taking or freeing a buffer visits 13 levels.
+ */
+final class Slab implements AutoCloseable {
+  static final int PAGE_BYTES = 4096;
+
+  private final MemorySegment memory;
+  private final MemoryRegion region;
+  private final int maxOrder;
+
+  /**
+   * For each node, root at 1 and children of n at 2n and 2n + 1: one more than the order of the
+   * largest free block, 0 when all is taken. Below a node that is wholly free or wholly taken the
+   * values are out of date until {@link #pushDown} needs them.
+   */
+  private final byte[] largestFree;
+
+  /**
+   * @param memory a power of two of pages
+   */
+  Slab(MemorySegment memory, MemoryRegion region) {
+    this.memory = memory;
+    this.region = region;
+    int pages = Math.toIntExact(memory.byteSize() / PAGE_BYTES);
+    maxOrder = order(pages);
+    largestFree = new byte[2 * pages];
+    largestFree[1] = free(maxOrder);
+  }
+
+  /** Pages that {@code bytes} take. */
+  static int pages(int bytes) {
+    return (int) ((bytes + PAGE_BYTES - 1L) / PAGE_BYTES);
+  }
+
+  /** The first of {@code pages} free pages, which are now taken; -1 when there is no room. */
+  int take(int pages) {
+    int order = order(pages);
+    if (largestFree[1] <= order) {
+      return -1;
+    }
+    int node = 1;
+    for (int nodeOrder = maxOrder; nodeOrder > order; nodeOrder--) {
+      pushDown(node, nodeOrder);
+      int left = largestFree[2 * node];
+      int right = largestFree[2 * node + 1];
+      // The tighter fit of the two, so that large blocks stay whole.
+      boolean goLeft = left > order && (right <= order || left <= right);
+      node = goLeft ? 2 * node : 2 * node + 1;
+    }
+    int first = (node - (1 << (maxOrder - order))) << order;
+    mark(1, maxOrder, 0, first, first + pages, false);
+    return first;
+  }
+
+  void giveBack(int firstPage, int pages) {
+    mark(1, maxOrder, 0, firstPage, firstPage + pages, true);
+  }
+
+  MemorySegment slice(int firstPage, int bytes) {
+    return memory.asSlice((long) firstPage * PAGE_BYTES, bytes);
+  }
+
+  int lkey() {
+    return region.lkey();
+  }
+
+  /** Deregisters; the memory belongs to the pool's arena. */
+  @Override
+  public void close() {
+    region.close();
+  }
+
+  /** Marks the pages [from, to) in the node that stands for 2^order pages from {@code start} on. */
+  private void mark(int node, int order, int start, int from, int to, boolean free) {
+    int end = start + (1 << order);
+    if (to <= start || end <= from) {
+      return;
+    }
+    if (from <= start && end <= to) {
+      largestFree[node] = free ? free(order) : 0;
+      return;
+    }
+    pushDown(node, order);
+    mark(2 * node, order - 1, start, from, to, free);
+    mark(2 * node + 1, order - 1, start + (1 << (order - 1)), from, to, free);
+    byte left = largestFree[2 * node];
+    byte right = largestFree[2 * node + 1];
+    boolean whole = left == free(order - 1) && right == free(order - 1);
+    largestFree[node] = whole ? free(order) : (byte) Math.max(left, right);
+  }
+
+  /** Brings the children up to date where the node says it all. */
+  private void pushDown(int node, int order) {
+    if (largestFree[node] == 0) {
+      Arrays.fill(largestFree, 2 * node, 2 * node + 2, (byte) 0);
+    } else if (largestFree[node] == free(order)) {
+      Arrays.fill(largestFree, 2 * node, 2 * node + 2, free(order - 1));
+    }
+  }
+
+  private static byte free(int order) {
+    return (byte) (order + 1);
+  }
+
+  /** The smallest n for which 2^n is at least {@code pages}. */
+  private static int order(int pages) {
+    return Integer.SIZE - Integer.numberOfLeadingZeros(pages - 1);
+  }
+}
