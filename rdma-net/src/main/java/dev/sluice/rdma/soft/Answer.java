@@ -1,0 +1,68 @@
+package dev.sluice.rdma.soft;
+
+import dev.sluice.rdma.WorkCompletionStatus;
+
+/** What a responder still has to tell its peer. Guarded by the queue pair's lock. */
+final class Answer {
+  final FrameType type;
+
+  /** Status of a NAK, timer of an RNR_NAK. */
+  int code;
+
+  /** Memory that a READ asked for. */
+  long address;
+
+  int rkey;
+
+  /** Bytes of a READ or an atomic; messages of an ACK. */
+  int length;
+
+  /** Bytes of a READ that have gone to the socket. */
+  int sent;
+
+  /** Value of an atomic; null for a READ. */
+  byte[] value;
+
+  /** It must not be sent before; 0 for at once. */
+  long dueNanos;
+
+  /** The data is to be falsified. */
+  boolean corrupt;
+
+  private Answer(FrameType type) {
+    this.type = type;
+  }
+
+  static Answer ack() {
+    Answer answer = new Answer(FrameType.ACK);
+    answer.length = 1;
+    return answer;
+  }
+
+  static Answer nak(WorkCompletionStatus status) {
+    Answer answer = new Answer(FrameType.NAK);
+    answer.code = status.ordinal();
+    return answer;
+  }
+
+  static Answer receiverNotReady(int timerCode) {
+    Answer answer = new Answer(FrameType.RNR_NAK);
+    answer.code = timerCode;
+    return answer;
+  }
+
+  static Answer read(FrameHeader request) {
+    Answer answer = new Answer(FrameType.READ_RESPONSE);
+    answer.address = request.address;
+    answer.rkey = request.rkey;
+    answer.length = request.length;
+    return answer;
+  }
+
+  static Answer atomic(byte[] value) {
+    Answer answer = new Answer(FrameType.READ_RESPONSE);
+    answer.value = value;
+    answer.length = value.length;
+    return answer;
+  }
+}

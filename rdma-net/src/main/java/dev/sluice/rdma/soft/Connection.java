@@ -1,0 +1,261 @@
+package dev.sluice.rdma.soft;
+
+import dev.sluice.rdma.leak.LeakTracker;
+import java.io.IOException;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+
+/**
+ * The TCP connection of a queue pair. The event loop receives; frames are sent by the thread that
+ * has them, while the socket takes them, and by the event loop when it does not. Everything happens
+ * with the queue pair's lock held. Closed by the queue pair.
+ */
+final class Connection implements EventLoop.Handler {
+  /** Reads or writes before other connections get their turn. */
+  private static final int MAX_ROUNDS = 4;
+
+  /** Above this the rest of a payload is read without taking much of what follows. */
+  private static final int LARGE_PAYLOAD_BYTES = 32 << 10;
+
+  /** How much of what follows: a few headers, since payload among it has to be copied. */
+  private static final int LOOK_AHEAD_BYTES = 4 << 10;
+
+  private final SoftQueuePair queuePair;
+  private final Initiator initiator;
+  private final Responder responder;
+  private final EventLoop loop;
+  private final SocketChannel channel;
+  private final SelectionKey key;
+  private final LeakTracker.Handle leak;
+  private final FrameBatch batch = new FrameBatch();
+  private final FrameHeader header = new FrameHeader();
+  private final Payload payload = new Payload();
+
+  /** Part of a header that has come; the rest has not. */
+  private final ByteBuffer partialHeader = ByteBuffer.allocate(FrameHeader.BYTES);
+
+  private boolean inFrame;
+
+  /** Only what is left to say is sent; what comes is thrown away. */
+  private boolean draining;
+
+  /**
+   * @param key of the socket, which is connected or connecting; becomes this connection's own
+   */
+  Connection(
+      SoftQueuePair queuePair,
+      Initiator initiator,
+      Responder responder,
+      EventLoop loop,
+      SelectionKey key,
+      LeakTracker leaks) {
+    this.queuePair = queuePair;
+    this.initiator = initiator;
+    this.responder = responder;
+    this.loop = loop;
+    this.key = key;
+    channel = (SocketChannel) key.channel();
+    leak = leaks.opened("socket", "of " + queuePair);
+  }
+
+  /** Says hello as soon as the socket is connected. */
+  void connect(Hello hello) {
+    batch.add(hello.encode(), null);
+    key.attach(this);
+    key.interestOps(SelectionKey.OP_CONNECT);
+  }
+
+  /** Starts on a socket that the peer has connected. */
+  void accepted(long now) {
+    key.attach(this);
+    key.interestOps(SelectionKey.OP_READ);
+    flush(now);
+  }
+
+  @Override
+  public void ready(SelectionKey ready) {
+    queuePair.lock();
+    try {
+      if (!channel.isOpen()) {
+        return;
+      }
+      if (key.isConnectable()) {
+        channel.finishConnect();
+        key.interestOps(SelectionKey.OP_READ);
+      }
+      long now = loop.now();
+      if (key.isReadable()) {
+        receive(now);
+      }
+      send(now, MAX_ROUNDS);
+    } catch (IOException | RuntimeException | InternalError e) {
+      queuePair.connectionLost(reason(e));
+    } finally {
+      queuePair.unlock();
+    }
+  }
+
+  /** Sends what may be sent, if the socket is connected; at most one batch. */
+  void flush(long now) {
+    try {
+      if (channel.isConnected()) {
+        send(now, 1);
+      }
+    } catch (IOException | RuntimeException | InternalError e) {
+      queuePair.connectionLost(reason(e));
+    }
+  }
+
+  private static String reason(Throwable e) {
+    return e instanceof InternalError ? "a fault in mapped memory" : e.toString();
+  }
+
+  private void receive(long now) throws IOException {
+    ByteBuffer staging = loop.staging();
+    for (int round = 0; round < MAX_ROUNDS && channel.isOpen(); round++) {
+      staging.clear();
+      long bytes = readInto(staging);
+      if (bytes < 0) {
+        throw new ClosedChannelException();
+      }
+      if (bytes == 0) {
+        return;
+      }
+      staging.flip();
+      if (!draining) {
+        parse(staging, now);
+        partialHeader.clear().put(staging);
+      }
+    }
+  }
+
+  private long readInto(ByteBuffer staging) throws IOException {
+    if (!inFrame || !payload.hasMemory()) {
+      int carried = partialHeader.position();
+      staging.put(partialHeader.flip());
+      long bytes = channel.read(staging);
+      if (bytes <= 0) {
+        partialHeader.clear().position(carried);
+      }
+      return bytes;
+    }
+    if (payload.remaining() > LARGE_PAYLOAD_BYTES) {
+      staging.limit(LOOK_AHEAD_BYTES);
+    }
+    return payload.readFrom(channel, staging);
+  }
+
+  private void parse(ByteBuffer in, long now) throws ProtocolException {
+    while (channel.isOpen()) {
+      if (inFrame) {
+        payload.take(in);
+        if (payload.remaining() > 0) {
+          return;
+        }
+        inFrame = false;
+        end(now);
+      } else {
+        if (in.remaining() < FrameHeader.BYTES) {
+          return;
+        }
+        header.decode(in);
+        payload.start(header.payloadBytes());
+        inFrame = true;
+        begin(now);
+      }
+    }
+    in.position(in.limit());
+  }
+
+  private void begin(long now) throws ProtocolException {
+    if (header.type.isRequest()) {
+      responder.begin(header, payload, now);
+    } else {
+      initiator.begin(header, payload, now);
+    }
+  }
+
+  private void end(long now) throws ProtocolException {
+    if (header.type.isRequest()) {
+      responder.end(header, now);
+    } else {
+      initiator.end(header);
+    }
+  }
+
+  private void send(long now, int maxRounds) throws IOException {
+    for (int round = 0; ; round++) {
+      if (batch.isEmpty()) {
+        fill(now);
+      }
+      if (batch.isEmpty()) {
+        want(false);
+        return;
+      }
+      if (round == maxRounds) {
+        break;
+      }
+      batch.writeTo(channel);
+      if (!batch.isEmpty()) {
+        break;
+      }
+    }
+    want(true);
+  }
+
+  /** Answers and requests take turns, so that neither direction starves the other. */
+  private void fill(long now) {
+    boolean answered = true;
+    boolean asked = true;
+    while ((answered || asked) && batch.hasRoom() && channel.isOpen()) {
+      answered = responder.nextFrame(batch, now);
+      asked = !draining && batch.hasRoom() && initiator.nextFrame(batch, now);
+    }
+  }
+
+  private void want(boolean write) {
+    if (channel.isOpen() && write != ((key.interestOps() & SelectionKey.OP_WRITE) != 0)) {
+      key.interestOps(write ? SelectionKey.OP_READ | SelectionKey.OP_WRITE : SelectionKey.OP_READ);
+      if (write) {
+        loop.wakeUp();
+      }
+    }
+  }
+
+  /** Nothing of the region's memory is touched after this. */
+  void regionClosed(SoftMemoryRegion region, long now) {
+    try {
+      batch.detach(region);
+      if (inFrame && payload.uses(region)) {
+        payload.discard();
+        if (header.type.isRequest()) {
+          responder.memoryGone();
+        } else {
+          initiator.memoryGone();
+        }
+        flush(now);
+      }
+    } catch (InternalError e) {
+      queuePair.connectionLost(reason(e));
+    }
+  }
+
+  /** Sends what the batch holds, listens to nothing more, and stays open until the peer closes. */
+  void drain() {
+    draining = true;
+    payload.discard();
+    inFrame = false;
+    partialHeader.clear();
+  }
+
+  void close() {
+    Sockets.close(channel);
+    batch.clear();
+    payload.discard();
+    loop.wakeUp();
+    leak.closed();
+  }
+}

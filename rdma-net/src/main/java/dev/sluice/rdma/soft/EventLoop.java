@@ -1,0 +1,157 @@
+package dev.sluice.rdma.soft;
+
+import dev.sluice.rdma.leak.LeakTracker;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongUnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread of a software device: moves the bytes of all its connections and keeps its timers.
+ * Owned and closed by the device.
+ */
+final class EventLoop implements AutoCloseable {
+  /** What is attached to a selection key. */
+  interface Handler {
+    /** The channel is ready. On the loop's thread; must not wait. */
+    void ready(SelectionKey key);
+  }
+
+  /** No timer is set. */
+  static final long NEVER = Long.MAX_VALUE;
+
+  private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
+  private static final int STAGING_BYTES = 64 << 10;
+  private static final long CLOSE_TIMEOUT_MS = 10_000;
+
+  private final long startNanos = System.nanoTime();
+  private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES);
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final AtomicLong nextTimer = new AtomicLong(NEVER);
+  private final LongUnaryOperator timer;
+  private final Selector selector;
+  private final Thread thread;
+  private final LeakTracker.Handle leak;
+  private volatile boolean closed;
+
+  /**
+   * @param timer called with {@link #now} when a time passed to {@link #schedule} has come; returns
+   *     the next one or {@link #NEVER}
+   */
+  EventLoop(String name, LongUnaryOperator timer, LeakTracker leaks) throws IOException {
+    this.timer = timer;
+    selector = Selector.open();
+    thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
+    leak = leaks.opened("thread", name);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** Nanoseconds since the loop was made: a clock that can be compared without overflow. */
+  long now() {
+    return System.nanoTime() - startNanos;
+  }
+
+  Thread thread() {
+    return thread;
+  }
+
+  Selector selector() {
+    return selector;
+  }
+
+  /** A buffer for whatever the loop's thread receives; empty between two handlers. */
+  ByteBuffer staging() {
+    return staging;
+  }
+
+  /** Runs a task on the loop's thread soon. Any thread. */
+  void execute(Runnable task) {
+    tasks.add(task);
+    selector.wakeup();
+  }
+
+  /** Makes the loop see what changed: interest in a channel, or a channel that was closed. */
+  void wakeUp() {
+    if (Thread.currentThread() != thread) {
+      selector.wakeup();
+    }
+  }
+
+  /** Calls the timer at {@code atNanos} or before. Any thread. */
+  void schedule(long atNanos) {
+    long previous = nextTimer.getAndAccumulate(atNanos, Math::min);
+    if (atNanos < previous) {
+      wakeUp();
+    }
+  }
+
+  private void run() {
+    while (!closed) {
+      try {
+        selector.select(EventLoop::dispatch, selectTimeoutMs());
+        runTasks();
+        runTimer();
+      } catch (ClosedSelectorException e) {
+        return;
+      } catch (IOException | RuntimeException | InternalError e) {
+        LOG.warn("{}: a task of the event loop failed", thread.getName(), e);
+      }
+    }
+  }
+
+  /** Zero, which means for ever to the selector, only when no timer is set. */
+  private long selectTimeoutMs() {
+    long at = nextTimer.get();
+    return at == NEVER ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(at - now() + 999_999));
+  }
+
+  private static void dispatch(SelectionKey key) {
+    ((Handler) key.attachment()).ready(key);
+  }
+
+  private void runTasks() {
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      task.run();
+    }
+  }
+
+  private void runTimer() {
+    long now = now();
+    if (now >= nextTimer.get()) {
+      nextTimer.set(NEVER);
+      schedule(timer.applyAsLong(now));
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    selector.wakeup();
+    try {
+      if (!thread.join(Duration.ofMillis(CLOSE_TIMEOUT_MS))) {
+        LOG.warn("{} did not end within {} ms", thread.getName(), CLOSE_TIMEOUT_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    try {
+      selector.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    leak.closed();
+  }
+}

@@ -1,0 +1,196 @@
+package dev.sluice.rdma.soft;
+
+import dev.sluice.rdma.WorkCompletionStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * Which requests go wrong at a responder, and how: a seeded plan, so that a failure can be had
+ * again.
+ *
+ * <p>A plan is written as parts with semicolons between them, such as {@code
+ * seed=7;minLength=4096;corrupt=0.01;kill@100;delay=0.05:20;status=0.01:REM_OP_ERR}:
+ *
+ * <pre>
+ * plan   = [ part { ";" part } ]
+ * part   = "seed=" integer            seed of the probabilities; 0 unless given
+ *        | "minLength=" bytes         shorter requests are spared and not counted; 0 unless given
+ *        | "corrupt" when             one byte of the answer to a READ is falsified
+ *        | "kill" when                the connection is cut
+ *        | "delay" when ":" ms        the answer is held back, and those behind it
+ *        | "status" when ":" status   answered with an error, a name of WorkCompletionStatus
+ * when   = "@" n                      exactly the n-th request that the device serves, from 1
+ *        | "=" probability            each request with this probability, more than 0, at most 1
+ * </pre>
+ *
+ * <p>Of several parts that apply to a request the first one decides. Immutable; each device starts
+ * a sequence of its own.
+ */
+public final class FaultPlan {
+  /** Nothing goes wrong. */
+  public static final FaultPlan NONE = new FaultPlan(0, 0, List.of());
+
+  private final long seed;
+  private final long minLength;
+  private final List<Rule> rules;
+
+  private FaultPlan(long seed, long minLength, List<Rule> rules) {
+    this.seed = seed;
+    this.minLength = minLength;
+    this.rules = List.copyOf(rules);
+  }
+
+  /**
+   * Reads a plan.
+   *
+   * @throws IllegalArgumentException for what is not one, naming the part
+   */
+  public static FaultPlan parse(String text) {
+    long seed = 0;
+    long minLength = 0;
+    List<Rule> rules = new ArrayList<>();
+    for (String raw : text.split(";")) {
+      String part = raw.strip();
+      try {
+        if (part.startsWith("seed=")) {
+          seed = Long.parseLong(part.substring("seed=".length()));
+        } else if (part.startsWith("minLength=")) {
+          minLength = atLeast(0, Long.parseLong(part.substring("minLength=".length())));
+        } else if (!part.isEmpty()) {
+          rules.add(Rule.parse(part));
+        }
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException(
+            "fault plan: bad part '" + part + "': " + e.getMessage(), e);
+      }
+    }
+    return new FaultPlan(seed, minLength, rules);
+  }
+
+  private static long atLeast(long min, long value) {
+    if (value < min) {
+      throw new IllegalArgumentException("must be at least " + min);
+    }
+    return value;
+  }
+
+  /** The plan as {@link #parse} reads it. */
+  @Override
+  public String toString() {
+    List<String> parts = new ArrayList<>();
+    if (seed != 0) {
+      parts.add("seed=" + seed);
+    }
+    if (minLength != 0) {
+      parts.add("minLength=" + minLength);
+    }
+    rules.forEach(rule -> parts.add(rule.toString()));
+    return String.join(";", parts);
+  }
+
+  Sequence start() {
+    return new Sequence();
+  }
+
+  /** The plan's decisions for one device, request by request. Any thread. */
+  final class Sequence {
+    private final Random random = new Random(seed);
+    private long served;
+
+    private Sequence() {}
+
+    /**
+     * @param length bytes that the request moves
+     */
+    synchronized Fault next(long length) {
+      if (rules.isEmpty() || length < minLength) {
+        return Fault.NONE;
+      }
+      served++;
+      Fault result = Fault.NONE;
+      // Every rule draws for every request, so that one rule does not change another's decisions.
+      for (Rule rule : rules) {
+        if (rule.applies(served, random) && result == Fault.NONE) {
+          result = rule.fault;
+        }
+      }
+      return result;
+    }
+  }
+
+  /**
+   * One part of a plan.
+   *
+   * @param request the request that it applies to, from 1; 0 for one with a probability
+   * @param probability of each request; 0 for an exact one
+   * @param fault what happens
+   */
+  private record Rule(long request, double probability, Fault fault) {
+
+    static Rule parse(String part) {
+      int nameEnd = 0;
+      while (nameEnd < part.length() && Character.isLetter(part.charAt(nameEnd))) {
+        nameEnd++;
+      }
+      if (nameEnd == part.length()) {
+        throw new IllegalArgumentException("'@n' or '=probability' is missing");
+      }
+      int colon = part.indexOf(':', nameEnd);
+      String when = part.substring(nameEnd + 1, colon < 0 ? part.length() : colon);
+      Fault fault = fault(part.substring(0, nameEnd), colon < 0 ? null : part.substring(colon + 1));
+      return switch (part.charAt(nameEnd)) {
+        case '@' -> new Rule(atLeast(1, Long.parseLong(when)), 0, fault);
+        case '=' -> new Rule(0, probability(when), fault);
+        default -> throw new IllegalArgumentException("'@n' or '=probability' is missing");
+      };
+    }
+
+    private static double probability(String text) {
+      double value = Double.parseDouble(text);
+      if (value > 0 && value <= 1) {
+        return value;
+      }
+      throw new IllegalArgumentException("a probability is more than 0 and at most 1");
+    }
+
+    private static Fault fault(String name, String argument) {
+      Fault.Kind kind =
+          switch (name) {
+            case "corrupt" -> Fault.Kind.CORRUPT;
+            case "kill" -> Fault.Kind.KILL;
+            case "delay" -> Fault.Kind.DELAY;
+            case "status" -> Fault.Kind.STATUS;
+            default ->
+                throw new IllegalArgumentException(
+                    "'" + name + "' is none of seed, minLength, corrupt, kill, delay, status");
+          };
+      boolean takesArgument = kind == Fault.Kind.DELAY || kind == Fault.Kind.STATUS;
+      if (takesArgument != (argument != null)) {
+        throw new IllegalArgumentException(
+            name + (takesArgument ? " needs ':' and a value" : " takes no ':'"));
+      }
+      return switch (kind) {
+        case DELAY -> new Fault(kind, (int) atLeast(0, Integer.parseInt(argument)), null);
+        case STATUS -> new Fault(kind, 0, WorkCompletionStatus.valueOf(argument));
+        default -> new Fault(kind, 0, null);
+      };
+    }
+
+    boolean applies(long number, Random random) {
+      return request == 0 ? random.nextDouble() < probability : request == number;
+    }
+
+    @Override
+    public String toString() {
+      String when = request == 0 ? "=" + probability : "@" + request;
+      return switch (fault.kind()) {
+        case CORRUPT -> "corrupt" + when;
+        case KILL -> "kill" + when;
+        case DELAY -> "delay" + when + ":" + fault.delayMs();
+        case STATUS -> "status" + when + ":" + fault.status();
+        case DELIVER -> throw new IllegalStateException("no rule delivers");
+      };
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package dev.sluice.rdma.soft;
+
+import java.security.SecureRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Keys of memory regions that look random and do not repeat: a permutation of a counter under a
+ * secret of the device, so that no key has to be remembered. Any thread.
+ */
+final class KeySequence {
+  private static final int ROUNDS = 6;
+
+  private final AtomicInteger counter;
+  private final int[] secrets;
+
+  KeySequence(SecureRandom random) {
+    counter = new AtomicInteger(random.nextInt());
+    secrets = random.ints(ROUNDS).toArray();
+  }
+
+  int next() {
+    return permute(counter.getAndIncrement());
+  }
+
+  /** A Feistel network over two halves of 16 bits is a permutation, whatever the round does. */
+  private int permute(int number) {
+    int left = number >>> 16;
+    int right = number & 0xFFFF;
+    for (int secret : secrets) {
+      int mixed = (right ^ secret) * 0x9E3779B1;
+      mixed = (mixed ^ (mixed >>> 15) ^ secret) * 0x85EBCA6B;
+      int next = left ^ (mixed >>> 16);
+      left = right;
+      right = next;
+    }
+    return left << 16 | right;
+  }
+}

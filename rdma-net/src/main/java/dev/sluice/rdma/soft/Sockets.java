@@ -1,0 +1,30 @@
+package dev.sluice.rdma.soft;
+
+import java.io.IOException;
+import java.net.StandardSocketOptions;
+import java.nio.channels.Channel;
+import java.nio.channels.SocketChannel;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Common handling of sockets. */
+final class Sockets {
+  private static final Logger LOG = LoggerFactory.getLogger(Sockets.class);
+
+  private Sockets() {}
+
+  /** Small requests must not wait; buffer sizes are left to the kernel, which adapts them. */
+  static void configure(SocketChannel channel) throws IOException {
+    channel.configureBlocking(false);
+    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+  }
+
+  /** Closes what nobody needs any more. */
+  static void close(Channel channel) {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      LOG.debug("closing {} failed", channel, e);
+    }
+  }
+}

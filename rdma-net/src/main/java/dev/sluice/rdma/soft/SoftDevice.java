@@ -1,0 +1,299 @@
+package dev.sluice.rdma.soft;
+
+import dev.sluice.rdma.CompletionChannel;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.DeviceAttributes;
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.leak.LeakTracker;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.security.SecureRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A NIC in software: an event loop with a listening socket, and what was created on it. Any thread;
+ * closed by whoever opened it.
+ */
+final class SoftDevice implements Device {
+  private static final Logger LOG = LoggerFactory.getLogger(SoftDevice.class);
+  private static final int QP_NUMBER_MASK = 0xFFFFFF;
+  private static final int MAX_TIMEOUT_EXPONENT = 31;
+  private static final int MAX_RETRIES = 7;
+
+  private final SecureRandom random = new SecureRandom();
+  private final KeySequence keys = new KeySequence(random);
+  private final Children children = new Children();
+  private final ConcurrentMap<Integer, SoftQueuePair> queuePairs = new ConcurrentHashMap<>();
+  private final SoftOptions options;
+  private final FaultPlan.Sequence faults;
+  private final Gid gid;
+  private final EventLoop loop;
+  private final Acceptor acceptor;
+  private final LeakTracker.Handle leak;
+  private int nextQpNumber = random.nextInt(QP_NUMBER_MASK + 1);
+
+  SoftDevice(InetAddress localAddress, SoftOptions options) throws IOException {
+    this.options = options;
+    faults = options.faults().start();
+    gid = Gid.of(localAddress);
+    loop = new EventLoop("sluice-soft-io", this::expire, options.leaks());
+    try {
+      InetAddress bind = options.bindAddress() == null ? localAddress : options.bindAddress();
+      acceptor = new Acceptor(loop, bind, this::introduce, options.leaks());
+    } catch (IOException e) {
+      loop.close();
+      throw e;
+    }
+    leak = options.leaks().opened("device", this);
+    loop.start();
+  }
+
+  @Override
+  public String providerName() {
+    return SoftProvider.NAME;
+  }
+
+  @Override
+  public String name() {
+    return "soft0";
+  }
+
+  @Override
+  public DeviceAttributes attributes() {
+    return options.limits();
+  }
+
+  @Override
+  public Gid gid() {
+    return gid;
+  }
+
+  @Override
+  public ProtectionDomain allocateProtectionDomain() throws VerbsException {
+    return children.adopt(
+        SoftProtectionDomain.class,
+        attributes().maxProtectionDomains(),
+        () -> new SoftProtectionDomain(this, options.leaks()));
+  }
+
+  @Override
+  public CompletionChannel createCompletionChannel() throws VerbsException {
+    return children.adopt(
+        SoftCompletionChannel.class,
+        attributes().maxCompletionQueues(),
+        () -> new SoftCompletionChannel(this, options.leaks()));
+  }
+
+  @Override
+  public CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
+      throws VerbsException {
+    if (entries < 1 || entries > attributes().maxCompletionQueueEntries()) {
+      throw new VerbsException(
+          "ibv_create_cq(" + entries + ")",
+          VerbsException.EINVAL,
+          "a completion queue has 1 to " + attributes().maxCompletionQueueEntries() + " entries");
+    }
+    return children.adopt(
+        SoftCompletionQueue.class,
+        attributes().maxCompletionQueues(),
+        () ->
+            new SoftCompletionQueue(
+                this, entries, (SoftCompletionChannel) channel, options.leaks()));
+  }
+
+  QueuePair createQueuePair(
+      SoftProtectionDomain domain,
+      SoftCompletionQueue sendQueue,
+      SoftCompletionQueue receiveQueue,
+      QueuePairCapabilities capabilities)
+      throws VerbsException {
+    if (!isWithin(capabilities)) {
+      throw new VerbsException(
+          "ibv_create_qp(" + capabilities + ")",
+          VerbsException.EINVAL,
+          "the device has " + attributes());
+    }
+    return children.adopt(
+        SoftQueuePair.class,
+        attributes().maxQueuePairs(),
+        () -> {
+          sendQueue.attach();
+          receiveQueue.attach();
+          SoftQueuePair queuePair =
+              new SoftQueuePair(
+                  domain, sendQueue, receiveQueue, capabilities, freeQpNumber(), options.leaks());
+          queuePairs.put(queuePair.qpNumber(), queuePair);
+          return queuePair;
+        });
+  }
+
+  private boolean isWithin(QueuePairCapabilities asked) {
+    DeviceAttributes limits = attributes();
+    return asked.maxSendWr() >= 0
+        && asked.maxSendWr() <= limits.maxQueuePairWr()
+        && asked.maxRecvWr() >= 0
+        && asked.maxRecvWr() <= limits.maxQueuePairWr()
+        && asked.maxSendSge() >= 0
+        && asked.maxSendSge() <= limits.maxSge()
+        && asked.maxRecvSge() >= 0
+        && asked.maxRecvSge() <= limits.maxSge()
+        && asked.maxInlineData() >= 0
+        && asked.maxInlineData() <= limits.maxInlineData();
+  }
+
+  private int freeQpNumber() {
+    do {
+      nextQpNumber = (nextQpNumber + 1) & QP_NUMBER_MASK;
+    } while (queuePairs.containsKey(nextQpNumber));
+    return nextQpNumber;
+  }
+
+  SoftCompletionQueue own(CompletionQueue queue) throws VerbsException {
+    if (queue instanceof SoftCompletionQueue soft && soft.belongsTo(this)) {
+      return soft;
+    }
+    throw new VerbsException(
+        "ibv_create_qp", VerbsException.EINVAL, "the completion queue is of another device");
+  }
+
+  /** Checks what a queue pair is connected with. */
+  void checkAttributes(SoftQueuePair queuePair, ConnectionAttributes asked) throws VerbsException {
+    if (isOutside(asked.timeoutExponent(), MAX_TIMEOUT_EXPONENT)
+        || isOutside(asked.retryCount(), MAX_RETRIES)
+        || isOutside(asked.rnrRetry(), MAX_RETRIES)
+        || isOutside(asked.minRnrTimer(), RnrTimer.CODES - 1)
+        || isOutside(asked.maxRdAtomic(), attributes().maxQueuePairInitRdAtomic())) {
+      throw new VerbsException(
+          "ibv_modify_qp(" + queuePair + ", RTR, " + asked + ")",
+          VerbsException.EINVAL,
+          "an attribute is out of its range");
+    }
+  }
+
+  private static boolean isOutside(int value, int max) {
+    return value < 0 || value > max;
+  }
+
+  <T extends AutoCloseable> T adopt(Class<T> kind, int limit, Children.Factory<T> factory)
+      throws VerbsException {
+    return children.adopt(kind, limit, factory);
+  }
+
+  void forget(AutoCloseable child) {
+    children.forget(child);
+    if (child instanceof SoftQueuePair queuePair) {
+      queuePairs.remove(queuePair.qpNumber(), queuePair);
+    }
+  }
+
+  void visitQueuePairs(SoftProtectionDomain domain, Consumer<SoftQueuePair> visitor) {
+    for (SoftQueuePair queuePair : queuePairs.values()) {
+      if (queuePair.domain() == domain) {
+        visitor.accept(queuePair);
+      }
+    }
+  }
+
+  SoftAddress newAddress(int qpNumber) {
+    return new SoftAddress(gid, acceptor.port(), qpNumber, Token.random(random));
+  }
+
+  int newPsn() {
+    return random.nextInt(QP_NUMBER_MASK + 1);
+  }
+
+  int nextKey() {
+    return keys.next();
+  }
+
+  Fault nextFault(long length) {
+    return faults.next(length);
+  }
+
+  EventLoop loop() {
+    return loop;
+  }
+
+  Thread ioThread() {
+    return loop.thread();
+  }
+
+  /** Connects a queue pair soon. */
+  void connect(SoftQueuePair queuePair) {
+    loop.execute(queuePair::connect);
+  }
+
+  /** A socket that is being connected; null if that fails at once. On the loop's thread. */
+  SelectionKey openSocket(SoftAddress peer) {
+    SocketChannel channel = null;
+    try {
+      channel = SocketChannel.open();
+      Sockets.configure(channel);
+      channel.connect(peer.socketAddress());
+      return channel.register(loop.selector(), 0);
+    } catch (IOException e) {
+      LOG.debug("cannot connect to {}", peer, e);
+      if (channel != null) {
+        Sockets.close(channel);
+      }
+      return null;
+    }
+  }
+
+  private void introduce(Hello hello, SelectionKey key) {
+    SoftQueuePair queuePair = queuePairs.get(hello.to());
+    if (queuePair == null) {
+      LOG.debug("a peer asks for QP 0x{}, which is gone", Integer.toHexString(hello.to()));
+      Sockets.close(key.channel());
+    } else {
+      queuePair.introduce(hello, key);
+    }
+  }
+
+  private long expire(long now) {
+    long next = acceptor.expire(now);
+    for (SoftQueuePair queuePair : queuePairs.values()) {
+      next = Math.min(next, queuePair.expire(now));
+    }
+    return next;
+  }
+
+  void closeChildren(Predicate<AutoCloseable> which) {
+    for (AutoCloseable child : children.youngestFirst(which)) {
+      try {
+        child.close();
+      } catch (Exception e) {
+        LOG.warn("closing {} of {} failed", child, this, e);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    if (!children.close()) {
+      return;
+    }
+    closeChildren(child -> true);
+    loop.close();
+    acceptor.close();
+    leak.closed();
+  }
+
+  @Override
+  public String toString() {
+    return name() + " at " + gid;
+  }
+}

@@ -1,0 +1,48 @@
+package dev.sluice.rdma.soft;
+
+import dev.sluice.rdma.DeviceAttributes;
+import dev.sluice.rdma.leak.LeakTracker;
+import java.net.InetAddress;
+import java.util.Objects;
+
+/**
+ * How a software device is opened.
+ *
+ * @param faults what goes wrong at its responders
+ * @param bindAddress address that it listens on; null for the one that peers reach it by
+ * @param limits what it says of itself and holds to
+ * @param leaks knows what is open
+ */
+public record SoftOptions(
+    FaultPlan faults, InetAddress bindAddress, DeviceAttributes limits, LeakTracker leaks) {
+
+  /** Limits as a small NIC has them. */
+  public static final DeviceAttributes SMALL_NIC =
+      new DeviceAttributes(
+          16_384, 16_384, 32, 16_384, 1 << 20, 1 << 20, 1L << 44, 4096, 16, 16, 1L << 30, 256);
+
+  public static final SoftOptions DEFAULT =
+      new SoftOptions(FaultPlan.NONE, null, SMALL_NIC, LeakTracker.counting());
+
+  public SoftOptions {
+    Objects.requireNonNull(faults, "faults");
+    Objects.requireNonNull(limits, "limits");
+    Objects.requireNonNull(leaks, "leaks");
+  }
+
+  public SoftOptions withFaults(FaultPlan plan) {
+    return new SoftOptions(plan, bindAddress, limits, leaks);
+  }
+
+  public SoftOptions withBindAddress(InetAddress address) {
+    return new SoftOptions(faults, address, limits, leaks);
+  }
+
+  public SoftOptions withLimits(DeviceAttributes attributes) {
+    return new SoftOptions(faults, bindAddress, attributes, leaks);
+  }
+
+  public SoftOptions withLeaks(LeakTracker tracker) {
+    return new SoftOptions(faults, bindAddress, limits, tracker);
+  }
+}

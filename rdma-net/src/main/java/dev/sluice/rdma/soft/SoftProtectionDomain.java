@@ -1,0 +1,103 @@
+package dev.sluice.rdma.soft;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.leak.LeakTracker;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+
+/**
+ * Protection domain of the software provider: the memory regions and queue pairs that work
+ * together, and the tables that keys are looked up in. Any thread; closed by its creator, or by its
+ * device.
+ */
+final class SoftProtectionDomain implements ProtectionDomain {
+  private final ConcurrentMap<Integer, SoftMemoryRegion> byLkey = new ConcurrentHashMap<>();
+  private final ConcurrentMap<Integer, SoftMemoryRegion> byRkey = new ConcurrentHashMap<>();
+  private final SoftDevice device;
+  private final LeakTracker leaks;
+  private final LeakTracker.Handle leak;
+
+  SoftProtectionDomain(SoftDevice device, LeakTracker leaks) {
+    this.device = device;
+    this.leaks = leaks;
+    leak = leaks.opened("protection domain", "of " + device);
+  }
+
+  @Override
+  public SoftDevice device() {
+    return device;
+  }
+
+  /** A key of another domain is not found here: to a peer it is as wrong as one that never was. */
+  SoftMemoryRegion regionByRkey(int rkey) {
+    return byRkey.get(rkey);
+  }
+
+  SoftMemoryRegion regionByLkey(int lkey) {
+    return byLkey.get(lkey);
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException {
+    String problem = RegistrationChecks.problem(memory, access, device);
+    if (problem != null) {
+      throw new VerbsException(
+          "ibv_reg_mr(length=" + memory.byteSize() + ", access=" + access + ")",
+          VerbsException.EINVAL,
+          problem);
+    }
+    return device.adopt(
+        SoftMemoryRegion.class,
+        device.attributes().maxMemoryRegions(),
+        () -> {
+          SoftMemoryRegion region =
+              new SoftMemoryRegion(
+                  this, memory, Set.copyOf(access), device.nextKey(), device.nextKey(), leaks);
+          byLkey.put(region.lkey(), region);
+          byRkey.put(region.rkey(), region);
+          return region;
+        });
+  }
+
+  void deregister(SoftMemoryRegion region) {
+    byLkey.remove(region.lkey());
+    byRkey.remove(region.rkey());
+    device.visitQueuePairs(this, queuePair -> queuePair.regionClosed(region));
+    device.forget(region);
+  }
+
+  @Override
+  public QueuePair createQueuePair(
+      CompletionQueue sendQueue, CompletionQueue receiveQueue, QueuePairCapabilities capabilities)
+      throws VerbsException {
+    return device.createQueuePair(
+        this, device.own(sendQueue), device.own(receiveQueue), capabilities);
+  }
+
+  LeakTracker leaks() {
+    return leaks;
+  }
+
+  @Override
+  public void close() {
+    device.closeChildren(
+        child ->
+            child instanceof SoftQueuePair queuePair && queuePair.domain() == this
+                || child instanceof SoftMemoryRegion region && region.domain() == this);
+    device.forget(this);
+    leak.closed();
+  }
+
+  @Override
+  public String toString() {
+    return "PD of " + device;
+  }
+}

@@ -1,0 +1,533 @@
+package dev.sluice.rdma.soft;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.PostException;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.QueuePairState;
+import dev.sluice.rdma.ReceiveWorkRequest;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.leak.LeakTracker;
+import java.nio.channels.SelectionKey;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A reliable connection in software: the state machine around the two halves that do the work, the
+ * {@link Initiator} and the {@link Responder}, and their {@link Connection}. One lock guards all of
+ * them; the event loop and posting threads hold it for at most a few calls of the socket. Closed by
+ * its creator, or by its domain.
+ */
+final class SoftQueuePair implements QueuePair {
+  /** Bytes, reported only: TCP cuts the stream as it likes. */
+  private static final int MTU = 4096;
+
+  private static final Logger LOG = LoggerFactory.getLogger(SoftQueuePair.class);
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final SoftDevice device;
+  private final SoftProtectionDomain domain;
+  private final SoftCompletionQueue sendCompletions;
+  private final SoftCompletionQueue receiveCompletions;
+  private final QueuePairCapabilities capabilities;
+  private final int qpNumber;
+  private final LeakTracker leaks;
+  private final LeakTracker.Handle leak;
+  private final Initiator initiator = new Initiator(this);
+  private final Responder responder = new Responder(this);
+
+  /** Places taken in the queues; a place is free again when its completion has been polled. */
+  private final AtomicInteger sendsQueued = new AtomicInteger();
+
+  private final AtomicInteger receivesQueued = new AtomicInteger();
+
+  /** Unsignaled work requests that succeeded since the last completion. */
+  private int unreportedSends;
+
+  private volatile QueuePairState state = QueuePairState.RESET;
+  private Set<AccessFlag> access = Set.of();
+  private SoftAddress local;
+  private QueuePairAddress address;
+  private SoftAddress remote;
+  private Connection connection;
+
+  /** The peer connected and said so before this side knew of it. */
+  private SelectionKey early;
+
+  private Hello earlyHello;
+
+  private boolean tokenUsed;
+  private boolean connectionLost;
+  private boolean closed;
+
+  SoftQueuePair(
+      SoftProtectionDomain domain,
+      SoftCompletionQueue sendCompletions,
+      SoftCompletionQueue receiveCompletions,
+      QueuePairCapabilities capabilities,
+      int qpNumber,
+      LeakTracker leaks) {
+    this.device = domain.device();
+    this.domain = domain;
+    this.sendCompletions = sendCompletions;
+    this.receiveCompletions = receiveCompletions;
+    this.capabilities = capabilities;
+    this.qpNumber = qpNumber;
+    this.leaks = leaks;
+    leak = leaks.opened("queue pair", this);
+  }
+
+  @Override
+  public int qpNumber() {
+    return qpNumber;
+  }
+
+  @Override
+  public QueuePairState state() {
+    return state;
+  }
+
+  @Override
+  public QueuePairCapabilities capabilities() {
+    return capabilities;
+  }
+
+  @Override
+  public QueuePairAddress address() {
+    lock.lock();
+    try {
+      if (address == null) {
+        throw new IllegalStateException(this + " has no address before INIT");
+      }
+      return address;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void toInit(Set<AccessFlag> peerAccess) throws VerbsException {
+    lock.lock();
+    try {
+      transition(QueuePairState.RESET, QueuePairState.INIT);
+      access = peerAccess.isEmpty() ? Set.of() : EnumSet.copyOf(peerAccess);
+      local = device.newAddress(qpNumber);
+      int serves = device.attributes().maxQueuePairRdAtomic();
+      address =
+          new QueuePairAddress(
+              qpNumber, device.newPsn(), 0, device.gid(), MTU, serves, local.toProviderData());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void toRtr(QueuePairAddress peer, ConnectionAttributes attributes) throws VerbsException {
+    SoftAddress target = SoftAddress.of(peer);
+    lock.lock();
+    try {
+      require(QueuePairState.INIT, QueuePairState.RTR);
+      device.checkAttributes(this, attributes);
+      if (target.qpNumber() == qpNumber && target.port() == local.port() && isSelf(target)) {
+        throw refused(QueuePairState.RTR, "a queue pair cannot be connected to itself");
+      }
+      state = QueuePairState.RTR;
+      remote = target;
+      initiator.connect(attributes, peer.maxDestRdAtomic());
+      responder.connect(address.maxDestRdAtomic(), attributes.minRnrTimer());
+      if (local.connectsTo(remote)) {
+        closeEarly();
+        device.connect(this);
+      } else if (early != null) {
+        SelectionKey key = early;
+        early = null;
+        accept(earlyHello, key);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean isSelf(SoftAddress target) {
+    return target.gid().equals(local.gid());
+  }
+
+  @Override
+  public void toRts() throws VerbsException {
+    lock.lock();
+    try {
+      transition(QueuePairState.RTR, QueuePairState.RTS);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void toError() throws VerbsException {
+    lock.lock();
+    try {
+      requireOpen("ERROR");
+      closeConnection();
+      enterError();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void toReset() throws VerbsException {
+    lock.lock();
+    try {
+      requireOpen("RESET");
+      reset();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void reset() {
+    state = QueuePairState.RESET;
+    closeConnection();
+    initiator.reset();
+    responder.reset();
+    sendCompletions.drop(this);
+    receiveCompletions.drop(this);
+    sendsQueued.set(0);
+    receivesQueued.set(0);
+    unreportedSends = 0;
+    address = null;
+    local = null;
+    remote = null;
+    tokenUsed = false;
+    connectionLost = false;
+  }
+
+  private void transition(QueuePairState from, QueuePairState to) throws VerbsException {
+    require(from, to);
+    state = to;
+  }
+
+  private void require(QueuePairState from, QueuePairState to) throws VerbsException {
+    requireOpen(to.name());
+    if (state != from) {
+      throw refused(to, "the queue pair is in " + state + ", not in " + from);
+    }
+  }
+
+  private void requireOpen(String to) throws VerbsException {
+    if (closed) {
+      throw new VerbsException(
+          "ibv_modify_qp(" + this + ", " + to + ")",
+          VerbsException.EINVAL,
+          "the queue pair is closed");
+    }
+  }
+
+  private VerbsException refused(QueuePairState to, String reason) {
+    return new VerbsException(
+        "ibv_modify_qp(" + this + ", " + to + ")", VerbsException.EINVAL, reason);
+  }
+
+  @Override
+  public void postSend(List<SendWorkRequest> chain) throws PostException {
+    lock.lock();
+    try {
+      long now = device.loop().now();
+      int index = 0;
+      try {
+        for (SendWorkRequest request : chain) {
+          checkPostable(request);
+          initiator.post(PostChecks.prepare(this, request), now);
+          sendsQueued.incrementAndGet();
+          index++;
+        }
+      } catch (VerbsException e) {
+        throw new PostException("ibv_post_send(" + this + ")", e.errno(), e.getMessage(), index);
+      } finally {
+        process(now);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void checkPostable(SendWorkRequest request) throws VerbsException {
+    if (closed || state != QueuePairState.RTS && state != QueuePairState.ERROR) {
+      throw new VerbsException(
+          request.opcode().name(),
+          VerbsException.EINVAL,
+          closed ? "the queue pair is closed" : "the queue pair is in " + state);
+    }
+    if (sendsQueued.get() == capabilities.maxSendWr()) {
+      throw new VerbsException(
+          request.opcode().name(), VerbsException.ENOMEM, "the send queue is full");
+    }
+  }
+
+  /** Sends, or fails, what has just been posted. */
+  private void process(long now) {
+    if (state == QueuePairState.ERROR) {
+      initiator.flush();
+    } else if (connectionLost) {
+      initiator.connectionLost();
+    } else if (connection != null) {
+      connection.flush(now);
+    }
+    scheduleTimer(now);
+  }
+
+  private void scheduleTimer(long now) {
+    long deadline = deadline(now);
+    if (deadline != EventLoop.NEVER) {
+      device.loop().schedule(deadline);
+    }
+  }
+
+  private long deadline(long now) {
+    return Math.min(initiator.deadline(now), responder.deadline());
+  }
+
+  @Override
+  public void postReceive(List<ReceiveWorkRequest> chain) throws PostException {
+    lock.lock();
+    try {
+      int index = 0;
+      for (ReceiveWorkRequest request : chain) {
+        PostChecks.check(this, request, closed, receivesQueued.get(), index);
+        responder.post(request);
+        receivesQueued.incrementAndGet();
+        index++;
+      }
+    } finally {
+      if (state == QueuePairState.ERROR) {
+        responder.flush();
+      }
+      lock.unlock();
+    }
+  }
+
+  /** A completion was polled: its places in the queues are free. Any thread, without the lock. */
+  void polled(Completion completion) {
+    if (completion.isReceive()) {
+      receivesQueued.decrementAndGet();
+    } else {
+      sendsQueued.addAndGet(-completion.retiredSends());
+    }
+  }
+
+  /** Called by the initiator for each work request, in posting order. */
+  void completeSend(PendingSend send, WorkCompletionStatus status) {
+    unreportedSends++;
+    if (status == WorkCompletionStatus.SUCCESS && !send.isSignaled()) {
+      return;
+    }
+    Completion completion =
+        Completion.ofSend(
+            this, send.request.wrId(), status, send.opcode(), send.length, unreportedSends);
+    unreportedSends = 0;
+    push(sendCompletions, completion);
+  }
+
+  /** Called by the responder for each receive, in posting order. */
+  void completeReceive(Completion completion) {
+    push(receiveCompletions, completion);
+    if (completion.status() != WorkCompletionStatus.SUCCESS) {
+      enterError();
+    }
+  }
+
+  private void push(SoftCompletionQueue queue, Completion completion) {
+    if (!queue.push(completion) && state != QueuePairState.ERROR) {
+      LOG.warn("{}: more completions than its completion queue holds", this);
+      closeConnection();
+      enterError();
+    }
+  }
+
+  /** A request of this side has failed; its half completes all of them. */
+  void failed() {
+    state = QueuePairState.ERROR;
+    closeConnection();
+    responder.flush();
+  }
+
+  /** A request of the peer was refused: that is sent, and then nothing more. */
+  void refused() {
+    connection.drain();
+    enterError();
+  }
+
+  private void enterError() {
+    state = QueuePairState.ERROR;
+    initiator.flush();
+    responder.flush();
+  }
+
+  /** The connection broke, for whatever reason. */
+  void connectionLost(String reason) {
+    if (connection == null) {
+      return;
+    }
+    LOG.debug("{}: connection lost: {}", this, reason);
+    closeConnection();
+    connectionLost = true;
+    responder.connectionLost();
+    initiator.connectionLost();
+  }
+
+  private void closeConnection() {
+    closeEarly();
+    if (connection != null) {
+      connection.close();
+      connection = null;
+      connectionLost = true;
+    }
+    responder.connectionLost();
+  }
+
+  private void closeEarly() {
+    if (early != null) {
+      Sockets.close(early.channel());
+      device.loop().wakeUp();
+      early = null;
+    }
+  }
+
+  /** Connects to the peer. On the event loop's thread. */
+  void connect() {
+    lock.lock();
+    try {
+      if (remote == null || connection != null || state == QueuePairState.ERROR) {
+        return;
+      }
+      SelectionKey key = device.openSocket(remote);
+      if (key == null) {
+        connectionLost = true;
+        initiator.connectionLost();
+        return;
+      }
+      connection = new Connection(this, initiator, responder, device.loop(), key, leaks);
+      connection.connect(new Hello(qpNumber, local.token(), remote.qpNumber(), remote.token()));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * A peer has connected and says that it belongs to this queue pair. On the event loop's thread.
+   */
+  void introduce(Hello hello, SelectionKey key) {
+    lock.lock();
+    try {
+      if (local == null || tokenUsed || !local.token().matches(hello.toToken())) {
+        LOG.warn("{}: refused a connection that does not know its token", this);
+        Sockets.close(key.channel());
+        return;
+      }
+      tokenUsed = true;
+      if (state == QueuePairState.INIT) {
+        key.interestOps(0);
+        early = key;
+        earlyHello = hello;
+      } else {
+        accept(hello, key);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void accept(Hello hello, SelectionKey key) {
+    boolean listening = state != QueuePairState.ERROR && !local.connectsTo(remote);
+    if (!listening) {
+      Sockets.close(key.channel());
+    } else if (hello.from() == remote.qpNumber() && hello.fromToken().matches(remote.token())) {
+      connection = new Connection(this, initiator, responder, device.loop(), key, leaks);
+      connection.accepted(device.loop().now());
+      device.loop().wakeUp();
+    } else {
+      LOG.warn("{}: refused a connection that is not from its peer", this);
+      Sockets.close(key.channel());
+      connectionLost = true;
+      initiator.connectionLost();
+    }
+  }
+
+  /** The timer: returns when it is to be called again. On the event loop's thread. */
+  long expire(long now) {
+    lock.lock();
+    try {
+      initiator.expire(now);
+      if (connection != null) {
+        connection.flush(now);
+      }
+      return deadline(now);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** After this nothing touches the region's memory through this queue pair. */
+  void regionClosed(SoftMemoryRegion region) {
+    lock.lock();
+    try {
+      if (connection != null) {
+        connection.regionClosed(region, device.loop().now());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean allows(AccessFlag flag) {
+    return access.contains(flag);
+  }
+
+  SoftDevice device() {
+    return device;
+  }
+
+  SoftProtectionDomain domain() {
+    return domain;
+  }
+
+  void lock() {
+    lock.lock();
+  }
+
+  void unlock() {
+    lock.unlock();
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      reset();
+    } finally {
+      lock.unlock();
+    }
+    sendCompletions.detach();
+    receiveCompletions.detach();
+    device.forget(this);
+    leak.closed();
+  }
+
+  @Override
+  public String toString() {
+    return "QP 0x%06x".formatted(qpNumber);
+  }
+}

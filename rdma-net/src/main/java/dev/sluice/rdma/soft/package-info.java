@@ -1,0 +1,15 @@
+/**
+ * The software provider: the semantics of a NIC's reliable connections over TCP, so that everything
+ * above the seam runs, and is tested, on machines without one.
+ *
+ * <p>A {@link dev.sluice.rdma.soft.SoftDevice} has one thread, its {@link
+ * dev.sluice.rdma.soft.EventLoop}, and one TCP connection per queue pair. A queue pair's {@link
+ * dev.sluice.rdma.soft.Initiator} sends requests, its {@link dev.sluice.rdma.soft.Responder}
+ * answers those of the peer, and its {@link dev.sluice.rdma.soft.Connection} moves their frames
+ * between the socket and registered memory without copies. A {@link dev.sluice.rdma.soft.FaultPlan}
+ * makes requests fail on purpose.
+ *
+ * <p>Locks: a queue pair's lock, then a completion queue's, then a completion channel's. No two
+ * queue pairs' locks are ever held together.
+ */
+package dev.sluice.rdma.soft;

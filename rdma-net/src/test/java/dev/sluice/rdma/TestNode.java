@@ -1,0 +1,107 @@
+package dev.sluice.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One side of a test: a device with a protection domain, a completion queue, and memory. Used by
+ * the test's thread, which closes it.
+ */
+public final class TestNode implements AutoCloseable {
+  public static final QueuePairCapabilities CAPABILITIES =
+      new QueuePairCapabilities(128, 128, 4, 4, 64);
+  public static final Set<AccessFlag> ALL = EnumSet.allOf(AccessFlag.class);
+  private static final int CQ_ENTRIES = 1024;
+  private static final long DEADLINE_SECONDS = 30;
+
+  public final Arena arena = Arena.ofShared();
+  public final Device device;
+  public final ProtectionDomain pd;
+  public final CompletionChannel channel;
+  public final CompletionQueue cq;
+
+  /** A work completion, kept. */
+  public record Completed(
+      long wrId,
+      WorkCompletionStatus status,
+      Opcode opcode,
+      int byteLength,
+      int immediate,
+      int qpNumber) {}
+
+  public TestNode(Device device) throws VerbsException {
+    this.device = device;
+    pd = device.allocateProtectionDomain();
+    channel = device.createCompletionChannel();
+    cq = device.createCompletionQueue(CQ_ENTRIES, channel);
+  }
+
+  public MemoryRegion register(long bytes, Set<AccessFlag> access) throws VerbsException {
+    return pd.register(arena.allocate(bytes, 4096), access);
+  }
+
+  public MemoryRegion register(MemorySegment memory) throws VerbsException {
+    return pd.register(memory, ALL);
+  }
+
+  public QueuePair createQueuePair() throws VerbsException {
+    return pd.createQueuePair(cq, cq, CAPABILITIES);
+  }
+
+  /** Brings two queue pairs from RESET to RTS. */
+  public static void connect(QueuePair a, QueuePair b) throws VerbsException {
+    connect(a, b, ConnectionAttributes.DEFAULT);
+  }
+
+  public static void connect(QueuePair a, QueuePair b, ConnectionAttributes attributes)
+      throws VerbsException {
+    a.toInit(ALL);
+    b.toInit(ALL);
+    a.toRtr(b.address(), attributes);
+    b.toRtr(a.address(), attributes);
+    a.toRts();
+    b.toRts();
+  }
+
+  /** Polls until there are so many completions. */
+  public List<Completed> await(int count) throws VerbsException {
+    return await(cq, count);
+  }
+
+  public static List<Completed> await(CompletionQueue queue, int count) throws VerbsException {
+    List<Completed> all = new ArrayList<>();
+    WorkCompletions batch = new WorkCompletions(16);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+    while (all.size() < count) {
+      assertThat(System.nanoTime()).as("%s of %d completions", all, count).isLessThan(deadline);
+      int polled = queue.poll(batch);
+      for (int i = 0; i < polled; i++) {
+        all.add(
+            new Completed(
+                batch.wrId(i),
+                batch.status(i),
+                batch.opcode(i),
+                batch.byteLength(i),
+                batch.immediate(i),
+                batch.qpNumber(i)));
+      }
+      if (polled == 0) {
+        Thread.yield();
+      }
+    }
+    return all;
+  }
+
+  @Override
+  public void close() {
+    device.close();
+    arena.close();
+  }
+}
