@@ -1,22 +1,70 @@
 package dev.sluice.spark.metrics;
 
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+
 /** Blocks and bytes by path. Any thread. */
 public final class ShuffleCounters {
+  private final LongAdder readBlocks = new LongAdder();
+  private final LongAdder readBytes = new LongAdder();
+  private final LongAdder localBlocks = new LongAdder();
+  private final LongAdder localBytes = new LongAdder();
+  private final LongAdder corruptions = new LongAdder();
+  private final Map<FallbackReason, LongAdder> fallbackBlocks = adders();
+  private final Map<FallbackReason, LongAdder> fallbackBytes = adders();
+
+  /** Blocks that arrived by READ. */
   public void read(long blocks, long bytes) {
-    throw new UnsupportedOperationException();
+    readBlocks.add(blocks);
+    readBytes.add(bytes);
   }
 
+  /** Blocks that this executor read from its own disks. */
   public void local(long blocks, long bytes) {
-    throw new UnsupportedOperationException();
+    localBlocks.add(blocks);
+    localBytes.add(bytes);
   }
 
   /** Blocks handed over to Spark's own transfer. */
   public void fallback(FallbackReason reason, long blocks) {
-    throw new UnsupportedOperationException();
+    fallbackBlocks.get(reason).add(blocks);
   }
 
   /** Bytes that arrived by Spark's own transfer. */
   public void fallbackBytes(FallbackReason reason, long bytes) {
-    throw new UnsupportedOperationException();
+    fallbackBytes.get(reason).add(bytes);
+  }
+
+  /** Blocks whose bytes did not match Spark's checksum after a READ. */
+  public void corrupt(long blocks) {
+    corruptions.add(blocks);
+  }
+
+  /**
+   * All counters by name: {@code read.blocks}, {@code read.bytes}, {@code local.*}, {@code
+   * corruptions} and, for each {@link FallbackReason}, {@code fallback.blocks.REASON} and {@code
+   * fallback.bytes.REASON}.
+   */
+  public Map<String, LongSupplier> byName() {
+    Map<String, LongSupplier> all = new TreeMap<>();
+    all.put("read.blocks", readBlocks::sum);
+    all.put("read.bytes", readBytes::sum);
+    all.put("local.blocks", localBlocks::sum);
+    all.put("local.bytes", localBytes::sum);
+    all.put("corruptions", corruptions::sum);
+    fallbackBlocks.forEach((reason, sum) -> all.put("fallback.blocks." + reason, sum::sum));
+    fallbackBytes.forEach((reason, sum) -> all.put("fallback.bytes." + reason, sum::sum));
+    return all;
+  }
+
+  private static Map<FallbackReason, LongAdder> adders() {
+    Map<FallbackReason, LongAdder> adders = new EnumMap<>(FallbackReason.class);
+    for (FallbackReason reason : FallbackReason.values()) {
+      adders.put(reason, new LongAdder());
+    }
+    return adders;
   }
 }

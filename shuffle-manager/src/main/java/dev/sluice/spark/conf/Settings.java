@@ -1,0 +1,255 @@
+package dev.sluice.spark.conf;
+
+import dev.sluice.spark.conf.Setting.Type;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.spark.SparkConf;
+import scala.Tuple2;
+
+/**
+ * The table of all configuration keys. {@link SluiceConf} is what the code reads; {@link
+ * ConfigurationDocument} writes docs/configuration.md from it.
+ */
+final class Settings {
+  static final String PREFIX = "spark.shuffle.rdma.";
+
+  private static final List<Setting<?>> TABLE = new ArrayList<>();
+
+  static final Setting<String> PROVIDER =
+      with(
+          "provider",
+          Types.oneOf("auto", "verbs", "soft", "off"),
+          "auto",
+          "How blocks are READ. `verbs` needs an RDMA device, `soft` is software over TCP with the"
+              + " same semantics, `auto` takes the first of the two that works, `off` is Spark's own"
+              + " shuffle. What is asked for by name and cannot be had ends the application with the"
+              + " reason.");
+
+  static final Setting<Double> MEMORY_SHARE =
+      with(
+          "memoryShare",
+          Types.SHARE,
+          "0.5",
+          "Share of the executor's memory overhead (`spark.executor.memoryOverhead`, or what Spark"
+              + " derives for it; never more than the container's limit leaves beside heap and"
+              + " off-heap memory) that registered map outputs and buffers take together, where"
+              + " their own keys are not set.");
+
+  static final Setting<Long> REGISTRATION_MAX_BYTES =
+      derived(
+          "registration.maxBytes",
+          Types.bytes("1m", "64t"),
+          "three quarters of the memory share",
+          "Bytes of map output files that an executor keeps registered at most. Above it the least"
+              + " recently READ map outputs are deregistered.");
+
+  static final Setting<Long> REGISTRATION_IDLE_TIMEOUT =
+      with(
+          "registration.idleTimeout",
+          Types.millis("1s", "24h"),
+          "60s",
+          "A map output that nobody READ for so long gives way to a new one when the limit is"
+              + " reached.");
+
+  static final Setting<Long> BUFFERS_MAX_BYTES =
+      derived(
+          "buffers.maxBytes",
+          Types.bytes("1m", "1t"),
+          "a quarter of the memory share",
+          "Bytes of registered buffers that READs go to at most.");
+
+  static final Setting<Long> BUFFERS_WAIT_TIMEOUT =
+      with(
+          "buffers.waitTimeout",
+          Types.millis("0ms", "10min"),
+          "2s",
+          "Blocks that found no free buffer for so long are fetched by Spark's own transfer.");
+
+  static final Setting<Integer> CONNECTIONS_MAX =
+      with(
+          "connections.max",
+          Types.integer(1, 65536),
+          "1024",
+          "Queue pairs of an executor at most: those it reads through and those it serves, each."
+              + " The least recently used idle one is closed for a new one.");
+
+  static final Setting<Long> CONNECTIONS_IDLE_TIMEOUT =
+      with(
+          "connections.idleTimeout",
+          Types.millis("1s", "24h"),
+          "5min",
+          "A queue pair without READs for so long is closed.");
+
+  static final Setting<Long> CONNECT_TIMEOUT =
+      with(
+          "connect.timeout",
+          Types.millis("100ms", "10min"),
+          "5s",
+          "A queue pair that is not connected by then has failed.");
+
+  static final Setting<Long> LOCATE_TIMEOUT =
+      with(
+          "locate.timeout",
+          Types.millis("100ms", "10min"),
+          "10s",
+          "Locations that the driver or a peer does not give by then count as unknown, and the"
+              + " blocks are fetched by Spark's own transfer.");
+
+  static final Setting<Long> READ_TIMEOUT =
+      with(
+          "read.timeout",
+          Types.millis("100ms", "1h"),
+          "30s",
+          "Blocks that are not READ by then are fetched by Spark's own transfer.");
+
+  static final Setting<Long> READ_MAX_BYTES =
+      with(
+          "read.maxBytes",
+          Types.bytes("4k", "1g"),
+          "1m",
+          "Bytes of one READ work request; longer ranges are split.");
+
+  static final Setting<Long> READ_SPIN =
+      with(
+          "read.spin",
+          Types.micros("0us", "10ms"),
+          "20us",
+          "How long the completion thread polls before it sleeps.");
+
+  static final Setting<Integer> SEND_QUEUE_DEPTH =
+      with(
+          "sendQueueDepth",
+          Types.integer(1, 16384),
+          "128",
+          "Work requests under way on one queue pair at most.");
+
+  static final Setting<Integer> MAX_RD_ATOMIC =
+      with(
+          "maxRdAtomic",
+          Types.integer(1, 255),
+          "16",
+          "READs that one queue pair has on the wire at a time; the device may allow less.");
+
+  static final Setting<Integer> TIMEOUT_EXPONENT =
+      with(
+          "timeoutExponent",
+          Types.integer(8, 31),
+          "18",
+          "Local ACK timeout of a queue pair, 4.096 us x 2^n.");
+
+  static final Setting<Integer> RETRY_COUNT =
+      with(
+          "retryCount",
+          Types.integer(0, 7),
+          "7",
+          "Times that an unanswered request is repeated before the queue pair fails.");
+
+  static final Setting<Integer> CIRCUIT_FAILURES =
+      with(
+          "circuit.failures",
+          Types.integer(1, 1000),
+          "3",
+          "Failures in a row after which a peer is not tried for a while.");
+
+  static final Setting<Long> CIRCUIT_COOLDOWN =
+      with(
+          "circuit.cooldown",
+          Types.millis("100ms", "24h"),
+          "60s",
+          "How long such a peer is left alone.");
+
+  static final Setting<Long> OFFSETS_CACHE_BYTES =
+      with(
+          "offsets.cacheBytes",
+          Types.bytes("0", "16g"),
+          "32m",
+          "Bytes of other executors' partition offsets that an executor caches at most.");
+
+  static final Setting<Boolean> VERIFY_CHECKSUMS =
+      with(
+          "verifyChecksums",
+          Types.FLAG,
+          "true",
+          "Whether blocks are checked against Spark's partition checksums after the READ, where"
+              + " there are any.");
+
+  static final Setting<Boolean> ALLOW_PLAINTEXT =
+      with(
+          "allowPlaintext",
+          Types.FLAG,
+          "false",
+          "Whether blocks are READ although Spark encrypts its network traffic"
+              + " (`spark.network.crypto.enabled` or `spark.ssl.rpc.enabled`) and the shuffle files"
+              + " are plain: READs carry the bytes of the files.");
+
+  static final Setting<Integer> PORT =
+      with(
+          "port",
+          Types.integer(0, 65535),
+          "0",
+          "TCP port of an executor's block server; 0 takes a free one, another one is tried upwards"
+              + " as Spark does (`spark.port.maxRetries`).");
+
+  static final Setting<String> SOFT_FAULTS =
+      derived(
+          "soft.faults",
+          Types.TEXT,
+          "none",
+          "For tests: faults that the software provider injects.");
+
+  static final Setting<Boolean> TESTING_LOOPBACK =
+      with(
+          "testing.loopback",
+          Types.FLAG,
+          "false",
+          "For tests: local blocks are READ as well, from the executor itself.");
+
+  static final Setting<Boolean> TESTING_REFUSE_NETTY =
+      with(
+          "testing.refuseNetty",
+          Types.FLAG,
+          "false",
+          "For tests: an executor refuses to serve shuffle blocks to Spark's own transfer.");
+
+  private Settings() {}
+
+  /** All rows, in the order of the documentation. */
+  static List<Setting<?>> table() {
+    return List.copyOf(TABLE);
+  }
+
+  /**
+   * @throws IllegalArgumentException for a key with our prefix that is not in the table, and for a
+   *     value that is not allowed
+   */
+  static void validate(SparkConf conf) {
+    Set<String> known = TABLE.stream().map(Setting::key).collect(Collectors.toSet());
+    for (Tuple2<String, String> entry : conf.getAll()) {
+      if (entry._1.startsWith(PREFIX) && !known.contains(entry._1)) {
+        throw new IllegalArgumentException(
+            entry._1
+                + " is \""
+                + entry._2
+                + "\", but there is no such key; allowed are "
+                + String.join(", ", new TreeSet<>(known)));
+      }
+    }
+    TABLE.forEach(setting -> setting.get(conf));
+  }
+
+  private static <T> Setting<T> with(String name, Type<T> type, String defaultValue, String doc) {
+    return add(new Setting<>(PREFIX + name, defaultValue, "`" + defaultValue + "`", doc, type));
+  }
+
+  private static <T> Setting<T> derived(String name, Type<T> type, String text, String doc) {
+    return add(new Setting<>(PREFIX + name, null, text, doc, type));
+  }
+
+  private static <T> Setting<T> add(Setting<T> setting) {
+    TABLE.add(setting);
+    return setting;
+  }
+}

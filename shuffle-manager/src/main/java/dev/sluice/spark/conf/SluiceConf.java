@@ -1,0 +1,138 @@
+package dev.sluice.spark.conf;
+
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.transfer.TransferOptions;
+import java.nio.file.Path;
+import org.apache.spark.SparkConf;
+
+/**
+ * The configuration as the code reads it: immutable, typed, validated. Made in the shuffle
+ * manager's constructor, on the driver before executors start, so that what is wrong is said there.
+ */
+public final class SluiceConf {
+  private final SparkConf conf;
+  private final long registrationMaxBytes;
+  private final long buffersMaxBytes;
+
+  /**
+   * @throws IllegalArgumentException for an unknown key and a value that is not allowed
+   */
+  public SluiceConf(SparkConf conf) {
+    this(conf, Path.of("/"));
+  }
+
+  SluiceConf(SparkConf conf, Path root) {
+    Settings.validate(conf);
+    this.conf = conf.clone();
+    MemoryBudget budget = MemoryBudget.derive(conf, value(Settings.MEMORY_SHARE), root);
+    this.registrationMaxBytes = or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
+    this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
+  }
+
+  /** {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
+  public String provider() {
+    return value(Settings.PROVIDER);
+  }
+
+  public long registrationMaxBytes() {
+    return registrationMaxBytes;
+  }
+
+  public long registrationIdleTimeoutMs() {
+    return value(Settings.REGISTRATION_IDLE_TIMEOUT);
+  }
+
+  public long buffersMaxBytes() {
+    return buffersMaxBytes;
+  }
+
+  public long buffersWaitTimeoutMs() {
+    return value(Settings.BUFFERS_WAIT_TIMEOUT);
+  }
+
+  public long connectTimeoutMs() {
+    return value(Settings.CONNECT_TIMEOUT);
+  }
+
+  public long locateTimeoutMs() {
+    return value(Settings.LOCATE_TIMEOUT);
+  }
+
+  public long readTimeoutMs() {
+    return value(Settings.READ_TIMEOUT);
+  }
+
+  public long offsetsCacheBytes() {
+    return value(Settings.OFFSETS_CACHE_BYTES);
+  }
+
+  public boolean verifyChecksums() {
+    return value(Settings.VERIFY_CHECKSUMS);
+  }
+
+  public int port() {
+    return value(Settings.PORT);
+  }
+
+  /** Faults that the software provider injects; null for none. */
+  public String softFaults() {
+    return Settings.SOFT_FAULTS.get(conf);
+  }
+
+  public boolean loopback() {
+    return value(Settings.TESTING_LOOPBACK);
+  }
+
+  public boolean refuseNetty() {
+    return value(Settings.TESTING_REFUSE_NETTY);
+  }
+
+  /** Limits and times of this process's RDMA endpoint. */
+  public TransferOptions transferOptions() {
+    return new TransferOptions(
+        buffersMaxBytes,
+        value(Settings.CONNECTIONS_MAX),
+        value(Settings.SEND_QUEUE_DEPTH),
+        value(Settings.READ_MAX_BYTES).intValue(),
+        value(Settings.CONNECT_TIMEOUT).intValue(),
+        value(Settings.CONNECTIONS_IDLE_TIMEOUT).intValue(),
+        value(Settings.CIRCUIT_FAILURES),
+        value(Settings.CIRCUIT_COOLDOWN).intValue(),
+        value(Settings.READ_SPIN).intValue(),
+        connectionAttributes());
+  }
+
+  private ConnectionAttributes connectionAttributes() {
+    ConnectionAttributes other = ConnectionAttributes.DEFAULT;
+    return new ConnectionAttributes(
+        value(Settings.TIMEOUT_EXPONENT),
+        value(Settings.RETRY_COUNT),
+        other.rnrRetry(),
+        other.minRnrTimer(),
+        value(Settings.MAX_RD_ATOMIC),
+        other.trafficClass(),
+        other.serviceLevel(),
+        other.hopLimit());
+  }
+
+  /**
+   * Whether READs would carry in the clear what Spark was told to encrypt: its network traffic is
+   * encrypted, the shuffle files that READs carry are not, and nobody allowed that.
+   */
+  public boolean plaintextForbidden() {
+    boolean wireEncrypted =
+        conf.getBoolean("spark.network.crypto.enabled", false)
+            || conf.getBoolean("spark.ssl.rpc.enabled", false);
+    boolean filesEncrypted = conf.getBoolean("spark.io.encryption.enabled", false);
+    return wireEncrypted && !filesEncrypted && !value(Settings.ALLOW_PLAINTEXT);
+  }
+
+  private <T> T value(Setting<T> setting) {
+    return setting.get(conf);
+  }
+
+  private long or(Setting<Long> setting, long derived) {
+    Long value = setting.get(conf);
+    return value == null ? derived : value;
+  }
+}

@@ -1,0 +1,81 @@
+package dev.sluice.spark.conf;
+
+import dev.sluice.spark.conf.Setting.Type;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.apache.spark.network.util.JavaUtils;
+
+/** The types of the {@link Settings}, in Spark's own syntax for times and sizes. */
+final class Types {
+  static final Type<Boolean> FLAG = new Type<>("true or false", Types::flag);
+
+  static final Type<Double> SHARE =
+      checked("a number above 0, up to 1", Double::valueOf, v -> v > 0 && v <= 1);
+
+  static final Type<String> TEXT = new Type<>("text", Function.identity());
+
+  private Types() {}
+
+  /** A size; without a unit it is in bytes. */
+  static Type<Long> bytes(String least, String most) {
+    long min = JavaUtils.byteStringAsBytes(least);
+    long max = JavaUtils.byteStringAsBytes(most);
+    return checked(
+        "a size from %s to %s such as 64m".formatted(least, most),
+        JavaUtils::byteStringAsBytes,
+        v -> v >= min && v <= max);
+  }
+
+  /** A time in milliseconds, which is also its unit where none is given. */
+  static Type<Long> millis(String least, String most) {
+    return time(least, most, TimeUnit.MILLISECONDS);
+  }
+
+  /** A time in microseconds, which is also its unit where none is given. */
+  static Type<Long> micros(String least, String most) {
+    return time(least, most, TimeUnit.MICROSECONDS);
+  }
+
+  private static Type<Long> time(String least, String most, TimeUnit unit) {
+    long min = JavaUtils.timeStringAs(least, unit);
+    long max = JavaUtils.timeStringAs(most, unit);
+    return checked(
+        "a time from %s to %s".formatted(least, most),
+        v -> JavaUtils.timeStringAs(v, unit),
+        v -> v >= min && v <= max);
+  }
+
+  static Type<Integer> integer(int least, int most) {
+    return checked(
+        "a whole number from %d to %d".formatted(least, most),
+        Integer::valueOf,
+        v -> v >= least && v <= most);
+  }
+
+  static Type<String> oneOf(String... values) {
+    return checked(
+        "one of " + String.join(", ", values), Function.identity(), List.of(values)::contains);
+  }
+
+  private static <T> Type<T> checked(
+      String allowed, Function<String, T> parser, Function<T, Boolean> check) {
+    return new Type<>(
+        allowed,
+        text -> {
+          T value = parser.apply(text);
+          if (!check.apply(value)) {
+            throw new IllegalArgumentException("out of range");
+          }
+          return value;
+        });
+  }
+
+  private static Boolean flag(String text) {
+    return switch (text) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw new IllegalArgumentException("neither true nor false");
+    };
+  }
+}

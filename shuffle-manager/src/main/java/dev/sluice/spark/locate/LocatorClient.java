@@ -1,0 +1,215 @@
+package dev.sluice.spark.locate;
+
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.Table;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds map outputs for this executor's readers: in a copy of the driver's table, fetched once a
+ * shuffle and refreshed only when something is missing, and at the peer itself for what the table
+ * lacks. Readers call it on any thread and never wait; questions to the driver run on the given
+ * executor. {@link #forget} drops a shuffle's copy; there is nothing to close.
+ */
+public final class LocatorClient implements Locator {
+  private static final Logger LOG = LoggerFactory.getLogger(LocatorClient.class);
+
+  /** The driver is not asked for news of a shuffle more often. */
+  private static final long REFRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** A peer that denied a map output is not asked for it again within this time. */
+  private static final long DENIAL_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  /** Asks a peer's block server: BlockServerClient#resolve. */
+  @FunctionalInterface
+  public interface Resolver {
+    CompletableFuture<List<MapOutputLocation>> resolve(
+        PeerAddress peer, int shuffleId, long[] mapIds);
+  }
+
+  /**
+   * What a locator works with.
+   *
+   * @param provider provider of this process's device
+   * @param driver asked on {@code asker} only
+   * @param asker runs questions to the driver, which block
+   * @param timeoutMs neither the driver nor a peer is waited for longer
+   * @param lost is told the ids of executors that are gone
+   */
+  public record Services(
+      String provider,
+      DriverChannel driver,
+      Broadcasts broadcasts,
+      Resolver resolver,
+      Executor asker,
+      long timeoutMs,
+      Consumer<String> lost,
+      LongSupplier nanoClock) {}
+
+  private final Services services;
+  private final KnownExecutors executors;
+  private final Map<Integer, CachedShuffle> shuffles = new ConcurrentHashMap<>();
+
+  public LocatorClient(Services services) {
+    this.services = services;
+    this.executors = new KnownExecutors(services.lost());
+  }
+
+  @Override
+  public CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds) {
+    CachedShuffle shuffle =
+        shuffles.computeIfAbsent(
+            shuffleId, id -> new CachedShuffle(new ShuffleLocations(id, executors)));
+    Located known = look(shuffle, executorId, mapIds);
+    if (isComplete(known)) {
+      return CompletableFuture.completedFuture(known);
+    }
+    return refresh(shuffle)
+        .thenCompose(_ -> resolve(shuffle, shuffleId, executorId, mapIds))
+        .thenApply(_ -> look(shuffle, executorId, mapIds));
+  }
+
+  @Override
+  public void invalidate(int shuffleId, MapOutputLocation stale) {
+    CachedShuffle shuffle = shuffles.get(shuffleId);
+    if (shuffle != null) {
+      shuffle.locations.invalidate(stale);
+    }
+  }
+
+  /** The shuffle is unregistered. */
+  public void forget(int shuffleId) {
+    shuffles.remove(shuffleId);
+  }
+
+  private Located look(CachedShuffle shuffle, String executorId, long[] mapIds) {
+    MapOutputLocation[] outputs = new MapOutputLocation[mapIds.length];
+    PeerAddress peer = peer(executorId);
+    if (peer != null) {
+      for (int i = 0; i < mapIds.length; i++) {
+        outputs[i] = shuffle.locations.find(executorId, mapIds[i]);
+      }
+    }
+    return new Located(peer, outputs);
+  }
+
+  /** Null where it is not known, or has another provider. */
+  private PeerAddress peer(String executorId) {
+    ExecutorEndpoint endpoint = executors.endpoint(executorId);
+    return endpoint == null || !endpoint.provider().equals(services.provider())
+        ? null
+        : new PeerAddress(executorId, endpoint.host(), endpoint.port());
+  }
+
+  private static boolean isComplete(Located located) {
+    return located.peer() != null && !Arrays.asList(located.outputs()).contains(null);
+  }
+
+  /** Completes, always normally, when the shuffle's table is as new as it may be. */
+  private CompletableFuture<Void> refresh(CachedShuffle shuffle) {
+    synchronized (shuffle) {
+      long now = services.nanoClock().getAsLong();
+      if (shuffle.refresh != null && now - shuffle.refreshNanos < REFRESH_NANOS) {
+        return shuffle.refresh;
+      }
+      if (shuffle.refresh != null && !shuffle.refresh.isDone()) {
+        return shuffle.refresh;
+      }
+      shuffle.refreshNanos = now;
+      shuffle.refresh =
+          CompletableFuture.runAsync(() -> ask(shuffle.locations), services.asker())
+              .orTimeout(services.timeoutMs(), TimeUnit.MILLISECONDS)
+              .exceptionally(LocatorClient::unanswered);
+      return shuffle.refresh;
+    }
+  }
+
+  private void ask(ShuffleLocations locations) {
+    Locate question = locations.question();
+    try {
+      if (services.driver().ask(question) instanceof Table table) {
+        byte[] handle = table.broadcast();
+        byte[] broadcast = handle.length == 0 ? null : services.broadcasts().fetch(handle);
+        executors.add(question.events(), table.events());
+        locations.update(question, table, broadcast);
+      }
+    } catch (IOException e) {
+      LOG.warn("Locations of shuffle {} are not refreshed: {}", question.shuffleId(), e.toString());
+    }
+  }
+
+  private static Void unanswered(Throwable failure) {
+    LOG.warn("Locations are not refreshed", failure);
+    return null;
+  }
+
+  /** Asks the peer for what is missing; completes normally when all answers are in. */
+  private CompletableFuture<Void> resolve(
+      CachedShuffle shuffle, int shuffleId, String executorId, long[] mapIds) {
+    PeerAddress peer = peer(executorId);
+    if (peer == null) {
+      return CompletableFuture.completedFuture(null);
+    }
+    ShuffleLocations locations = shuffle.locations;
+    ShuffleLocations.Missing missing =
+        locations.missing(executorId, mapIds, services.nanoClock().getAsLong());
+    if (missing.toAsk().length > 0) {
+      askPeer(peer, shuffleId, missing.toAsk())
+          .whenComplete(
+              (answer, failure) -> {
+                locations.answered(
+                    executorId,
+                    missing.toAsk(),
+                    usable(answer, failure, missing.toAsk().length),
+                    services.nanoClock().getAsLong() + DENIAL_NANOS);
+                missing.answer().complete(null);
+              });
+    }
+    return CompletableFuture.allOf(missing.asked().toArray(CompletableFuture[]::new));
+  }
+
+  private CompletableFuture<List<MapOutputLocation>> askPeer(
+      PeerAddress peer, int shuffleId, long[] mapIds) {
+    try {
+      return services
+          .resolver()
+          .resolve(peer, shuffleId, mapIds)
+          .orTimeout(services.timeoutMs(), TimeUnit.MILLISECONDS);
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private static List<MapOutputLocation> usable(
+      List<MapOutputLocation> answer, Throwable failure, int expected) {
+    if (failure == null && answer.size() == expected) {
+      return answer;
+    }
+    LOG.debug("A peer did not resolve {} map outputs", expected, failure);
+    return Collections.nCopies(expected, null);
+  }
+
+  /** A shuffle's locations and the last refresh of them; guarded by itself. */
+  private static final class CachedShuffle {
+    final ShuffleLocations locations;
+    CompletableFuture<Void> refresh;
+    long refreshNanos;
+
+    CachedShuffle(ShuffleLocations locations) {
+      this.locations = locations;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package dev.sluice.spark.locate;
+
+import dev.sluice.blocks.MapOutputListener;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.DirectoryMessage.Published;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the driver what this executor has registered, in batches. The registry's thread calls
+ * it and never waits; one thread of its own sends. The executor's runtime closes it.
+ *
+ * <p>Nothing depends on it for correctness: readers ask this executor's block server for what they
+ * do not find at the driver. So what cannot be sent within the deadline is dropped.
+ */
+public final class Publisher implements MapOutputListener, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
+  private static final int MAX_BATCH = 1000;
+  private static final int MAX_QUEUED = 100_000;
+  private static final Duration LINGER = Duration.ofMillis(5);
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
+
+  private final DriverChannel driver;
+  private final ExecutorEndpoint endpoint;
+  private final BlockingQueue<Published> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
+  private final Thread sender =
+      Thread.ofPlatform().daemon().name("sluice-publisher").unstarted(this::run);
+
+  public Publisher(DriverChannel driver, ExecutorEndpoint endpoint) {
+    this.driver = driver;
+    this.endpoint = endpoint;
+  }
+
+  /** Makes the executor known to the driver, and publishes from then on. */
+  public void start() {
+    sender.start();
+  }
+
+  @Override
+  public void registered(int shuffleId, MapOutputLocation location) {
+    offer(new Published(shuffleId, location));
+  }
+
+  @Override
+  public void withdrawn(int shuffleId) {
+    offer(new Published(shuffleId, null));
+  }
+
+  private void offer(Published change) {
+    if (!queue.offer(change)) {
+      LOG.debug("A change to shuffle {} is not published", change.shuffleId());
+    }
+  }
+
+  private void run() {
+    try {
+      send(List.of());
+      while (true) {
+        send(nextBatch());
+      }
+    } catch (InterruptedException e) {
+      LOG.debug("The publisher is closed");
+    }
+  }
+
+  private List<Published> nextBatch() throws InterruptedException {
+    List<Published> batch = new ArrayList<>();
+    batch.add(queue.take());
+    Thread.sleep(LINGER);
+    queue.drainTo(batch, MAX_BATCH - 1);
+    return batch;
+  }
+
+  /** Sends, again and again until the deadline where the driver does not answer. */
+  void send(List<Published> batch) throws InterruptedException {
+    long started = System.nanoTime();
+    Duration pause = FIRST_PAUSE;
+    while (true) {
+      try {
+        driver.ask(new Publish(endpoint, batch));
+        return;
+      } catch (IOException e) {
+        if (Thread.interrupted()) {
+          throw new InterruptedException();
+        }
+        if (System.nanoTime() - started > GIVE_UP_AFTER.toNanos()) {
+          LOG.warn(
+              "{} changes to map outputs are not published; readers will ask for them: {}",
+              batch.size(),
+              e.getMessage());
+          return;
+        }
+        Thread.sleep(pause);
+        pause = pause.multipliedBy(2);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    sender.interrupt();
+  }
+}

@@ -1,0 +1,58 @@
+package dev.sluice.spark.locate;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkConf;
+import org.apache.spark.rpc.RpcEndpointAddress;
+import org.apache.spark.rpc.RpcEndpointRef;
+import org.apache.spark.rpc.RpcEnv;
+import org.apache.spark.rpc.RpcTimeout;
+import scala.concurrent.duration.FiniteDuration;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
+
+/** Asks the driver over Spark's RPC. Any thread; holds nothing that needs to be closed. */
+public final class RpcDriverChannel implements DriverChannel {
+  private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
+
+  private final SparkConf conf;
+  private final RpcEnv rpcEnv;
+  private final RpcTimeout timeout;
+  private volatile RpcEndpointRef directory;
+
+  public RpcDriverChannel(SparkConf conf, RpcEnv rpcEnv, long timeoutMs) {
+    this.conf = conf;
+    this.rpcEnv = rpcEnv;
+    this.timeout =
+        new RpcTimeout(
+            new FiniteDuration(timeoutMs, TimeUnit.MILLISECONDS),
+            "spark.shuffle.rdma.locate.timeout");
+  }
+
+  @Override
+  public DirectoryMessage ask(DirectoryMessage message) throws IOException {
+    try {
+      byte[] answer = directory().askSync(DirectoryCodec.encode(message), timeout, BYTES);
+      return DirectoryCodec.decode(answer);
+    } catch (Exception e) {
+      // Scala's methods throw checked exceptions without declaring them.
+      if (e instanceof InterruptedException) {
+        Thread.currentThread().interrupt();
+      }
+      throw new IOException("the driver's location directory does not answer: " + e, e);
+    }
+  }
+
+  private RpcEndpointRef directory() {
+    if (directory == null) {
+      RpcEndpointAddress address =
+          new RpcEndpointAddress(
+              conf.get("spark.driver.host"),
+              conf.getInt("spark.driver.port", 0),
+              DirectoryEndpoint.NAME);
+      // RpcUtils#makeDriverRef would wait by a timeout of its own.
+      directory = timeout.awaitResult(rpcEnv.asyncSetupEndpointRefByURI(address.toString()));
+    }
+    return directory;
+  }
+}

@@ -1,0 +1,55 @@
+package dev.sluice.spark.metrics;
+
+import dev.sluice.blocks.RegistryCounter;
+import dev.sluice.blocks.RegistryCounters;
+import dev.sluice.rdma.transfer.TransferCounter;
+import dev.sluice.rdma.transfer.TransferCounters;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+
+/**
+ * Everything that an executor counts, by name: what {@link MetricsSource} shows to Spark's metrics
+ * system, {@link CountersReporter} tells the driver and the line at the executor's end says. Any
+ * thread.
+ */
+public final class ExecutorMetrics {
+  private final Map<String, LongSupplier> counters;
+
+  public ExecutorMetrics(
+      ShuffleCounters shuffle, TransferCounters transfer, RegistryCounters registry) {
+    counters = new TreeMap<>(shuffle.byName());
+    for (TransferCounter counter : TransferCounter.values()) {
+      counters.put(name("transfer", counter), () -> transfer.get(counter));
+    }
+    for (RegistryCounter counter : RegistryCounter.values()) {
+      counters.put(name("registry", counter), () -> registry.get(counter));
+    }
+  }
+
+  /** As in {@code transfer.read-bytes}. */
+  private static String name(String part, Enum<?> counter) {
+    return part + "." + counter.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  Map<String, LongSupplier> counters() {
+    return counters;
+  }
+
+  /** The values now. */
+  public Map<String, Long> snapshot() {
+    Map<String, Long> values = new TreeMap<>();
+    counters.forEach((name, value) -> values.put(name, value.getAsLong()));
+    return values;
+  }
+
+  /** Those that are not zero, on one line. */
+  public String summary() {
+    return snapshot().entrySet().stream()
+        .filter(entry -> entry.getValue() != 0)
+        .map(Map.Entry::toString)
+        .collect(Collectors.joining(", "));
+  }
+}
