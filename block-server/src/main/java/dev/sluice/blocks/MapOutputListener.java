@@ -1,0 +1,14 @@
+package dev.sluice.blocks;
+
+/**
+ * Learns which map outputs can be READ, in order to publish them. Called on the registry's thread
+ * with no lock held; must not block. A shuffle that is unregistered is not announced: whoever
+ * unregisters it knows.
+ */
+public interface MapOutputListener {
+  /** The map output can be READ. By the time of the call its shuffle may be unregistered again. */
+  void registered(int shuffleId, MapOutputLocation location);
+
+  /** All locations of the shuffle that were announced so far are stale: it made room for others. */
+  void withdrawn(int shuffleId);
+}

@@ -1,0 +1,48 @@
+package dev.sluice.blocks;
+
+import dev.sluice.rdma.MemoryRegion;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+
+/**
+ * A map output that can be READ. About 300 bytes of heap, 30 KB an executor of 1,000 that hold
+ * 100,000 map outputs, independent of the number of partitions.
+ *
+ * @param location what peers get
+ * @param file the data file
+ * @param data the data file's region; null where all partitions are empty
+ * @param table the partition table, in {@code memory}
+ * @param memory keeps the table alive while it is read
+ */
+record RegisteredMapOutput(
+    MapOutputLocation location,
+    Path file,
+    MemoryRegion data,
+    MemorySegment table,
+    ShuffleMemory memory) {
+
+  /** Null when the partitions do not exist or the table is gone. Any thread. */
+  MapOutputRegistry.Segment segment(int startPartition, int endPartition) {
+    long partitions = table.byteSize() / PartitionTable.ENTRY_BYTES - 1;
+    if (startPartition < 0 || endPartition < startPartition || endPartition > partitions) {
+      return null;
+    }
+    if (!memory.retain()) {
+      return null;
+    }
+    try {
+      long start = MapOutputIndex.offset(table, startPartition);
+      long end = MapOutputIndex.offset(table, endPartition);
+      return new MapOutputRegistry.Segment(file, start, end - start);
+    } finally {
+      memory.release();
+    }
+  }
+
+  /** No peer READs the data once this has returned. Idempotent. */
+  void deregister() {
+    if (data != null) {
+      data.close();
+    }
+  }
+}

@@ -1,0 +1,193 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.RegistrationBudget.Cost;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.VerbsException;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * One epoch of a shuffle: from the first map output after the shuffle was unknown or unregistered,
+ * to {@link #close}, after which nothing can be registered in it any more.
+ *
+ * <p>Map outputs are registered by the registry's thread and looked up by any. The lock is held for
+ * as long as one map output takes to register, so that {@link #close} and {@link #invalidate} leave
+ * no registration behind that is half done.
+ */
+final class RegisteredShuffle {
+  private static final RemoteRegion NO_DATA = new RemoteRegion(0, 0, 0);
+
+  /** Finds room in the budget. */
+  interface Room {
+    /**
+     * Reserves what {@code cost} says for the memory.
+     *
+     * @throws NoRoomException when that much is not left
+     */
+    void reserve(ShuffleMemory memory, Cost cost) throws NoRoomException;
+  }
+
+  private final int id;
+  private final ProtectionDomain domain;
+  private final RegistrationBudget budget;
+  private final RegistryCounters counters;
+  private final ConcurrentHashMap<Long, RegisteredMapOutput> outputs = new ConcurrentHashMap<>();
+  private volatile long lastReadMs;
+
+  // Guarded by this.
+  private ShuffleMemory memory;
+  private boolean closed;
+
+  RegisteredShuffle(
+      int id, ProtectionDomain domain, RegistrationBudget budget, RegistryCounters counters) {
+    this.id = id;
+    this.domain = domain;
+    this.budget = budget;
+    this.counters = counters;
+  }
+
+  int id() {
+    return id;
+  }
+
+  /** Null when it is not registered. */
+  RegisteredMapOutput get(long mapId) {
+    return outputs.get(mapId);
+  }
+
+  boolean isEmpty() {
+    return outputs.isEmpty();
+  }
+
+  /** The shuffle is READ: it is not idle. */
+  void touch(long nowMs) {
+    lastReadMs = nowMs;
+  }
+
+  long lastReadMs() {
+    return lastReadMs;
+  }
+
+  /**
+   * Registers a map output, or finds it registered.
+   *
+   * @return null when the shuffle is closed
+   * @throws NoSuchFileException when the map output does not exist (any more)
+   * @throws InconsistentFilesException when its files do not fit together
+   * @throws NoRoomException when the budget, or the provider's own limit, is used up
+   */
+  synchronized RegisteredMapOutput register(long mapId, MapOutputFiles files, Room room)
+      throws IOException {
+    if (closed) {
+      return null;
+    }
+    RegisteredMapOutput known = outputs.get(mapId);
+    if (known != null) {
+      return known;
+    }
+    MapOutputFiles.Files found = files.find(id, mapId);
+    if (found == null) {
+      throw new NoSuchFileException("map output " + mapId + " of shuffle " + id);
+    }
+    try {
+      RegisteredMapOutput output = register(mapId, found, room);
+      outputs.put(mapId, output);
+      counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
+      if (!Files.exists(found.index())) {
+        remove(mapId);
+        throw new NoSuchFileException(found.index().toString());
+      }
+      return output;
+    } finally {
+      closeMemoryIfEmpty();
+    }
+  }
+
+  private RegisteredMapOutput register(long mapId, MapOutputFiles.Files files, Room room)
+      throws IOException {
+    MapOutputIndex index = MapOutputIndex.read(files);
+    if (index.dataBytes() == 0) {
+      // Spark writes no data file where every partition is empty.
+      checkSize(files, Files.exists(files.data()) ? Files.size(files.data()) : 0, 0);
+      return register(mapId, files, index, null, room);
+    }
+    try (FileChannel data = FileChannel.open(files.data(), StandardOpenOption.READ)) {
+      checkSize(files, data.size(), index.dataBytes());
+      return register(mapId, files, index, data, room);
+    }
+  }
+
+  /** Reading a mapping beyond the end of its file is a SIGBUS. */
+  private static void checkSize(MapOutputFiles.Files files, long bytes, long indexedBytes)
+      throws InconsistentFilesException {
+    if (bytes != indexedBytes) {
+      throw new InconsistentFilesException(
+          "%s has %d bytes, its index says %d".formatted(files.data(), bytes, indexedBytes));
+    }
+  }
+
+  private RegisteredMapOutput register(
+      long mapId, MapOutputFiles.Files files, MapOutputIndex index, FileChannel file, Room room)
+      throws IOException {
+    if (memory == null) {
+      memory = new ShuffleMemory(domain, budget);
+    }
+    room.reserve(memory, memory.cost(index.dataBytes(), index.tableBytes()));
+    try {
+      ShuffleMemory.Table table = memory.allocateTable(index.tableBytes());
+      index.writeTo(table.memory());
+      MemoryRegion data = file == null ? null : memory.registerData(file, index.dataBytes());
+      ChecksumAlgorithm algorithm =
+          index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
+      MapOutputLocation location =
+          new MapOutputLocation(
+              mapId, data == null ? NO_DATA : data.toRemote(), table.remote(), algorithm);
+      return new RegisteredMapOutput(location, files.data(), data, table.memory(), memory);
+    } catch (VerbsException e) {
+      if (e.errno() == VerbsException.ENOMEM) {
+        budget.lowerToUse();
+        throw new NoRoomException("the provider registers no more memory", e);
+      }
+      throw e;
+    }
+  }
+
+  /** The map output's files are replaced or deleted. Also waits for its registration to end. */
+  synchronized void invalidate(long mapId) {
+    remove(mapId);
+    closeMemoryIfEmpty();
+  }
+
+  /** Deregisters all map outputs, which may be registered again later. */
+  synchronized void evict() {
+    outputs.keySet().forEach(this::remove);
+    closeMemoryIfEmpty();
+  }
+
+  /** Ends the epoch: no region of it is left, and none will be. Idempotent. */
+  synchronized void close() {
+    closed = true;
+    evict();
+  }
+
+  private void remove(long mapId) {
+    RegisteredMapOutput output = outputs.remove(mapId);
+    if (output != null) {
+      output.deregister();
+      counters.add(RegistryCounter.REGISTERED_OUTPUTS, -1);
+    }
+  }
+
+  private void closeMemoryIfEmpty() {
+    if (outputs.isEmpty() && memory != null) {
+      memory.close();
+      memory = null;
+    }
+  }
+}

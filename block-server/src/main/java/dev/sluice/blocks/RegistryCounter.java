@@ -1,0 +1,25 @@
+package dev.sluice.blocks;
+
+/** What a {@link MapOutputRegistry} counts. */
+public enum RegistryCounter {
+  REGISTERED_BYTES("Bytes, in whole pages, that count against the registration budget now"),
+  REGISTERED_REGIONS("Memory regions that count against the limit of mappings now"),
+  REGISTERED_OUTPUTS("Map outputs that can be READ now"),
+  REGISTRATIONS("Map outputs registered so far, repeated ones included"),
+  EVICTIONS("Idle shuffles deregistered so far to make room for others"),
+  REFUSALS("Map outputs not registered so far because there was no room"),
+  REJECTIONS(
+      "Map outputs not registered so far because their files are inconsistent or unreadable"),
+  GONE("Map outputs not registered so far because their files did not exist any more");
+
+  private final String description;
+
+  RegistryCounter(String description) {
+    this.description = description;
+  }
+
+  /** One sentence for people who read the metric. */
+  public String description() {
+    return description;
+  }
+}

@@ -1,0 +1,18 @@
+package dev.sluice.blocks;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/** One value per {@link RegistryCounter}; written by the registry, read by any thread. */
+public final class RegistryCounters {
+  private final AtomicLongArray values = new AtomicLongArray(RegistryCounter.values().length);
+
+  RegistryCounters() {}
+
+  void add(RegistryCounter counter, long value) {
+    values.addAndGet(counter.ordinal(), value);
+  }
+
+  public long get(RegistryCounter counter) {
+    return values.get(counter.ordinal());
+  }
+}

@@ -1,0 +1,136 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.RegistrationBudget.Cost;
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.VerbsException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The memory of one shuffle's registered map outputs: mappings of data files, and slabs from which
+ * partition tables are carved.
+ *
+ * <p>One shared arena holds all of it, because closing one costs a handshake with every thread of
+ * the process: once a shuffle instead of once a file. The price is that a single map output's
+ * mapping stays, and counts, until the shuffle's memory goes. References are counted: the owner
+ * holds one, and whoever touches the memory holds one meanwhile; the last to {@link #release} it
+ * unmaps. All else is called with the owner's lock held.
+ *
+ * <p>Tables cost 16 bytes a partition: 160 KB a map output of 10,000 partitions, so 16 MB an
+ * executor where 1,000 executors hold 100,000 map outputs. Slabs grow from 16 KiB to 1 MiB, so that
+ * many small shuffles cost little and a large one takes one region for several tables.
+ */
+final class ShuffleMemory {
+  private static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
+  private static final long PAGE_BYTES = 4096;
+  private static final long MIN_SLAB_BYTES = 16 << 10;
+  private static final long MAX_SLAB_BYTES = 1 << 20;
+
+  /** A carved piece of a slab, and where peers READ it. */
+  record Table(MemorySegment memory, RemoteRegion remote) {}
+
+  private final ProtectionDomain domain;
+  private final RegistrationBudget budget;
+  private final Arena arena = Arena.ofShared();
+  private final AtomicInteger references = new AtomicInteger(1);
+  private final List<MemoryRegion> slabs = new ArrayList<>();
+  private Cost reserved = Cost.NONE;
+  private MemorySegment slab = MemorySegment.NULL;
+  private long slabUsedBytes;
+  private long nextSlabBytes = MIN_SLAB_BYTES;
+
+  ShuffleMemory(ProtectionDomain domain, RegistrationBudget budget) {
+    this.domain = domain;
+    this.budget = budget;
+  }
+
+  /** What a map output will take. */
+  Cost cost(long dataBytes, long tableBytes) {
+    Cost table = fitsSlab(tableBytes) ? Cost.NONE : Cost.region(slabBytes(tableBytes));
+    return Cost.region(dataBytes).plus(table);
+  }
+
+  /** Takes it from the budget, to which it returns when the memory is unmapped. */
+  boolean reserve(Cost cost) {
+    if (!budget.reserve(cost)) {
+      return false;
+    }
+    reserved = reserved.plus(cost);
+    return true;
+  }
+
+  /**
+   * Maps and registers a data file of at least 1 byte, whose size the caller has checked.
+   *
+   * <p>This is the only place that knows how a file's bytes become a region: a read-only shared
+   * mapping, which no page is dirtied by and which cannot grow the file. Where verbs answers EFAULT
+   * to that (kernels before 6.2), a read-write mapping or a registered copy has to take its place;
+   * both come from the same arena and end the same way.
+   */
+  MemoryRegion registerData(FileChannel file, long bytes) throws IOException {
+    return domain.register(file.map(FileChannel.MapMode.READ_ONLY, 0, bytes, arena), REMOTE_READ);
+  }
+
+  Table allocateTable(long bytes) throws VerbsException {
+    if (!fitsSlab(bytes)) {
+      addSlab(slabBytes(bytes));
+    }
+    MemoryRegion region = slabs.getLast();
+    MemorySegment memory = slab.asSlice(slabUsedBytes, bytes);
+    RemoteRegion remote = new RemoteRegion(region.address() + slabUsedBytes, bytes, region.rkey());
+    slabUsedBytes += bytes;
+    return new Table(memory, remote);
+  }
+
+  private boolean fitsSlab(long bytes) {
+    return bytes <= slab.byteSize() - slabUsedBytes;
+  }
+
+  private long slabBytes(long tableBytes) {
+    return Math.max(nextSlabBytes, (tableBytes + PAGE_BYTES - 1) & -PAGE_BYTES);
+  }
+
+  private void addSlab(long bytes) throws VerbsException {
+    MemorySegment memory = arena.allocate(bytes, PAGE_BYTES);
+    slabs.add(domain.register(memory, REMOTE_READ));
+    slab = memory;
+    slabUsedBytes = 0;
+    nextSlabBytes = Math.min(2 * nextSlabBytes, MAX_SLAB_BYTES);
+  }
+
+  /** Deregisters the slabs and drops the owner's reference. The data regions are closed before. */
+  void close() {
+    slabs.forEach(MemoryRegion::close);
+    release();
+  }
+
+  /** Keeps the memory mapped until {@link #release}; false when it is unmapped. Any thread. */
+  boolean retain() {
+    int count = references.get();
+    while (count > 0) {
+      if (references.compareAndSet(count, count + 1)) {
+        return true;
+      }
+      count = references.get();
+    }
+    return false;
+  }
+
+  /** Unmaps the memory when nobody uses it any more. Any thread. */
+  void release() {
+    if (references.decrementAndGet() == 0) {
+      arena.close();
+      budget.release(reserved);
+    }
+  }
+}
