@@ -1,0 +1,157 @@
+package dev.sluice.spark;
+
+import dev.sluice.blocks.MapOutputRegistry;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.Supplier;
+import org.apache.spark.SparkConf;
+import org.apache.spark.TaskContext;
+import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.client.StreamCallbackWithID;
+import org.apache.spark.network.netty.SparkTransportConf$;
+import org.apache.spark.network.util.TransportConf;
+import org.apache.spark.serializer.SerializerManager;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.ShuffleBlockBatchId;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.apache.spark.storage.ShuffleDataBlockId;
+import org.apache.spark.storage.ShuffleIndexBlockId;
+import org.apache.spark.util.collection.OpenHashSet;
+import scala.Option;
+
+/**
+ * Spark's resolver, which knows the registered map outputs: it finds their blocks without opening
+ * an index file for each, and sees to it that no region outlives its files. Tasks' threads call it
+ * for local blocks, Spark's transport threads for blocks that they serve. The executor's runtime
+ * owns the registry.
+ */
+final class SluiceBlockResolver extends IndexShuffleBlockResolver {
+  private final Supplier<MapOutputRegistry> registry;
+  private final boolean refuseNetty;
+  private final TransportConf transportConf;
+
+  /**
+   * @param mapIds map tasks by shuffle; the shuffle manager's own, so that unregistering a shuffle
+   *     finds what was written here and what was migrated to here
+   * @param registry gives null as long as there is none
+   * @param refuseNetty for tests: blocks are not served to Spark's own transfer
+   */
+  SluiceBlockResolver(
+      SparkConf conf,
+      ConcurrentMap<Object, OpenHashSet<Object>> mapIds,
+      Supplier<MapOutputRegistry> registry,
+      boolean refuseNetty) {
+    super(conf, null, mapIds);
+    this.registry = registry;
+    this.refuseNetty = refuseNetty;
+    this.transportConf =
+        SparkTransportConf$.MODULE$.fromSparkConf(
+            conf, "shuffle", 0, Option.empty(), Option.empty());
+  }
+
+  @Override
+  public ManagedBuffer getBlockData(BlockId blockId, Option<String[]> dirs) {
+    // Tasks ask for blocks of their own executor; without a task it is for the transport.
+    if (refuseNetty && TaskContext.get() == null) {
+      throw new IllegalStateException(
+          "spark.shuffle.rdma.testing.refuseNetty: " + blockId + " is not served");
+    }
+    MapOutputRegistry.Segment segment = dirs.isEmpty() ? segment(blockId) : null;
+    return segment == null
+        ? super.getBlockData(blockId, dirs)
+        : new FileSegmentManagedBuffer(
+            transportConf, segment.file().toFile(), segment.offset(), segment.length());
+  }
+
+  private MapOutputRegistry.Segment segment(BlockId blockId) {
+    MapOutputRegistry outputs = registry.get();
+    if (outputs == null) {
+      return null;
+    }
+    return switch (blockId) {
+      case ShuffleBlockId id ->
+          outputs.segment(id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1);
+      case ShuffleBlockBatchId id ->
+          outputs.segment(id.shuffleId(), id.mapId(), id.startReduceId(), id.endReduceId());
+      default -> null;
+    };
+  }
+
+  @Override
+  public void removeDataByMap(int shuffleId, long mapId) {
+    invalidate(shuffleId, mapId);
+    super.removeDataByMap(shuffleId, mapId);
+  }
+
+  /** Takes a file of a map output that migrates to here from an executor that is going away. */
+  @Override
+  public StreamCallbackWithID putShuffleBlockAsStream(
+      BlockId blockId, SerializerManager serializerManager) {
+    StreamCallbackWithID callback = super.putShuffleBlockAsStream(blockId, serializerManager);
+    return switch (blockId) {
+      case ShuffleDataBlockId id -> new Migration(callback, id.shuffleId(), id.mapId());
+      case ShuffleIndexBlockId id -> new Migration(callback, id.shuffleId(), id.mapId());
+      default -> callback;
+    };
+  }
+
+  private void invalidate(int shuffleId, long mapId) {
+    MapOutputRegistry outputs = registry.get();
+    if (outputs != null) {
+      outputs.invalidate(shuffleId, mapId);
+    }
+  }
+
+  private void register(int shuffleId, long mapId) {
+    MapOutputRegistry outputs = registry.get();
+    if (outputs != null
+        && getDataFile(shuffleId, mapId).exists()
+        && getIndexFile(shuffleId, mapId, Option.empty()).exists()) {
+      outputs.add(shuffleId, mapId);
+    }
+  }
+
+  /** A file on its way to here: data and index come one after the other, in either order. */
+  private final class Migration implements StreamCallbackWithID {
+    private final StreamCallbackWithID callback;
+    private final int shuffleId;
+    private final long mapId;
+
+    Migration(StreamCallbackWithID callback, int shuffleId, long mapId) {
+      this.callback = callback;
+      this.shuffleId = shuffleId;
+      this.mapId = mapId;
+    }
+
+    @Override
+    public String getID() {
+      return callback.getID();
+    }
+
+    @Override
+    public void onData(String streamId, ByteBuffer bytes) throws IOException {
+      callback.onData(streamId, bytes);
+    }
+
+    @Override
+    public void onComplete(String streamId) throws IOException {
+      // An older file of the same name is replaced now.
+      invalidate(shuffleId, mapId);
+      callback.onComplete(streamId);
+      register(shuffleId, mapId);
+    }
+
+    @Override
+    public void onFailure(String streamId, Throwable cause) throws IOException {
+      callback.onFailure(streamId, cause);
+    }
+
+    @Override
+    public ByteBuffer getCompletionResponse() {
+      return callback.getCompletionResponse();
+    }
+  }
+}

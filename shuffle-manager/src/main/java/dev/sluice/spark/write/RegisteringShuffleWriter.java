@@ -1,0 +1,57 @@
+package dev.sluice.spark.write;
+
+import java.io.IOException;
+import org.apache.spark.scheduler.MapStatus;
+import org.apache.spark.shuffle.ShuffleWriter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Option;
+import scala.Product2;
+import scala.collection.Iterator;
+
+/**
+ * One of Spark's writers, after whose commit the map output is registered. The map task's thread
+ * calls it. The MapStatus is passed on unchanged: it says where the block is and carries row-based
+ * checksums. Registering never fails the task.
+ */
+public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
+  private static final Logger LOG = LoggerFactory.getLogger(RegisteringShuffleWriter.class);
+
+  private final ShuffleWriter<K, V> writer;
+  private final Runnable committed;
+
+  /**
+   * @param committed called when the map output's files are there
+   */
+  public RegisteringShuffleWriter(ShuffleWriter<K, V> writer, Runnable committed) {
+    this.writer = writer;
+    this.committed = committed;
+  }
+
+  @Override
+  public void write(Iterator<Product2<K, V>> records) throws IOException {
+    writer.write(records);
+  }
+
+  @Override
+  public Option<MapStatus> stop(boolean success) {
+    Option<MapStatus> status = writer.stop(success);
+    if (success && status.isDefined()) {
+      register();
+    }
+    return status;
+  }
+
+  private void register() {
+    try {
+      committed.run();
+    } catch (RuntimeException e) {
+      LOG.warn("A map output is not registered: readers get it by Spark's own transfer", e);
+    }
+  }
+
+  @Override
+  public long[] getPartitionLengths() {
+    return writer.getPartitionLengths();
+  }
+}
