@@ -1,0 +1,99 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.spark.metrics.ShuffleCounters;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+
+/**
+ * Passes a task's read metrics on to Spark, and counts local blocks and bytes (of this executor and
+ * of its host) among the shuffle's paths. For the task's thread, as every reporter.
+ */
+record CountingReadMetrics(ShuffleReadMetricsReporter task, ShuffleCounters counters)
+    implements ShuffleReadMetricsReporter {
+
+  @Override
+  public void incLocalBlocksFetched(long blocks) {
+    counters.local(blocks, 0);
+    task.incLocalBlocksFetched(blocks);
+  }
+
+  @Override
+  public void incLocalBytesRead(long bytes) {
+    counters.local(0, bytes);
+    task.incLocalBytesRead(bytes);
+  }
+
+  @Override
+  public void incRemoteBlocksFetched(long blocks) {
+    task.incRemoteBlocksFetched(blocks);
+  }
+
+  @Override
+  public void incRemoteBytesRead(long bytes) {
+    task.incRemoteBytesRead(bytes);
+  }
+
+  @Override
+  public void incRemoteBytesReadToDisk(long bytes) {
+    task.incRemoteBytesReadToDisk(bytes);
+  }
+
+  @Override
+  public void incFetchWaitTime(long millis) {
+    task.incFetchWaitTime(millis);
+  }
+
+  @Override
+  public void incRecordsRead(long records) {
+    task.incRecordsRead(records);
+  }
+
+  @Override
+  public void incCorruptMergedBlockChunks(long chunks) {
+    task.incCorruptMergedBlockChunks(chunks);
+  }
+
+  @Override
+  public void incMergedFetchFallbackCount(long count) {
+    task.incMergedFetchFallbackCount(count);
+  }
+
+  @Override
+  public void incRemoteMergedBlocksFetched(long blocks) {
+    task.incRemoteMergedBlocksFetched(blocks);
+  }
+
+  @Override
+  public void incLocalMergedBlocksFetched(long blocks) {
+    task.incLocalMergedBlocksFetched(blocks);
+  }
+
+  @Override
+  public void incRemoteMergedChunksFetched(long chunks) {
+    task.incRemoteMergedChunksFetched(chunks);
+  }
+
+  @Override
+  public void incLocalMergedChunksFetched(long chunks) {
+    task.incLocalMergedChunksFetched(chunks);
+  }
+
+  @Override
+  public void incRemoteMergedBytesRead(long bytes) {
+    task.incRemoteMergedBytesRead(bytes);
+  }
+
+  @Override
+  public void incLocalMergedBytesRead(long bytes) {
+    task.incLocalMergedBytesRead(bytes);
+  }
+
+  @Override
+  public void incRemoteReqsDuration(long millis) {
+    task.incRemoteReqsDuration(millis);
+  }
+
+  @Override
+  public void incRemoteMergedReqsDuration(long millis) {
+    task.incRemoteMergedReqsDuration(millis);
+  }
+}

@@ -1,0 +1,64 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PooledBuffer;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.rdma.transfer.ReadRange;
+import dev.sluice.rdma.transfer.ReadRequest;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** {@link ReadEngine} over the process's endpoint, which the shuffle manager owns and closes. */
+record EndpointReadEngine(RdmaEndpoint endpoint, BlockServerClient servers) implements ReadEngine {
+
+  private record EndpointBuffer(PooledBuffer pooled) implements Buffer {
+    @Override
+    public MemorySegment segment() {
+      return pooled.segment();
+    }
+
+    @Override
+    public void retain() {
+      pooled.retain();
+    }
+
+    @Override
+    public void release() {
+      pooled.release();
+    }
+  }
+
+  @Override
+  public int maxBufferBytes() {
+    return endpoint.buffers().maxBufferBytes();
+  }
+
+  @Override
+  public void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker) {
+    endpoint
+        .buffers()
+        .acquire(
+            bytes,
+            deadlineNanos,
+            pooled -> taker.accept(pooled == null ? null : new EndpointBuffer(pooled)));
+  }
+
+  @Override
+  public void read(
+      PeerAddress peer,
+      List<ReadRange> ranges,
+      Buffer target,
+      long deadlineNanos,
+      ReadListener listener) {
+    PooledBuffer pooled = ((EndpointBuffer) target).pooled();
+    endpoint.read(new ReadRequest(peer, ranges, pooled, deadlineNanos, listener));
+  }
+
+  @Override
+  public void touch(PeerAddress peer, int shuffleId) {
+    servers.touch(peer, shuffleId);
+  }
+}

@@ -1,0 +1,150 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.spark.metrics.FallbackReason;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One call of {@link RdmaBlockStoreClient#fetchBlocks}: sees to it that each of its blocks gets
+ * exactly one answer, from a READ or, at the latest at the deadline, from Spark's own transfer. Any
+ * thread; no lock is held while Spark's listener is called. Nobody has to close it.
+ */
+final class FetchCall {
+  private static final Logger LOG = LoggerFactory.getLogger(FetchCall.class);
+
+  private final ReadPath path;
+  private final FetchTarget target;
+  private final List<RequestedBlock> blocks;
+  private final BlockFetchingListener listener;
+  private final DownloadFileManager files;
+  private final AtomicInteger pending;
+  private volatile long deadlineNanos;
+  private volatile Future<?> timeout;
+
+  /**
+   * @param blocks of one shuffle
+   * @param files null where the blocks go to memory
+   */
+  FetchCall(
+      ReadPath path,
+      FetchTarget target,
+      List<RequestedBlock> blocks,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    this.path = path;
+    this.target = target;
+    this.blocks = blocks;
+    this.listener = listener;
+    this.files = files;
+    this.pending = new AtomicInteger(blocks.size());
+  }
+
+  /** Begins to READ. Never blocks. */
+  void start() {
+    extendDeadline();
+    scheduleTimeout(deadlineNanos - path.timer().nanoTime());
+    guard(blocks, () -> new ReadAttempt(path, this, blocks, false).start());
+  }
+
+  FetchTarget target() {
+    return target;
+  }
+
+  /** Null where the blocks go to memory. */
+  DownloadFileManager files() {
+    return files;
+  }
+
+  long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  /** There was progress: the time to the deadline begins again. */
+  void extendDeadline() {
+    long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(path.options().readTimeoutMs());
+    deadlineNanos = path.timer().nanoTime() + timeoutNanos;
+  }
+
+  /**
+   * Answers the block with READ bytes, unless it was answered; takes over a reference to them. One
+   * block is counted, also for a batch of partitions, as Spark's iterator does.
+   *
+   * @return whether it was this call that answered
+   */
+  boolean deliver(RequestedBlock block, ManagedBuffer data) {
+    try {
+      if (!block.claim()) {
+        return false;
+      }
+      settled(1);
+      path.counters().read(1, data.size());
+      listener.onBlockFetchSuccess(block.id(), data);
+      return true;
+    } catch (Throwable e) {
+      LOG.warn("Listener failed on block {}", block, e);
+      return true;
+    } finally {
+      data.release();
+    }
+  }
+
+  /** Hands those of the blocks that have no answer yet over to Spark's own transfer. */
+  void fallBack(Collection<RequestedBlock> candidates, FallbackReason reason) {
+    String[] blockIds =
+        candidates.stream()
+            .filter(RequestedBlock::claim)
+            .map(RequestedBlock::id)
+            .toArray(String[]::new);
+    if (blockIds.length > 0) {
+      settled(blockIds.length);
+      path.sparkTransfer().fetchSoon(target, blockIds, reason, listener, files);
+    }
+  }
+
+  /** Runs a step of the READ; should it fail by a defect, the blocks still get their answer. */
+  void guard(Collection<RequestedBlock> candidates, Runnable step) {
+    try {
+      step.run();
+    } catch (Throwable e) {
+      LOG.error("Reading from executor {} failed unexpectedly", target.executorId(), e);
+      fallBack(candidates, FallbackReason.TRANSPORT);
+    }
+  }
+
+  private void settled(int count) {
+    if (pending.addAndGet(-count) == 0) {
+      cancelTimeout();
+    }
+  }
+
+  private void scheduleTimeout(long delayNanos) {
+    timeout = path.timer().schedule(this::timedOut, delayNanos);
+    if (pending.get() == 0) {
+      cancelTimeout();
+    }
+  }
+
+  private void timedOut() {
+    long remainingNanos = deadlineNanos - path.timer().nanoTime();
+    if (remainingNanos > 0) {
+      scheduleTimeout(remainingNanos);
+    } else {
+      fallBack(blocks, FallbackReason.DEADLINE);
+    }
+  }
+
+  private void cancelTimeout() {
+    Future<?> scheduled = timeout;
+    if (scheduled != null) {
+      scheduled.cancel(false);
+    }
+  }
+}

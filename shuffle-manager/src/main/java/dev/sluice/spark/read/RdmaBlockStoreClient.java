@@ -1,0 +1,252 @@
+package dev.sluice.spark.read;
+
+import com.codahale.metrics.MetricSet;
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.locate.Locator;
+import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.metrics.ShuffleCounters;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockPushingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.MergeFinalizerListener;
+import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
+import org.apache.spark.network.shuffle.checksum.Cause;
+import org.apache.spark.network.util.TransportConf;
+import org.apache.spark.storage.FallbackStorage;
+
+/**
+ * The block store client that Spark's ShuffleBlockFetcherIterator fetches through: shuffle blocks
+ * by RDMA READ, everything else, and what cannot be READ, by Spark's own client. {@link
+ * #fetchBlocks} is called by task threads and does not block, unless Spark's own client does. The
+ * shuffle manager makes one per executor and closes it; Spark's client stays Spark's.
+ */
+public final class RdmaBlockStoreClient extends BlockStoreClient {
+  private final SparkTransfer sparkTransfer;
+  private final String ownExecutorId;
+  private final ReadPath path;
+  private final FallbackReason off;
+  private final ReadThreads threads;
+
+  private RdmaBlockStoreClient(
+      SparkTransfer sparkTransfer,
+      String ownExecutorId,
+      ReadPath path,
+      FallbackReason off,
+      ReadThreads threads) {
+    this.sparkTransfer = sparkTransfer;
+    this.ownExecutorId = ownExecutorId;
+    this.path = path;
+    this.off = off;
+    this.threads = threads;
+  }
+
+  /**
+   * A client that READs.
+   *
+   * @param sparkClient Spark's own
+   * @param ownExecutorId id of this executor
+   * @param transportConf for the download files that Spark makes
+   * @param endpoint READs; the caller closes it after this client
+   */
+  public static RdmaBlockStoreClient open(
+      BlockStoreClient sparkClient,
+      String ownExecutorId,
+      TransportConf transportConf,
+      ReadOptions options,
+      RdmaEndpoint endpoint,
+      Locator locator,
+      BlockServerClient servers,
+      ShuffleCounters counters) {
+    ReadThreads threads = new ReadThreads();
+    return open(
+        sparkClient,
+        ownExecutorId,
+        transportConf,
+        options,
+        new EndpointReadEngine(endpoint, servers),
+        locator,
+        counters,
+        threads,
+        threads.deliverer(),
+        threads.blocking());
+  }
+
+  /** A client that counts and leaves everything to Spark's own. */
+  public static RdmaBlockStoreClient off(BlockStoreClient sparkClient, ShuffleCounters counters) {
+    SparkTransfer sparkTransfer = new SparkTransfer(sparkClient, counters, Runnable::run);
+    return new RdmaBlockStoreClient(sparkTransfer, null, null, FallbackReason.OFF, null);
+  }
+
+  /** As above; threads and time are what tests want them to be. */
+  static RdmaBlockStoreClient open(
+      BlockStoreClient sparkClient,
+      String ownExecutorId,
+      TransportConf transportConf,
+      ReadOptions options,
+      ReadEngine engine,
+      Locator locator,
+      ShuffleCounters counters,
+      DeadlineTimer timer,
+      Executor deliverer,
+      Executor blocking) {
+    SparkTransfer sparkTransfer = new SparkTransfer(sparkClient, counters, blocking);
+    int maxReadBytes = Math.min(options.maxGroupBytes(), engine.maxBufferBytes());
+    ReadPath path =
+        new ReadPath(
+            engine,
+            locator,
+            new PartitionTableCache(engine, deliverer, options.tableCacheBytes(), maxReadBytes),
+            sparkTransfer,
+            counters,
+            options,
+            transportConf,
+            deliverer,
+            timer);
+    return new RdmaBlockStoreClient(
+        sparkTransfer,
+        ownExecutorId,
+        path,
+        options.wireEncryption() ? FallbackReason.WIRE_ENCRYPTION : null,
+        timer instanceof ReadThreads threads ? threads : null);
+  }
+
+  @Override
+  public void fetchBlocks(
+      String host,
+      int port,
+      String execId,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager downloadFileManager) {
+    FetchTarget target = new FetchTarget(host, port, LoopbackSwitch.realId(execId));
+    List<RequestedBlock> blocks = new ArrayList<>(blockIds.length);
+    FallbackReason reason = off != null ? off : parse(execId, blockIds, blocks);
+    if (reason != null) {
+      sparkTransfer.fetch(target, blockIds, reason, listener, downloadFileManager);
+    } else {
+      new FetchCall(path, target, blocks, listener, downloadFileManager).start();
+    }
+  }
+
+  /** The shuffle is unregistered: what is known of it is forgotten. */
+  public void unregisterShuffle(int shuffleId) {
+    if (path != null) {
+      path.tables().drop(shuffleId);
+    }
+  }
+
+  /** Fills {@code blocks}, or says why the request is not one to READ. */
+  private FallbackReason parse(String execId, String[] blockIds, List<RequestedBlock> blocks) {
+    if (execId.equals(ownExecutorId)
+        || execId.equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId())) {
+      return FallbackReason.PEER;
+    }
+    for (String blockId : blockIds) {
+      RequestedBlock block = RequestedBlock.parse(blockId);
+      if (block == null
+          || (!blocks.isEmpty() && block.shuffleId() != blocks.getFirst().shuffleId())) {
+        return FallbackReason.BLOCK_KIND;
+      }
+      blocks.add(block);
+    }
+    return blocks.isEmpty() ? FallbackReason.BLOCK_KIND : null;
+  }
+
+  @Override
+  public Cause diagnoseCorruption(
+      String host,
+      int port,
+      String execId,
+      int shuffleId,
+      long mapId,
+      int reduceId,
+      long checksum,
+      String algorithm) {
+    return spark()
+        .diagnoseCorruption(
+            host,
+            port,
+            LoopbackSwitch.realId(execId),
+            shuffleId,
+            mapId,
+            reduceId,
+            checksum,
+            algorithm);
+  }
+
+  @Override
+  public MetricSet shuffleMetrics() {
+    return spark().shuffleMetrics();
+  }
+
+  @Override
+  public void setAppAttemptId(String appAttemptId) {
+    spark().setAppAttemptId(appAttemptId);
+  }
+
+  @Override
+  public String getAppAttemptId() {
+    return spark().getAppAttemptId();
+  }
+
+  @Override
+  public void getHostLocalDirs(
+      String host,
+      int port,
+      String[] execIds,
+      CompletableFuture<Map<String, String[]>> hostLocalDirs) {
+    spark().getHostLocalDirs(host, port, execIds, hostLocalDirs);
+  }
+
+  @Override
+  public void pushBlocks(
+      String host,
+      int port,
+      String[] blockIds,
+      ManagedBuffer[] buffers,
+      BlockPushingListener listener) {
+    spark().pushBlocks(host, port, blockIds, buffers, listener);
+  }
+
+  @Override
+  public void finalizeShuffleMerge(
+      String host, int port, int shuffleId, int shuffleMergeId, MergeFinalizerListener listener) {
+    spark().finalizeShuffleMerge(host, port, shuffleId, shuffleMergeId, listener);
+  }
+
+  @Override
+  public void getMergedBlockMeta(
+      String host,
+      int port,
+      int shuffleId,
+      int shuffleMergeId,
+      int reduceId,
+      MergedBlocksMetaListener listener) {
+    spark().getMergedBlockMeta(host, port, shuffleId, shuffleMergeId, reduceId, listener);
+  }
+
+  @Override
+  public boolean removeShuffleMerge(String host, int port, int shuffleId, int shuffleMergeId) {
+    return spark().removeShuffleMerge(host, port, shuffleId, shuffleMergeId);
+  }
+
+  private BlockStoreClient spark() {
+    return sparkTransfer.client();
+  }
+
+  /** Stops the threads of this client. Spark closes its own client. Idempotent. */
+  @Override
+  public void close() {
+    if (threads != null) {
+      threads.close();
+    }
+  }
+}

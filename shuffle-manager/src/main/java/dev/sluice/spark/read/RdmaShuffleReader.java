@@ -1,0 +1,206 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.spark.metrics.ShuffleCounters;
+import java.io.InputStream;
+import org.apache.spark.Aggregator;
+import org.apache.spark.InterruptibleIterator;
+import org.apache.spark.Partitioner;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.internal.config.ConfigEntry;
+import org.apache.spark.internal.config.package$;
+import org.apache.spark.io.CompressionCodec$;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.serializer.SerializerInstance;
+import org.apache.spark.shuffle.BaseShuffleHandle;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+import org.apache.spark.shuffle.ShuffleReader;
+import org.apache.spark.shuffle.checksum.RowBasedChecksum;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.ShuffleBlockFetcherIterator;
+import org.apache.spark.util.CompletionIterator;
+import org.apache.spark.util.SystemClock;
+import org.apache.spark.util.collection.ExternalSorter;
+import scala.Option;
+import scala.Product2;
+import scala.Tuple2;
+import scala.Tuple3;
+import scala.collection.Iterator;
+import scala.collection.Seq;
+import scala.runtime.BoxedUnit;
+
+/**
+ * Reads a reduce task's partitions as Spark's BlockStoreShuffleReader does, with Spark's own
+ * iterator, but fetches through our block store client. The shuffle manager makes one for a task,
+ * on whose thread everything here runs; Spark's iterator frees what it holds when the task
+ * completes.
+ *
+ * @param <K> type of the keys
+ * @param <C> type of the combined values
+ */
+public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
+  private static final package$ SETTINGS = package$.MODULE$;
+
+  private final ShuffleDependency<K, ?, C> dependency;
+  private final Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>>
+      blocksByAddress;
+  private final TaskContext context;
+  private final ShuffleReadMetricsReporter metrics;
+  private final boolean shouldBatchFetch;
+  private final BlockStoreClient client;
+  private final boolean loopback;
+  private final SparkEnv env = SparkEnv.get();
+  private final SparkConf conf = env.conf();
+
+  /**
+   * @param blocksByAddress what the map output tracker says
+   * @param shouldBatchFetch whether Spark asks for contiguous partitions as one block
+   * @param client {@link RdmaBlockStoreClient} of the executor
+   * @param loopback {@link ReadOptions#loopback}
+   */
+  public RdmaShuffleReader(
+      BaseShuffleHandle<K, ?, C> handle,
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
+      TaskContext context,
+      ShuffleReadMetricsReporter metrics,
+      boolean shouldBatchFetch,
+      BlockStoreClient client,
+      ShuffleCounters counters,
+      boolean loopback) {
+    this.dependency = handle.dependency();
+    this.blocksByAddress =
+        loopback
+            ? LoopbackSwitch.rename(
+                env.blockManager().blockManagerId().executorId(), blocksByAddress)
+            : blocksByAddress;
+    this.context = context;
+    this.metrics = new CountingReadMetrics(metrics, counters);
+    this.shouldBatchFetch = shouldBatchFetch;
+    this.client = client;
+    this.loopback = loopback;
+  }
+
+  @Override
+  public Iterator<Product2<K, C>> read() {
+    Iterator<Product2<K, C>> result = combine(records());
+    // Aggregator and sorter have consumed the iterator that heeds a task's being killed.
+    return result instanceof InterruptibleIterator
+        ? result
+        : new InterruptibleIterator<>(context, result);
+  }
+
+  /** The records of all blocks, as they come; a task that is killed stops here. */
+  private Iterator<Product2<K, C>> records() {
+    SerializerInstance serializer = dependency.serializer().newInstance();
+    Iterator<Tuple2<Object, Object>> records =
+        fetch().flatMap(block -> serializer.deserializeStream(block._2()).asKeyValueIterator());
+    if (loopback) {
+      records = LoopbackSwitch.restoreFailures(records);
+    }
+    Iterator<Tuple2<Object, Object>> counted =
+        records.map(
+            record -> {
+              metrics.incRecordsRead(1);
+              return record;
+            });
+    Iterator<Tuple2<Object, Object>> completing =
+        CompletionIterator.apply(
+            counted,
+            () -> {
+              context.taskMetrics().mergeShuffleReadMetrics();
+              return BoxedUnit.UNIT;
+            });
+    return retyped(new InterruptibleIterator<>(context, completing));
+  }
+
+  private Iterator<Tuple2<BlockId, InputStream>> fetch() {
+    return new ShuffleBlockFetcherIterator(
+            context,
+            client,
+            env.blockManager(),
+            env.mapOutputTracker(),
+            blocksByAddress,
+            env.serializerManager()::wrapStream,
+            this.<Long>setting(SETTINGS.REDUCER_MAX_SIZE_IN_FLIGHT()) * 1024 * 1024,
+            this.<Integer>setting(SETTINGS.REDUCER_MAX_REQS_IN_FLIGHT()),
+            this.<Integer>setting(SETTINGS.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()),
+            this.<Long>setting(SETTINGS.MAX_REMOTE_BLOCK_SIZE_FETCH_TO_MEM()),
+            this.<Integer>setting(SETTINGS.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
+            this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT()),
+            this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT_MEMORY()),
+            this.<Boolean>setting(SETTINGS.SHUFFLE_CHECKSUM_ENABLED()),
+            conf.get(SETTINGS.SHUFFLE_CHECKSUM_ALGORITHM()),
+            metrics,
+            fetchesInBatch(),
+            new SystemClock())
+        .toCompletionIterator();
+  }
+
+  /** Whether contiguous partitions of a map output may come as one block. */
+  private boolean fetchesInBatch() {
+    if (!shouldBatchFetch || !dependency.serializer().supportsRelocationOfSerializedObjects()) {
+      return false;
+    }
+    // Streams of encrypted partitions cannot be read as one (SPARK-34790).
+    if (this.<Boolean>setting(SETTINGS.SHUFFLE_USE_OLD_FETCH_PROTOCOL())
+        || this.<Boolean>setting(SETTINGS.IO_ENCRYPTION_ENABLED())) {
+      return false;
+    }
+    CompressionCodec$ codecs = CompressionCodec$.MODULE$;
+    return !this.<Boolean>setting(SETTINGS.SHUFFLE_COMPRESS())
+        || codecs.supportsConcatenationOfSerializedStreams(codecs.createCodec(conf));
+  }
+
+  private Iterator<Product2<K, C>> combine(Iterator<Product2<K, C>> records) {
+    Option<Aggregator<K, Object, C>> aggregator = retyped(dependency.aggregator());
+    if (dependency.keyOrdering().isDefined()) {
+      return sort(records, aggregator);
+    }
+    if (aggregator.isEmpty()) {
+      return records;
+    }
+    if (dependency.mapSideCombine()) {
+      return retyped(aggregator.get().combineCombinersByKey(records, context));
+    }
+    // What comes are values, of a type that only the aggregator knows.
+    return retyped(aggregator.get().combineValuesByKey(retyped(records), context));
+  }
+
+  private Iterator<Product2<K, C>> sort(
+      Iterator<Product2<K, C>> records, Option<Aggregator<K, Object, C>> aggregator) {
+    Option<Aggregator<K, Object, C>> combiner =
+        dependency.mapSideCombine() && aggregator.isDefined()
+            ? retyped(Option.apply(ofCombined(aggregator.get())))
+            : aggregator;
+    ExternalSorter<K, Object, C> sorter =
+        new ExternalSorter<>(
+            context,
+            combiner,
+            Option.<Partitioner>empty(),
+            dependency.keyOrdering(),
+            dependency.serializer(),
+            new RowBasedChecksum[0]);
+    return sorter.insertAllAndUpdateMetrics(retyped(records));
+  }
+
+  /** The aggregator for values that the map side has combined. */
+  private static <K, C> Aggregator<K, C, C> ofCombined(Aggregator<K, Object, C> aggregator) {
+    return new Aggregator<>(
+        combined -> combined, aggregator.mergeCombiners(), aggregator.mergeCombiners());
+  }
+
+  /** Spark's settings of primitive types look like Objects to Java. */
+  @SuppressWarnings("unchecked")
+  private <T> T setting(ConfigEntry<Object> entry) {
+    return (T) conf.get(entry);
+  }
+
+  /** Scala's variance and the erased types of values, which Java cannot express. */
+  @SuppressWarnings("unchecked")
+  private static <T> T retyped(Object object) {
+    return (T) object;
+  }
+}

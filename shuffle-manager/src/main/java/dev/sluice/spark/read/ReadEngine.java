@@ -1,0 +1,40 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.rdma.transfer.ReadRange;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * What reading needs of the transfer engine and of the control channel, so that tests can script
+ * both. Called by any thread; nothing here blocks.
+ */
+interface ReadEngine {
+  /** A reference-counted piece of registered memory. */
+  interface Buffer {
+    MemorySegment segment();
+
+    void retain();
+
+    void release();
+  }
+
+  /** The largest buffer that can be asked for, in bytes. */
+  int maxBufferBytes();
+
+  /** Hands a buffer to {@code taker}, or null when none became free by the deadline. */
+  void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker);
+
+  /** READs the ranges back to back into {@code target}; the listener gets exactly one answer. */
+  void read(
+      PeerAddress peer,
+      List<ReadRange> ranges,
+      Buffer target,
+      long deadlineNanos,
+      ReadListener listener);
+
+  /** Tells the peer that its map outputs of the shuffle are in use; limits its own rate. */
+  void touch(PeerAddress peer, int shuffleId);
+}

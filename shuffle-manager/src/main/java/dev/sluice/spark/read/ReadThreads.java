@@ -1,0 +1,79 @@
+package dev.sluice.spark.read;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The threads of an executor's reading side, whatever the number of peers, tasks and blocks: a few
+ * that verify and deliver, one for deadlines, and virtual ones for calls of Spark's client that
+ * block while they connect, so that a peer that cannot be reached holds up nobody else's blocks.
+ * {@link RdmaBlockStoreClient} makes and closes them.
+ */
+final class ReadThreads implements DeadlineTimer, AutoCloseable {
+  /** A core computes Spark's checksums of some 2 GB/s. */
+  private static final int MAX_DELIVERERS = 8;
+
+  private final ExecutorService deliverer =
+      Executors.newFixedThreadPool(
+          Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 2, MAX_DELIVERERS),
+          daemons("sluice-deliver-"));
+  private final ExecutorService blocking =
+      Executors.newThreadPerTaskExecutor(
+          Thread.ofVirtual()
+              .name("sluice-fallback-", 0)
+              .inheritInheritableThreadLocals(false)
+              .factory());
+  private final ScheduledThreadPoolExecutor deadlines =
+      new ScheduledThreadPoolExecutor(1, daemons("sluice-deadline-"));
+
+  ReadThreads() {
+    deadlines.setRemoveOnCancelPolicy(true);
+  }
+
+  Executor deliverer() {
+    return deliverer;
+  }
+
+  /** Runs what may block. */
+  Executor blocking() {
+    return blocking;
+  }
+
+  @Override
+  public long nanoTime() {
+    return System.nanoTime();
+  }
+
+  @Override
+  public Future<?> schedule(Runnable task, long delayNanos) {
+    try {
+      return deadlines.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException _) {
+      task.run();
+      return CompletableFuture.completedFuture(null);
+    }
+  }
+
+  /** Steps under way end; what comes later runs on its caller's thread. Does not wait. */
+  @Override
+  public void close() {
+    deliverer.shutdown();
+    blocking.shutdown();
+    deadlines.shutdownNow();
+  }
+
+  private static ThreadFactory daemons(String name) {
+    return Thread.ofPlatform()
+        .daemon()
+        .name(name, 0)
+        .inheritInheritableThreadLocals(false)
+        .factory();
+  }
+}

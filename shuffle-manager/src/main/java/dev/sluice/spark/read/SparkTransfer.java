@@ -1,0 +1,122 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.metrics.ShuffleCounters;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Spark's own block transfer, to which blocks go that are not READ, counted by reason. What it
+ * answers reaches Spark's listener unchanged. Any thread; Spark's client belongs to Spark, which
+ * closes it.
+ */
+final class SparkTransfer {
+  private static final Logger LOG = LoggerFactory.getLogger(SparkTransfer.class);
+
+  private final BlockStoreClient client;
+  private final ShuffleCounters counters;
+  private final Executor executor;
+
+  /**
+   * @param executor runs the client's calls, which block while they connect
+   */
+  SparkTransfer(BlockStoreClient client, ShuffleCounters counters, Executor executor) {
+    this.client = client;
+    this.counters = counters;
+    this.executor = executor;
+  }
+
+  BlockStoreClient client() {
+    return client;
+  }
+
+  /** Fetches on the calling thread, as Spark's tasks do: may block while it connects. */
+  void fetch(
+      FetchTarget target,
+      String[] blockIds,
+      FallbackReason reason,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    counters.fallback(reason, blockIds.length);
+    fetch(target, blockIds, new Relay(blockIds, reason, listener), files);
+  }
+
+  /** Fetches soon, on a thread that may block. Every block gets an answer. */
+  void fetchSoon(
+      FetchTarget target,
+      String[] blockIds,
+      FallbackReason reason,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    counters.fallback(reason, blockIds.length);
+    LOG.debug(
+        "{} blocks of executor {} go by Spark's own transfer: {}",
+        blockIds.length,
+        target.executorId(),
+        reason);
+    Relay relay = new Relay(blockIds, reason, listener);
+    try {
+      executor.execute(
+          () -> {
+            try {
+              fetch(target, blockIds, relay, files);
+            } catch (Throwable e) {
+              relay.failOutstanding(e);
+            }
+          });
+    } catch (RuntimeException e) {
+      relay.failOutstanding(e);
+    }
+  }
+
+  private void fetch(
+      FetchTarget target, String[] blockIds, Relay relay, DownloadFileManager files) {
+    client.fetchBlocks(target.host(), target.port(), target.executorId(), blockIds, relay, files);
+  }
+
+  /** Passes answers on, the first one for each block. */
+  private final class Relay implements BlockFetchingListener {
+    private final Set<String> outstanding = ConcurrentHashMap.newKeySet();
+    private final FallbackReason reason;
+    private final BlockFetchingListener listener;
+
+    Relay(String[] blockIds, FallbackReason reason, BlockFetchingListener listener) {
+      this.reason = reason;
+      this.listener = listener;
+      outstanding.addAll(Arrays.asList(blockIds));
+    }
+
+    @Override
+    public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
+      if (outstanding.remove(blockId)) {
+        counters.fallbackBytes(reason, data.size());
+        listener.onBlockFetchSuccess(blockId, data);
+      }
+    }
+
+    @Override
+    public void onBlockFetchFailure(String blockId, Throwable failure) {
+      if (outstanding.remove(blockId)) {
+        listener.onBlockFetchFailure(blockId, failure);
+      }
+    }
+
+    void failOutstanding(Throwable failure) {
+      for (String blockId : outstanding) {
+        try {
+          onBlockFetchFailure(blockId, failure);
+        } catch (RuntimeException e) {
+          LOG.warn("Listener failed on the failure of block {}", blockId, e);
+        }
+      }
+    }
+  }
+}

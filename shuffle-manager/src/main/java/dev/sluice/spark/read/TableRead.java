@@ -1,0 +1,115 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.rdma.transfer.ReadRange;
+import dev.sluice.spark.metrics.FallbackReason;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+
+/**
+ * READs pages of partition tables of one peer, all in one request and one buffer. {@link
+ * PartitionTableCache} starts it, and every fetch that needs one of the pages waits for it.
+ */
+final class TableRead implements ReadListener {
+  private final ReadEngine engine;
+  private final Executor deliverer;
+  private final PeerAddress peer;
+  private final List<PageKey> keys;
+  private final long deadlineNanos;
+  private final Map<PageKey, TablePage> pages = new HashMap<>();
+  private final CompletableFuture<TableRead> done = new CompletableFuture<>();
+  private ReadEngine.Buffer buffer;
+  private FallbackReason failure = FallbackReason.STALE_LOCATION;
+
+  TableRead(
+      ReadEngine engine,
+      Executor deliverer,
+      PeerAddress peer,
+      List<PageKey> keys,
+      long deadlineNanos) {
+    this.engine = engine;
+    this.deliverer = deliverer;
+    this.peer = peer;
+    this.keys = keys;
+    this.deadlineNanos = deadlineNanos;
+  }
+
+  List<PageKey> keys() {
+    return keys;
+  }
+
+  /** Completes when the pages were READ or not; never exceptionally. */
+  CompletableFuture<TableRead> done() {
+    return done;
+  }
+
+  /** Once done: what was READ. Less than asked for when the READ failed. */
+  Map<PageKey, TablePage> pages() {
+    return pages;
+  }
+
+  /** Once done: why a page is not among {@link #pages}. */
+  FallbackReason failure() {
+    return failure;
+  }
+
+  void start(long bufferDeadlineNanos) {
+    int bytes = keys.stream().mapToInt(PageKey::bytes).sum();
+    try {
+      engine.acquire(bytes, bufferDeadlineNanos, this::acquired);
+    } catch (RuntimeException e) {
+      fail(FallbackReason.BUFFERS);
+    }
+  }
+
+  private void acquired(ReadEngine.Buffer acquired) {
+    if (acquired == null) {
+      fail(FallbackReason.BUFFERS);
+      return;
+    }
+    buffer = acquired;
+    List<ReadRange> ranges = keys.stream().map(PageKey::range).toList();
+    engine.read(peer, ranges, buffer, deadlineNanos, this);
+  }
+
+  @Override
+  public void onSuccess() {
+    ReadPath.deliver(deliverer, this::parse);
+  }
+
+  @Override
+  public void onFailure(ReadException e) {
+    buffer.release();
+    fail(Failures.reason(e));
+  }
+
+  /** Bytes that are no table were READ from memory that has been put to another use: stale. */
+  private void parse() {
+    try {
+      MemorySegment entries = buffer.segment();
+      long position = 0;
+      for (PageKey key : keys) {
+        TablePage page = TablePage.parse(entries.asSlice(position, key.bytes()), key.partitions());
+        if (page != null) {
+          pages.put(key, page);
+        }
+        position += key.bytes();
+      }
+    } finally {
+      buffer.release();
+      done.complete(this);
+    }
+    engine.touch(peer, keys.getFirst().shuffleId());
+  }
+
+  private void fail(FallbackReason reason) {
+    failure = reason;
+    ReadPath.deliver(deliverer, () -> done.complete(this));
+  }
+}
