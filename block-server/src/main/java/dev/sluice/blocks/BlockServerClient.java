@@ -1,32 +1,172 @@
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.message.ControlMessages;
+import dev.sluice.blocks.message.ControlMessages.Connect;
+import dev.sluice.blocks.message.ControlMessages.Connected;
+import dev.sluice.blocks.message.ControlMessages.Refused;
+import dev.sluice.blocks.message.ControlMessages.Released;
+import dev.sluice.blocks.message.ControlMessages.Resolve;
+import dev.sluice.blocks.message.ControlMessages.Resolved;
+import dev.sluice.blocks.message.ControlMessages.Touch;
+import dev.sluice.blocks.message.MessageCodec;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.QueuePairConnector;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import org.apache.spark.network.TransportContext;
+import org.apache.spark.network.client.TransportClientBootstrap;
+import org.apache.spark.network.client.TransportClientFactory;
+import org.apache.spark.network.server.NoOpRpcHandler;
+import org.apache.spark.network.util.TransportConf;
 
-/** Asks peers' block servers over Spark's transport. Never blocks the caller. */
+/**
+ * Asks peers' block servers over Spark's transport. Never blocks the caller.
+ *
+ * <p>Created by the shuffle manager once per process, which closes it after the RDMA endpoint that
+ * connects through it. Any thread may call it. Answers come on the transport's threads, and
+ * dependents of the futures run there; each request is answered within the request timeout.
+ *
+ * <p>One connection per peer: at 1,000 executors 1,000 sockets and about 1 MB of heap.
+ */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
+  private final String localId;
+  private final long requestTimeoutMs;
+  private final LongSupplier clockMs;
+  private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
+  private final TransportContext context;
+  private final TransportClientFactory factory;
+  private final ConcurrentHashMap<PeerAddress, PeerChannel> channels = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  /**
+   * @param localId this process's {@link PeerAddress#id}
+   * @param conf its connection creation timeout bounds how long a peer that does not answer is
+   *     waited for, after the requests that waited for it have failed
+   * @param bootstraps authenticate new connections
+   * @param requestTimeoutMs deadline of each request, connecting included
+   * @param clockMs a monotonic clock in milliseconds
+   */
+  public BlockServerClient(
+      String localId,
+      TransportConf conf,
+      List<TransportClientBootstrap> bootstraps,
+      long requestTimeoutMs,
+      LongSupplier clockMs) {
+    this.localId = localId;
+    this.requestTimeoutMs = requestTimeoutMs;
+    this.clockMs = clockMs;
+    context = new TransportContext(conf, new NoOpRpcHandler(), false, true);
+    factory = context.createClientFactory(bootstraps);
+  }
+
   @Override
   public CompletableFuture<QueuePairAddress> exchange(
       PeerAddress peer, String providerName, QueuePairAddress local) {
-    throw new UnsupportedOperationException();
+    return request(peer, new Connect(localId, providerName, local))
+        .thenCompose(
+            answer ->
+                switch (answer) {
+                  case Connected connected ->
+                      CompletableFuture.completedFuture(connected.queuePair());
+                  case Refused refused -> failure(peer + " refuses: " + refused.reason());
+                  default -> unexpected(peer, answer);
+                });
   }
 
-  /** See {@link MapOutputRegistry#resolve}. */
+  /** Tells the peer that this process has closed its queue pair. No answer. */
+  public void released(PeerAddress peer, int localQpNumber) {
+    channel(peer).sendIfConnected(new Released(localId, localQpNumber));
+  }
+
+  /**
+   * See {@link MapOutputRegistry#resolve}. Large requests are split.
+   *
+   * @return completes exceptionally when the peer cannot be asked
+   */
   public CompletableFuture<List<MapOutputLocation>> resolve(
       PeerAddress peer, int shuffleId, long[] mapIds) {
-    throw new UnsupportedOperationException();
+    List<CompletableFuture<List<MapOutputLocation>>> parts = new ArrayList<>();
+    for (int from = 0; from < mapIds.length; from += ControlMessages.MAX_RESOLVE) {
+      int to = Math.min(mapIds.length, from + ControlMessages.MAX_RESOLVE);
+      parts.add(resolvePart(peer, shuffleId, Arrays.copyOfRange(mapIds, from, to)));
+    }
+    return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new))
+        .thenApply(done -> parts.stream().flatMap(part -> part.join().stream()).toList());
   }
 
-  /** Tells the peer that this process READs from the shuffle. No answer. */
+  private CompletableFuture<List<MapOutputLocation>> resolvePart(
+      PeerAddress peer, int shuffleId, long[] mapIds) {
+    return request(peer, new Resolve(shuffleId, mapIds))
+        .thenCompose(
+            answer ->
+                answer instanceof Resolved resolved && answers(resolved.locations(), mapIds)
+                    ? CompletableFuture.completedFuture(resolved.locations())
+                    : unexpected(peer, answer));
+  }
+
+  private static boolean answers(List<MapOutputLocation> locations, long[] mapIds) {
+    boolean matches = locations.size() == mapIds.length;
+    for (int i = 0; matches && i < mapIds.length; i++) {
+      matches = locations.get(i) == null || locations.get(i).mapId() == mapIds[i];
+    }
+    return matches;
+  }
+
+  /**
+   * Tells the peer that this process READs from the shuffle. No answer. Sends at most one message
+   * in 10 s for a peer and shuffle, so readers may call it for each batch.
+   */
   public void touch(PeerAddress peer, int shuffleId) {
-    throw new UnsupportedOperationException();
+    PeerChannel channel = channel(peer);
+    if (channel.touchIsDue(shuffleId)) {
+      channel.sendIfConnected(new Touch(shuffleId));
+    }
   }
 
+  /** The peer is gone: closes the connection to it, which fails what waits for an answer. */
+  public void peerLost(PeerAddress peer) {
+    PeerChannel channel = channels.remove(peer);
+    if (channel != null) {
+      channel.close();
+    }
+  }
+
+  /** Fails what waits for an answer. Idempotent. */
   @Override
   public void close() {
-    throw new UnsupportedOperationException();
+    closed = true;
+    channels.keySet().forEach(this::peerLost);
+    factory.close();
+    context.close();
+  }
+
+  private PeerChannel channel(PeerAddress peer) {
+    return channels.computeIfAbsent(peer, key -> new PeerChannel(key, factory, codec, clockMs));
+  }
+
+  private CompletableFuture<Object> request(PeerAddress peer, Object message) {
+    if (closed) {
+      return failure("request to " + peer + ": the client is closed");
+    }
+    PeerChannel channel = channel(peer);
+    CompletableFuture<Object> answer = channel.request(message, requestTimeoutMs);
+    if (closed) {
+      peerLost(peer);
+    }
+    return answer;
+  }
+
+  private static <T> CompletableFuture<T> unexpected(PeerAddress peer, Object answer) {
+    return failure(peer + " answers with an unexpected " + answer.getClass().getSimpleName());
+  }
+
+  private static <T> CompletableFuture<T> failure(String reason) {
+    return CompletableFuture.failedFuture(new IOException(reason));
   }
 }

@@ -1,0 +1,54 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.message.ControlMessages;
+import dev.sluice.blocks.message.MessageCodec;
+import java.util.List;
+import org.apache.spark.network.TransportContext;
+import org.apache.spark.network.server.TransportServer;
+import org.apache.spark.network.server.TransportServerBootstrap;
+import org.apache.spark.network.util.TransportConf;
+
+/**
+ * Where peers ask this process for queue pairs and for locations, over Spark's own transport: the
+ * bootstraps decide who may ask (spark.authenticate, TLS), and no byte of a block goes this way.
+ *
+ * <p>Created by the shuffle manager once per process, which closes it before the registry and the
+ * RDMA endpoint that it hands requests to. Requests are handled on the transport's threads. One
+ * connection per peer process: 1,000 executors make 1,000 sockets and no further threads.
+ */
+public final class BlockServer implements AutoCloseable {
+  private final TransportContext context;
+  private final TransportServer server;
+
+  /**
+   * Binds at once.
+   *
+   * @param host address to bind to; null for all
+   * @param port 0 for any
+   * @param providerName provider of this process's device; peers with another one are refused
+   */
+  public BlockServer(
+      TransportConf conf,
+      String host,
+      int port,
+      List<TransportServerBootstrap> bootstraps,
+      String providerName,
+      QueuePairAcceptor acceptor,
+      MapOutputRegistry registry) {
+    MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
+    context =
+        new TransportContext(conf, new BlockServerHandler(codec, providerName, acceptor, registry));
+    server = context.createServer(host, port, bootstraps);
+  }
+
+  /** The TCP port that it listens on. */
+  public int port() {
+    return server.getPort();
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    context.close();
+  }
+}

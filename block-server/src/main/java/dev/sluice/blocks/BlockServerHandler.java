@@ -1,0 +1,121 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.message.ControlMessages;
+import dev.sluice.blocks.message.ControlMessages.Connect;
+import dev.sluice.blocks.message.ControlMessages.Connected;
+import dev.sluice.blocks.message.ControlMessages.Refused;
+import dev.sluice.blocks.message.ControlMessages.Released;
+import dev.sluice.blocks.message.ControlMessages.Resolve;
+import dev.sluice.blocks.message.ControlMessages.Resolved;
+import dev.sluice.blocks.message.ControlMessages.Touch;
+import dev.sluice.blocks.message.MessageCodec;
+import dev.sluice.blocks.message.MessageException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.apache.spark.network.client.RpcResponseCallback;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.server.OneForOneStreamManager;
+import org.apache.spark.network.server.RpcHandler;
+import org.apache.spark.network.server.StreamManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers one peer's request after the other on the transport's threads, or later on the
+ * registry's. Each request gets one answer; what is not a message gets a failure, and the
+ * connection stays.
+ */
+final class BlockServerHandler extends RpcHandler {
+  private static final Logger LOG = LoggerFactory.getLogger(BlockServerHandler.class);
+
+  private final MessageCodec codec;
+  private final String providerName;
+  private final QueuePairAcceptor acceptor;
+  private final MapOutputRegistry registry;
+  private final StreamManager noStreams = new OneForOneStreamManager();
+
+  BlockServerHandler(
+      MessageCodec codec,
+      String providerName,
+      QueuePairAcceptor acceptor,
+      MapOutputRegistry registry) {
+    this.codec = codec;
+    this.providerName = providerName;
+    this.acceptor = acceptor;
+    this.registry = registry;
+  }
+
+  @Override
+  public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
+    try {
+      switch (codec.decode(frame)) {
+        case Connect connect -> answer(callback, connect(connect));
+        case Resolve resolve -> resolve(resolve, callback);
+        case Object other ->
+            throw new MessageException(other.getClass().getName() + " is not a request");
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("Request from {} failed", client.getSocketAddress(), e);
+      callback.onFailure(e);
+    }
+  }
+
+  @Override
+  public void receive(TransportClient client, ByteBuffer frame) {
+    try {
+      switch (codec.decode(frame)) {
+        case Released released -> acceptor.disconnected(released.peerId(), released.qpNumber());
+        case Touch touch -> registry.touch(touch.shuffleId());
+        case Object other ->
+            throw new MessageException(other.getClass().getName() + " is not a one-way message");
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("Message from {} failed", client.getSocketAddress(), e);
+    }
+  }
+
+  private Object connect(Connect request) {
+    if (!request.providerName().equals(providerName)) {
+      return new Refused(
+          "provider is %s here and %s at %s"
+              .formatted(providerName, request.providerName(), request.peerId()));
+    }
+    try {
+      return new Connected(acceptor.accept(request.peerId(), request.queuePair()));
+    } catch (IOException e) {
+      LOG.warn("No queue pair for {}: {}", request.peerId(), e.getMessage());
+      return new Refused(e.getMessage());
+    }
+  }
+
+  private void resolve(Resolve request, RpcResponseCallback callback) throws MessageException {
+    if (request.mapIds().length > ControlMessages.MAX_RESOLVE) {
+      throw new MessageException(
+          "%d map outputs asked for at once, %d are allowed"
+              .formatted(request.mapIds().length, ControlMessages.MAX_RESOLVE));
+    }
+    registry
+        .resolve(request.shuffleId(), request.mapIds())
+        .whenComplete(
+            (locations, e) -> {
+              if (e == null) {
+                answer(callback, new Resolved(locations));
+              } else {
+                callback.onFailure(e);
+              }
+            });
+  }
+
+  private void answer(RpcResponseCallback callback, Object message) {
+    try {
+      callback.onSuccess(ByteBuffer.wrap(codec.encode(message)));
+    } catch (MessageException e) {
+      callback.onFailure(e);
+    }
+  }
+
+  @Override
+  public StreamManager getStreamManager() {
+    return noStreams;
+  }
+}

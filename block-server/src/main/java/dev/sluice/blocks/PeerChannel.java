@@ -1,0 +1,200 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.message.MessageCodec;
+import dev.sluice.blocks.message.MessageException;
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+import org.apache.spark.network.client.RpcResponseCallback;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.client.TransportClientFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connection to one peer's block server: connects when something is asked and no connection is
+ * there, and not more than once a second where that fails.
+ *
+ * <p>Any thread. Connecting blocks in Spark's transport, so each attempt has a virtual thread: a
+ * pool would let a rack that does not answer keep everybody from connecting elsewhere. There is one
+ * attempt per peer at a time.
+ */
+final class PeerChannel {
+  private static final Logger LOG = LoggerFactory.getLogger(PeerChannel.class);
+
+  static final long RECONNECT_INTERVAL_MS = 1_000;
+  static final long TOUCH_INTERVAL_MS = 10_000;
+
+  /** Shuffles whose last touch is remembered before old ones are forgotten. */
+  private static final int TOUCHES = 1_000;
+
+  private final PeerAddress peer;
+  private final TransportClientFactory factory;
+  private final MessageCodec codec;
+  private final LongSupplier clockMs;
+
+  // Guarded by this.
+  private final Map<Integer, Long> touchedMs = new HashMap<>();
+  private CompletableFuture<TransportClient> connection;
+  private long failedMs;
+  private boolean closed;
+
+  PeerChannel(
+      PeerAddress peer, TransportClientFactory factory, MessageCodec codec, LongSupplier clockMs) {
+    this.peer = peer;
+    this.factory = factory;
+    this.codec = codec;
+    this.clockMs = clockMs;
+  }
+
+  /** Sends a message once connected; completes with its answer, or exceptionally. */
+  CompletableFuture<Object> request(Object message, long timeoutMs) {
+    Request request = new Request(message.getClass().getSimpleName());
+    try {
+      byte[] frame = codec.encode(message);
+      connection().whenComplete((client, e) -> request.send(client, frame, e));
+    } catch (MessageException e) {
+      request.onFailure(e);
+    }
+    return request.answer(timeoutMs);
+  }
+
+  /** Sends a message without an answer; does nothing when there is no connection. */
+  void sendIfConnected(Object message) {
+    CompletableFuture<TransportClient> current;
+    synchronized (this) {
+      current = connection;
+    }
+    if (current == null || !isConnected(current)) {
+      return;
+    }
+    try {
+      current.join().send(ByteBuffer.wrap(codec.encode(message)));
+    } catch (MessageException e) {
+      LOG.warn("Message to {} was not sent", peer, e);
+    }
+  }
+
+  /** Whether the peer has not been told for a while that the shuffle is READ; true once. */
+  synchronized boolean touchIsDue(int shuffleId) {
+    long nowMs = clockMs.getAsLong();
+    Long lastMs = touchedMs.get(shuffleId);
+    if (lastMs != null && nowMs - lastMs < TOUCH_INTERVAL_MS) {
+      return false;
+    }
+    if (touchedMs.size() >= TOUCHES) {
+      touchedMs.values().removeIf(ms -> nowMs - ms >= TOUCH_INTERVAL_MS);
+    }
+    touchedMs.put(shuffleId, nowMs);
+    return true;
+  }
+
+  /** Fails what waits for an answer, and all that comes later. Idempotent. */
+  void close() {
+    CompletableFuture<TransportClient> current;
+    synchronized (this) {
+      closed = true;
+      current = connection;
+    }
+    if (current != null) {
+      current.completeExceptionally(new IOException("Connection to " + peer + " is closed"));
+      if (isConnected(current)) {
+        TransportClient client = current.join();
+        client.timeOut();
+        client.getChannel().close();
+      }
+    }
+  }
+
+  private static boolean isConnected(CompletableFuture<TransportClient> connection) {
+    return connection.isDone()
+        && !connection.isCompletedExceptionally()
+        && connection.join().isActive();
+  }
+
+  /** The connection, which may be on its way or have failed a moment ago. */
+  private synchronized CompletableFuture<TransportClient> connection() {
+    if (closed) {
+      return CompletableFuture.failedFuture(
+          new IOException("Connection to " + peer + " is closed"));
+    }
+    if (connection != null && (!connection.isDone() || isConnected(connection) || failedNow())) {
+      return connection;
+    }
+    CompletableFuture<TransportClient> attempt = new CompletableFuture<>();
+    connection = attempt;
+    Thread.ofVirtual().name("sluice-connect-" + peer.id()).start(() -> connect(attempt));
+    return attempt;
+  }
+
+  private boolean failedNow() {
+    return connection.isCompletedExceptionally()
+        && clockMs.getAsLong() - failedMs < RECONNECT_INTERVAL_MS;
+  }
+
+  private void connect(CompletableFuture<TransportClient> attempt) {
+    try {
+      TransportClient client = factory.createUnmanagedClient(peer.host(), peer.port());
+      if (!attempt.complete(client)) {
+        client.close();
+      }
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      synchronized (this) {
+        failedMs = clockMs.getAsLong();
+      }
+      attempt.completeExceptionally(new IOException("No connection to " + peer, e));
+    }
+  }
+
+  /** One request: its callback and the future of its answer. */
+  private final class Request implements RpcResponseCallback {
+    private final String name;
+    private final CompletableFuture<Object> answer = new CompletableFuture<>();
+
+    Request(String name) {
+      this.name = name;
+    }
+
+    void send(TransportClient client, byte[] frame, Throwable failure) {
+      if (failure != null) {
+        onFailure(failure);
+      } else if (!answer.isDone()) {
+        long id = client.sendRpc(ByteBuffer.wrap(frame), this);
+        answer.whenComplete((message, e) -> client.removeRpcRequest(id));
+      }
+    }
+
+    @Override
+    public void onSuccess(ByteBuffer response) {
+      try {
+        answer.complete(codec.decode(response));
+      } catch (MessageException e) {
+        onFailure(e);
+      }
+    }
+
+    @Override
+    public void onFailure(Throwable e) {
+      answer.completeExceptionally(
+          new IOException("%s to %s failed: %s".formatted(name, peer, e.getMessage()), e));
+    }
+
+    CompletableFuture<Object> answer(long timeoutMs) {
+      return answer
+          .orTimeout(timeoutMs, TimeUnit.MILLISECONDS)
+          .exceptionallyCompose(
+              e ->
+                  CompletableFuture.failedFuture(
+                      e instanceof TimeoutException
+                          ? new IOException(
+                              "%s to %s: no answer within %d ms".formatted(name, peer, timeoutMs))
+                          : e));
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package dev.sluice.blocks.message;
+
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.rdma.QueuePairAddress;
+import java.util.List;
+
+/** The messages between a block server and its clients. */
+public final class ControlMessages {
+  /** Map outputs that one {@link Resolve} may ask for: its answer takes 200 KB. */
+  public static final int MAX_RESOLVE = 4096;
+
+  private static final int FIRST_ID = MessageType.FIRST_ID;
+
+  /** Ids from {@link MessageType#FIRST_ID} to 31 are taken by these and their successors. */
+  public static final List<MessageType<?>> TYPES =
+      List.of(
+          MessageType.of(FIRST_ID, Connect.class, Connect::write, Connect::read),
+          MessageType.of(FIRST_ID + 1, Connected.class, Connected::write, Connected::read),
+          MessageType.of(FIRST_ID + 2, Refused.class, Refused::write, Refused::read),
+          MessageType.of(FIRST_ID + 3, Released.class, Released::write, Released::read),
+          MessageType.of(FIRST_ID + 4, Resolve.class, Resolve::write, Resolve::read),
+          MessageType.of(FIRST_ID + 5, Resolved.class, Resolved::write, Resolved::read),
+          MessageType.of(FIRST_ID + 6, Touch.class, Touch::write, Touch::read));
+
+  private ControlMessages() {}
+
+  /**
+   * Asks for a queue pair; answered by {@link Connected} or {@link Refused}.
+   *
+   * @param peerId who asks
+   * @param providerName provider of its device
+   * @param queuePair its queue pair
+   */
+  public record Connect(String peerId, String providerName, QueuePairAddress queuePair) {
+    private void write(Output output) {
+      Fields.writeString(output, peerId);
+      Fields.writeString(output, providerName);
+      Fields.writeQueuePair(output, queuePair);
+    }
+
+    private static Connect read(Input input) {
+      return new Connect(
+          Fields.readString(input), Fields.readString(input), Fields.readQueuePair(input));
+    }
+  }
+
+  /** The server's queue pair, connected to the one of {@link Connect}. */
+  public record Connected(QueuePairAddress queuePair) {
+    private void write(Output output) {
+      Fields.writeQueuePair(output, queuePair);
+    }
+
+    private static Connected read(Input input) {
+      return new Connected(Fields.readQueuePair(input));
+    }
+  }
+
+  /** The server gives no queue pair, and why. */
+  public record Refused(String reason) {
+    private void write(Output output) {
+      Fields.writeString(output, reason);
+    }
+
+    private static Refused read(Input input) {
+      return new Refused(Fields.readString(input));
+    }
+  }
+
+  /**
+   * The client has closed a queue pair of its own. No answer.
+   *
+   * @param peerId who says it
+   * @param qpNumber the number of its queue pair
+   */
+  public record Released(String peerId, int qpNumber) {
+    private void write(Output output) {
+      Fields.writeString(output, peerId);
+      output.writeInt(qpNumber);
+    }
+
+    private static Released read(Input input) {
+      return new Released(Fields.readString(input), input.readInt());
+    }
+  }
+
+  /** Asks for locations; answered by {@link Resolved}. */
+  public record Resolve(int shuffleId, long[] mapIds) {
+    private void write(Output output) {
+      output.writeInt(shuffleId);
+      Fields.writeLongs(output, mapIds);
+    }
+
+    private static Resolve read(Input input) {
+      return new Resolve(input.readInt(), Fields.readLongs(input));
+    }
+  }
+
+  /** One location for each map id of {@link Resolve}, in its order; null for what has none. */
+  public record Resolved(List<MapOutputLocation> locations) {
+    private void write(Output output) {
+      Fields.writeLocations(output, locations);
+    }
+
+    private static Resolved read(Input input) {
+      return new Resolved(Fields.readLocations(input));
+    }
+  }
+
+  /** The client READs from the shuffle. No answer. */
+  public record Touch(int shuffleId) {
+    private void write(Output output) {
+      output.writeInt(shuffleId);
+    }
+
+    private static Touch read(Input input) {
+      return new Touch(input.readInt());
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package dev.sluice.blocks.message;
+
+import com.esotericsoftware.kryo.KryoException;
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
+import dev.sluice.blocks.ChecksumAlgorithm;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RemoteRegion;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Fields that messages consist of. Reading believes no length that the rest of the frame cannot
+ * hold, so that a few bytes from the network do not allocate gigabytes.
+ */
+public final class Fields {
+  /** Bytes of an encoded location. */
+  public static final int LOCATION_BYTES = 1 + Long.BYTES + 2 * (2 * Long.BYTES + Integer.BYTES);
+
+  private static final ChecksumAlgorithm[] ALGORITHMS = ChecksumAlgorithm.values();
+  private static final byte ABSENT = -1;
+
+  private Fields() {}
+
+  /** Writes how many elements follow. */
+  public static void writeCount(Output output, int count) {
+    output.writeInt(count, true);
+  }
+
+  /**
+   * @param elementBytes what each of the elements takes at least; not 0
+   */
+  public static int readCount(Input input, int elementBytes) {
+    int count = input.readInt(true);
+    if (count < 0 || count > (input.limit() - input.position()) / elementBytes) {
+      throw new KryoException(
+          "%d elements of %d bytes in %d bytes"
+              .formatted(count, elementBytes, input.limit() - input.position()));
+    }
+    return count;
+  }
+
+  public static void writeBytes(Output output, byte[] bytes) {
+    writeCount(output, bytes.length);
+    output.writeBytes(bytes);
+  }
+
+  public static byte[] readBytes(Input input) {
+    return input.readBytes(readCount(input, 1));
+  }
+
+  public static void writeString(Output output, String string) {
+    writeBytes(output, string.getBytes(StandardCharsets.UTF_8));
+  }
+
+  public static String readString(Input input) {
+    return new String(readBytes(input), StandardCharsets.UTF_8);
+  }
+
+  public static void writeLongs(Output output, long[] values) {
+    writeCount(output, values.length);
+    output.writeLongs(values);
+  }
+
+  public static long[] readLongs(Input input) {
+    return input.readLongs(readCount(input, Long.BYTES));
+  }
+
+  public static void writeRegion(Output output, RemoteRegion region) {
+    output.writeLong(region.address());
+    output.writeLong(region.length());
+    output.writeInt(region.rkey());
+  }
+
+  public static RemoteRegion readRegion(Input input) {
+    RemoteRegion region = new RemoteRegion(input.readLong(), input.readLong(), input.readInt());
+    if (region.length() < 0) {
+      throw new KryoException("A region of " + region.length() + " bytes");
+    }
+    return region;
+  }
+
+  /**
+   * @param location may be null
+   */
+  public static void writeLocation(Output output, MapOutputLocation location) {
+    if (location == null) {
+      output.writeByte(ABSENT);
+      return;
+    }
+    output.writeByte(location.checksumAlgorithm().ordinal());
+    output.writeLong(location.mapId());
+    writeRegion(output, location.data());
+    writeRegion(output, location.table());
+  }
+
+  public static MapOutputLocation readLocation(Input input) {
+    int algorithm = input.readByte();
+    if (algorithm == ABSENT) {
+      return null;
+    }
+    if (algorithm < 0 || algorithm >= ALGORITHMS.length) {
+      throw new KryoException("A location with checksum algorithm " + algorithm);
+    }
+    long mapId = input.readLong();
+    return new MapOutputLocation(
+        mapId, readRegion(input), readRegion(input), ALGORITHMS[algorithm]);
+  }
+
+  /**
+   * @param locations elements may be null
+   */
+  public static void writeLocations(Output output, List<MapOutputLocation> locations) {
+    writeCount(output, locations.size());
+    for (MapOutputLocation location : locations) {
+      writeLocation(output, location);
+    }
+  }
+
+  public static List<MapOutputLocation> readLocations(Input input) {
+    int count = readCount(input, 1);
+    List<MapOutputLocation> locations = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      locations.add(readLocation(input));
+    }
+    return locations;
+  }
+
+  public static void writeQueuePair(Output output, QueuePairAddress address) {
+    output.writeInt(address.qpNumber());
+    output.writeInt(address.psn());
+    output.writeInt(address.lid());
+    output.writeLong(address.gid().subnetPrefix());
+    output.writeLong(address.gid().interfaceId());
+    output.writeInt(address.mtu());
+    output.writeInt(address.maxDestRdAtomic());
+    writeBytes(output, address.providerData());
+  }
+
+  public static QueuePairAddress readQueuePair(Input input) {
+    int qpNumber = input.readInt();
+    int psn = input.readInt();
+    int lid = input.readInt();
+    Gid gid = new Gid(input.readLong(), input.readLong());
+    return new QueuePairAddress(
+        qpNumber, psn, lid, gid, input.readInt(), input.readInt(), readBytes(input));
+  }
+}
