@@ -1,6 +1,7 @@
 package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.spark.conf.SluiceConf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentMap;
@@ -37,16 +38,14 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
    * @param mapIds map tasks by shuffle; the shuffle manager's own, so that unregistering a shuffle
    *     finds what was written here and what was migrated to here
    * @param registry gives null as long as there is none
-   * @param refuseNetty for tests: blocks are not served to Spark's own transfer
    */
   SluiceBlockResolver(
       SparkConf conf,
       ConcurrentMap<Object, OpenHashSet<Object>> mapIds,
-      Supplier<MapOutputRegistry> registry,
-      boolean refuseNetty) {
+      Supplier<MapOutputRegistry> registry) {
     super(conf, null, mapIds);
     this.registry = registry;
-    this.refuseNetty = refuseNetty;
+    this.refuseNetty = SluiceConf.refusesNetty(conf);
     this.transportConf =
         SparkTransportConf$.MODULE$.fromSparkConf(
             conf, "shuffle", 0, Option.empty(), Option.empty());

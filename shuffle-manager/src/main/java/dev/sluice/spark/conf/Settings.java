@@ -110,7 +110,8 @@ final class Settings {
           "read.maxBytes",
           Types.bytes("4k", "1g"),
           "1m",
-          "Bytes of one READ work request; longer ranges are split.");
+          "Bytes of one READ work request; longer ranges are split, and small blocks are READ"
+              + " together into one buffer of at most so many.");
 
   static final Setting<Long> READ_SPIN =
       with(
@@ -188,7 +189,7 @@ final class Settings {
   static final Setting<Integer> PORT =
       with(
           "port",
-          Types.integer(0, 65535),
+          Types.PORT,
           "0",
           "TCP port of an executor's block server; 0 takes a free one, another one is tried upwards"
               + " as Spark does (`spark.port.maxRetries`).");

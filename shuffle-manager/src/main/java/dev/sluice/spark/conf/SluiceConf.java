@@ -2,6 +2,7 @@ package dev.sluice.spark.conf;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.spark.read.ReadOptions;
 import java.nio.file.Path;
 import org.apache.spark.SparkConf;
 
@@ -34,6 +35,18 @@ public final class SluiceConf {
     return value(Settings.PROVIDER);
   }
 
+  /** Whether the provider was asked for by name, so that nothing else will do. */
+  public boolean isRequired() {
+    return provider().equals("verbs") || provider().equals("soft");
+  }
+
+  /** Why blocks are not READ whatever the provider; null where they are. */
+  public String offReason() {
+    return conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)
+        ? "spark.shuffle.useOldFetchProtocol=true, under which map ids are not unique"
+        : null;
+  }
+
   public long registrationMaxBytes() {
     return registrationMaxBytes;
   }
@@ -46,28 +59,12 @@ public final class SluiceConf {
     return buffersMaxBytes;
   }
 
-  public long buffersWaitTimeoutMs() {
-    return value(Settings.BUFFERS_WAIT_TIMEOUT);
-  }
-
   public long connectTimeoutMs() {
     return value(Settings.CONNECT_TIMEOUT);
   }
 
   public long locateTimeoutMs() {
     return value(Settings.LOCATE_TIMEOUT);
-  }
-
-  public long readTimeoutMs() {
-    return value(Settings.READ_TIMEOUT);
-  }
-
-  public long offsetsCacheBytes() {
-    return value(Settings.OFFSETS_CACHE_BYTES);
-  }
-
-  public boolean verifyChecksums() {
-    return value(Settings.VERIFY_CHECKSUMS);
   }
 
   public int port() {
@@ -83,8 +80,9 @@ public final class SluiceConf {
     return value(Settings.TESTING_LOOPBACK);
   }
 
-  public boolean refuseNetty() {
-    return value(Settings.TESTING_REFUSE_NETTY);
+  /** Whether blocks are not served to Spark's own transfer; does not look at other keys. */
+  public static boolean refusesNetty(SparkConf conf) {
+    return Settings.TESTING_REFUSE_NETTY.get(conf);
   }
 
   /** Limits and times of this process's RDMA endpoint. */
@@ -100,6 +98,18 @@ public final class SluiceConf {
         value(Settings.CIRCUIT_COOLDOWN).intValue(),
         value(Settings.READ_SPIN).intValue(),
         connectionAttributes());
+  }
+
+  /** How blocks are read. */
+  public ReadOptions readOptions() {
+    return new ReadOptions(
+        value(Settings.VERIFY_CHECKSUMS),
+        value(Settings.READ_TIMEOUT),
+        value(Settings.BUFFERS_WAIT_TIMEOUT),
+        value(Settings.READ_MAX_BYTES).intValue(),
+        value(Settings.OFFSETS_CACHE_BYTES),
+        plaintextForbidden(),
+        loopback());
   }
 
   private ConnectionAttributes connectionAttributes() {

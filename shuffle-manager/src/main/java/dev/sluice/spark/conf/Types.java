@@ -13,6 +13,12 @@ final class Types {
   static final Type<Double> SHARE =
       checked("a number above 0, up to 1", Double::valueOf, v -> v > 0 && v <= 1);
 
+  static final Type<Integer> PORT =
+      checked(
+          "0, or a port from 1024 to 65535",
+          Integer::valueOf,
+          v -> v == 0 || v >= 1024 && v <= 65535);
+
   static final Type<String> TEXT = new Type<>("text", Function.identity());
 
   private Types() {}

@@ -37,7 +37,7 @@ public final class LocationDirectory implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LocationDirectory.class);
 
   private final Broadcasts broadcasts;
-  private final int minBroadcastBytes;
+  private final long minBroadcastBytes;
   private final Consumer<Report> reports;
   private final Map<Integer, PublishedShuffle> shuffles = new HashMap<>();
   private final List<Event> events = new ArrayList<>();
@@ -50,7 +50,7 @@ public final class LocationDirectory implements AutoCloseable {
    * @param reports takes the executors' counters
    */
   public LocationDirectory(
-      Broadcasts broadcasts, int minBroadcastBytes, Consumer<Report> reports) {
+      Broadcasts broadcasts, long minBroadcastBytes, Consumer<Report> reports) {
     this.broadcasts = broadcasts;
     this.minBroadcastBytes = minBroadcastBytes;
     this.reports = reports;

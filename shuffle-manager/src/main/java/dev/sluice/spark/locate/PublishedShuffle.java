@@ -11,7 +11,7 @@ import java.util.List;
 final class PublishedShuffle {
   private final LocationLog log = new LocationLog();
   private final Broadcasts broadcasts;
-  private final int minBroadcastBytes;
+  private final long minBroadcastBytes;
 
   /** Executors may still be fetching an older one when a newer is made. */
   private final List<Broadcasts.Shipped> shipped = new ArrayList<>();
@@ -19,7 +19,7 @@ final class PublishedShuffle {
   private long generation;
   private int shippedCount;
 
-  PublishedShuffle(long generation, Broadcasts broadcasts, int minBroadcastBytes) {
+  PublishedShuffle(long generation, Broadcasts broadcasts, long minBroadcastBytes) {
     this.generation = generation;
     this.broadcasts = broadcasts;
     this.minBroadcastBytes = minBroadcastBytes;

@@ -29,19 +29,17 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
 
   private final DriverChannel driver;
-  private final ExecutorEndpoint endpoint;
   private final BlockingQueue<Published> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
-  private final Thread sender =
-      Thread.ofPlatform().daemon().name("sluice-publisher").unstarted(this::run);
+  private Thread sender;
 
-  public Publisher(DriverChannel driver, ExecutorEndpoint endpoint) {
+  public Publisher(DriverChannel driver) {
     this.driver = driver;
-    this.endpoint = endpoint;
   }
 
   /** Makes the executor known to the driver, and publishes from then on. */
-  public void start() {
-    sender.start();
+  public synchronized void start(ExecutorEndpoint endpoint) {
+    sender =
+        Thread.ofPlatform().daemon().name("sluice-publisher").start(() -> run(endpoint));
   }
 
   @Override
@@ -60,11 +58,11 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     }
   }
 
-  private void run() {
+  private void run(ExecutorEndpoint endpoint) {
     try {
-      send(List.of());
+      send(endpoint, List.of());
       while (true) {
-        send(nextBatch());
+        send(endpoint, nextBatch());
       }
     } catch (InterruptedException e) {
       LOG.debug("The publisher is closed");
@@ -80,7 +78,8 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   }
 
   /** Sends, again and again until the deadline where the driver does not answer. */
-  void send(List<Published> batch) throws InterruptedException {
+  private void send(ExecutorEndpoint endpoint, List<Published> batch)
+      throws InterruptedException {
     long started = System.nanoTime();
     Duration pause = FIRST_PAUSE;
     while (true) {
@@ -105,7 +104,9 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   }
 
   @Override
-  public void close() {
-    sender.interrupt();
+  public synchronized void close() {
+    if (sender != null) {
+      sender.interrupt();
+    }
   }
 }

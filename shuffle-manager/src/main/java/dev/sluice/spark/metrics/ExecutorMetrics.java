@@ -18,9 +18,14 @@ import java.util.stream.Collectors;
 public final class ExecutorMetrics {
   private final Map<String, LongSupplier> counters;
 
+  /** Of an executor without RDMA. */
+  public ExecutorMetrics(ShuffleCounters shuffle) {
+    counters = new TreeMap<>(shuffle.byName());
+  }
+
   public ExecutorMetrics(
       ShuffleCounters shuffle, TransferCounters transfer, RegistryCounters registry) {
-    counters = new TreeMap<>(shuffle.byName());
+    this(shuffle);
     for (TransferCounter counter : TransferCounter.values()) {
       counters.put(name("transfer", counter), () -> transfer.get(counter));
     }

@@ -1,0 +1,19 @@
+package dev.sluice.spark;
+
+import dev.sluice.blocks.QueuePairAcceptor;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import java.io.IOException;
+
+/** Lets the block server give out queue pairs of the executor's RDMA endpoint. */
+record EndpointAcceptor(RdmaEndpoint endpoint) implements QueuePairAcceptor {
+  @Override
+  public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws IOException {
+    return endpoint.accept(peerId, remote);
+  }
+
+  @Override
+  public void disconnected(String peerId, int remoteQpNumber) {
+    endpoint.disconnected(peerId, remoteQpNumber);
+  }
+}

@@ -1,0 +1,75 @@
+package dev.sluice.spark;
+
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.spark.locate.DriverChannel;
+import dev.sluice.spark.locate.SparkBroadcasts;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.List;
+import org.apache.spark.SecurityManager;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.network.client.TransportClientBootstrap;
+import org.apache.spark.network.crypto.AuthClientBootstrap;
+import org.apache.spark.network.crypto.AuthServerBootstrap;
+import org.apache.spark.network.netty.SparkTransportConf$;
+import org.apache.spark.network.server.TransportServerBootstrap;
+import org.apache.spark.network.util.TransportConf;
+import scala.Option;
+import scala.Some;
+
+/** Takes from the complete SparkEnv what an executor's runtime needs; below it nothing does. */
+final class ExecutorEnvironment {
+  /** The control plane carries a few small messages a peer and shuffle. */
+  private static final int TRANSPORT_THREADS = 2;
+
+  private ExecutorEnvironment() {}
+
+  /** To be called when tasks run. */
+  static SluiceRuntime.Environment of(SparkEnv env, DriverChannel driver, MapOutputFiles files)
+      throws IOException {
+    SparkConf conf = env.conf();
+    SecurityManager security = env.securityManager();
+    TransportConf transportConf =
+        SparkTransportConf$.MODULE$.fromSparkConf(
+            conf,
+            "shuffle",
+            TRANSPORT_THREADS,
+            Option.empty(),
+            new Some<>(security.getRpcSSLOptions()));
+    String host = env.blockManager().blockManagerId().host();
+    return new SluiceRuntime.Environment(
+        conf,
+        env.executorId(),
+        host,
+        bindAddress(host),
+        transportConf,
+        serverBootstraps(transportConf, security),
+        clientBootstraps(transportConf, security, conf),
+        driver,
+        new SparkBroadcasts(env.broadcastManager()),
+        files,
+        env.blockManager().blockStoreClient());
+  }
+
+  private static List<TransportServerBootstrap> serverBootstraps(
+      TransportConf transportConf, SecurityManager security) {
+    return security.isAuthenticationEnabled()
+        ? List.of(new AuthServerBootstrap(transportConf, security))
+        : List.of();
+  }
+
+  private static List<TransportClientBootstrap> clientBootstraps(
+      TransportConf transportConf, SecurityManager security, SparkConf conf) {
+    return security.isAuthenticationEnabled()
+        ? List.of(new AuthClientBootstrap(transportConf, conf.getAppId(), security))
+        : List.of();
+  }
+
+  /** The address that peers connect to, if it is one of this machine and not translated. */
+  private static String bindAddress(String host) throws IOException {
+    InetAddress address = InetAddress.getByName(host);
+    return NetworkInterface.getByInetAddress(address) == null ? null : host;
+  }
+}

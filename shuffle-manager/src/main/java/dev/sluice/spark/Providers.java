@@ -1,0 +1,51 @@
+package dev.sluice.spark;
+
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.soft.FaultPlan;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import java.io.IOException;
+import java.net.InetAddress;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The providers by the names that the configuration has for them. */
+final class Providers {
+  private static final Logger LOG = LoggerFactory.getLogger(Providers.class);
+
+  private Providers() {}
+
+  /**
+   * Opens the device of the provider that was asked for; for {@code auto} of the first that works.
+   *
+   * @param faults what the software provider injects; null for nothing
+   * @param localAddress the address by which peers reach this process
+   * @throws ProviderUnavailableException when this machine cannot, with the reason
+   */
+  static Device open(String provider, String faults, InetAddress localAddress) throws IOException {
+    return switch (provider) {
+      case "verbs" -> openVerbs();
+      case "soft" -> openSoft(faults, localAddress);
+      default -> openAny(faults, localAddress);
+    };
+  }
+
+  private static Device openAny(String faults, InetAddress localAddress) throws IOException {
+    try {
+      return openVerbs();
+    } catch (ProviderUnavailableException e) {
+      LOG.info("Software RDMA is used, because {}", e.getMessage());
+      return openSoft(faults, localAddress);
+    }
+  }
+
+  private static Device openVerbs() throws ProviderUnavailableException {
+    throw new ProviderUnavailableException("this version has no verbs provider");
+  }
+
+  private static Device openSoft(String faults, InetAddress localAddress) throws IOException {
+    FaultPlan plan = faults == null ? FaultPlan.NONE : FaultPlan.parse(faults);
+    return new SoftProvider(SoftOptions.DEFAULT.withFaults(plan)).open(localAddress);
+  }
+}

@@ -1,0 +1,297 @@
+package dev.sluice.spark;
+
+import dev.sluice.blocks.BlockServer;
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.locate.Broadcasts;
+import dev.sluice.spark.locate.DriverChannel;
+import dev.sluice.spark.locate.ExecutorEndpoint;
+import dev.sluice.spark.locate.LocatorClient;
+import dev.sluice.spark.locate.Publisher;
+import dev.sluice.spark.metrics.CountersReporter;
+import dev.sluice.spark.metrics.ExecutorMetrics;
+import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.read.RdmaBlockStoreClient;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkConf;
+import org.apache.spark.network.client.TransportClientBootstrap;
+import org.apache.spark.network.server.TransportServerBootstrap;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.util.TransportConf;
+import org.apache.spark.util.Utils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Tuple2;
+
+/**
+ * Everything that an executor runs, put together in one place: {@link #start} starts the parts in
+ * the order in which they need each other, {@link #close} stops them in the reverse order. Made on
+ * a thread of its own when the first task writes or reads ({@link LazyRuntime}); closed by the
+ * shuffle manager.
+ */
+final class SluiceRuntime implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(SluiceRuntime.class);
+
+  /** For questions to the driver, which block: those of one shuffle must not delay another's. */
+  private static final int DRIVER_THREADS = 2;
+
+  /** Each is a mapping, too: half of what vm.max_map_count allows by default. */
+  private static final int MAX_REGIONS = 32_000;
+
+  /**
+   * What Spark gives to an executor's runtime.
+   *
+   * @param host how other executors reach this one
+   * @param bindAddress where the block server listens; null for everywhere
+   * @param serverBootstraps authenticate those who connect
+   * @param clientBootstraps authenticate this process where it connects
+   * @param sparkClient fetches what is not READ
+   */
+  record Environment(
+      SparkConf sparkConf,
+      String executorId,
+      String host,
+      String bindAddress,
+      TransportConf transportConf,
+      List<TransportServerBootstrap> serverBootstraps,
+      List<TransportClientBootstrap> clientBootstraps,
+      DriverChannel driver,
+      Broadcasts broadcasts,
+      MapOutputFiles files,
+      BlockStoreClient sparkClient) {}
+
+  private final SluiceConf conf;
+  private final Environment env;
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final ScheduledExecutorService driverThreads =
+      Executors.newScheduledThreadPool(
+          DRIVER_THREADS, Thread.ofPlatform().daemon().name("sluice-driver-", 0).factory());
+
+  /** What is to be closed, what was started last first. */
+  private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+  private MapOutputRegistry registry;
+  private LocatorClient locator;
+  private RdmaBlockStoreClient client;
+  private ExecutorMetrics metrics;
+  private CountersReporter reporter;
+
+  private SluiceRuntime(SluiceConf conf, Environment env) {
+    this.conf = conf;
+    this.env = env;
+    started(driverThreads::shutdownNow);
+  }
+
+  /**
+   * A runtime that READs.
+   *
+   * @throws IOException when a part cannot be started, with the reason; nothing is left behind
+   */
+  static SluiceRuntime start(SluiceConf conf, Environment env) throws IOException {
+    SluiceRuntime runtime = new SluiceRuntime(conf, env);
+    try {
+      runtime.startParts();
+      return runtime;
+    } catch (IOException | RuntimeException e) {
+      runtime.close();
+      throw e;
+    }
+  }
+
+  /** A runtime that only counts what goes by Spark's own transfer. */
+  static SluiceRuntime off(Environment env) {
+    SluiceRuntime runtime = new SluiceRuntime(null, env);
+    runtime.client = RdmaBlockStoreClient.off(env.sparkClient(), runtime.counters);
+    runtime.startReporting("off", new ExecutorMetrics(runtime.counters));
+    return runtime;
+  }
+
+  private void startParts() throws IOException {
+    BlockServerClient servers =
+        started(
+            new BlockServerClient(
+                env.executorId(),
+                env.transportConf(),
+                env.clientBootstraps(),
+                conf.connectTimeoutMs(),
+                SluiceRuntime::clockMs));
+    Device device =
+        Providers.open(conf.provider(), conf.softFaults(), InetAddress.getByName(env.host()));
+    RdmaEndpoint endpoint = open(device, servers);
+    Publisher publisher = new Publisher(env.driver());
+    registry =
+        started(
+            new MapOutputRegistry(
+                endpoint.protectionDomain(),
+                env.files(),
+                registryLimits(device),
+                publisher,
+                SluiceRuntime::clockMs));
+    BlockServer server = started(listen(endpoint));
+    started(publisher);
+    publisher.start(
+        new ExecutorEndpoint(env.executorId(), env.host(), server.port(), device.providerName()));
+    startReading(endpoint, servers);
+    startReporting(
+        device.providerName() + "/" + device.name(),
+        new ExecutorMetrics(counters, endpoint.counters(), registry.counters()));
+    LOG.info(
+        "Shuffle blocks are READ by provider {}, device {}; block server at {}:{}; {} MiB for map"
+            + " outputs, {} MiB for buffers",
+        device.providerName(),
+        device.name(),
+        env.host(),
+        server.port(),
+        conf.registrationMaxBytes() >> 20,
+        conf.buffersMaxBytes() >> 20);
+  }
+
+  /** The endpoint owns the device, but only once it is open. */
+  private RdmaEndpoint open(Device device, BlockServerClient servers) throws IOException {
+    try {
+      return started(RdmaEndpoint.open(device, conf.transferOptions(), servers));
+    } catch (IOException | RuntimeException e) {
+      device.close();
+      throw e;
+    }
+  }
+
+  private RegistryLimits registryLimits(Device device) {
+    return new RegistryLimits(
+        conf.registrationMaxBytes(),
+        MAX_REGIONS,
+        conf.registrationIdleTimeoutMs(),
+        device.providerName().equals("verbs"));
+  }
+
+  private BlockServer listen(RdmaEndpoint endpoint) {
+    String provider = endpoint.device().providerName();
+    return Utils.startServiceOnPort(
+            conf.port(),
+            port -> {
+              BlockServer server =
+                  new BlockServer(
+                      env.transportConf(),
+                      env.bindAddress(),
+                      (Integer) port,
+                      env.serverBootstraps(),
+                      provider,
+                      new EndpointAcceptor(endpoint),
+                      registry);
+              return new Tuple2<BlockServer, Object>(server, server.port());
+            },
+            env.sparkConf(),
+            "sluice-block-server")
+        ._1();
+  }
+
+  private void startReading(RdmaEndpoint endpoint, BlockServerClient servers) {
+    locator =
+        new LocatorClient(
+            new LocatorClient.Services(
+                endpoint.device().providerName(),
+                env.driver(),
+                env.broadcasts(),
+                servers::resolve,
+                driverThreads,
+                conf.locateTimeoutMs(),
+                endpoint::peerLost,
+                System::nanoTime));
+    client =
+        started(
+            RdmaBlockStoreClient.open(
+                env.sparkClient(),
+                env.executorId(),
+                env.transportConf(),
+                conf.readOptions(),
+                endpoint,
+                locator,
+                servers,
+                counters));
+  }
+
+  private void startReporting(String device, ExecutorMetrics allCounters) {
+    metrics = allCounters;
+    reporter =
+        new CountersReporter(env.executorId(), device, metrics, env.driver(), driverThreads);
+  }
+
+  private <T extends AutoCloseable> T started(T part) {
+    parts.push(part);
+    return part;
+  }
+
+  private static long clockMs() {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+  }
+
+  /** The registered map outputs; null where RDMA is off. */
+  MapOutputRegistry registry() {
+    return registry;
+  }
+
+  /** Fetches the blocks of remote executors. */
+  RdmaBlockStoreClient client() {
+    return client;
+  }
+
+  /** Whether local blocks are READ, too. */
+  boolean loopback() {
+    return registry != null && conf.loopback();
+  }
+
+  ShuffleCounters counters() {
+    return counters;
+  }
+
+  ExecutorMetrics metrics() {
+    return metrics;
+  }
+
+  /** A map task has committed. */
+  void committed(int shuffleId, long mapId) {
+    if (registry != null) {
+      registry.add(shuffleId, mapId);
+    }
+  }
+
+  /** A task that wrote or read has ended. */
+  void taskEnded() {
+    reporter.changed();
+  }
+
+  /** The shuffle's files are about to be deleted. */
+  void unregister(int shuffleId) {
+    if (registry != null) {
+      registry.unregister(shuffleId);
+      locator.forget(shuffleId);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (metrics != null) {
+      LOG.info("Shuffle blocks of executor {}: {}", env.executorId(), metrics.summary());
+    }
+    while (!parts.isEmpty()) {
+      AutoCloseable part = parts.pop();
+      try {
+        part.close();
+      } catch (Exception e) {
+        LOG.warn("Closing {} failed", part.getClass().getSimpleName(), e);
+      }
+    }
+  }
+}
