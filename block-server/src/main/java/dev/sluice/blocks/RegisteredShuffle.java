@@ -151,7 +151,7 @@ final class RegisteredShuffle {
       return new RegisteredMapOutput(location, files.data(), data, table.memory(), memory);
     } catch (VerbsException e) {
       if (e.errno() == VerbsException.ENOMEM) {
-        budget.lowerToUse();
+        budget.lowerBelowUse();
         throw new NoRoomException("the provider registers no more memory", e);
       }
       throw e;

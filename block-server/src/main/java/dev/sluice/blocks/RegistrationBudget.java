@@ -33,11 +33,11 @@ final class RegistrationBudget {
   }
 
   /**
-   * The provider registers no more, so its limit is below ours: what is in use now becomes the
-   * budget, and files are not mapped for nothing.
+   * The provider cannot register as much as is reserved now, so its limit is below ours: from now
+   * on less than that is the budget, and files are not mapped for nothing.
    */
-  synchronized void lowerToUse() {
-    maxBytes = bytes;
+  synchronized void lowerBelowUse() {
+    maxBytes = bytes - 1;
   }
 
   private void change(long moreBytes, int moreRegions) {

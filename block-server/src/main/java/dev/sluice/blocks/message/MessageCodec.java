@@ -57,6 +57,9 @@ public final class MessageCodec {
     Kryo kryo = pool.borrow();
     try (Output output = new Output(INITIAL_BYTES, MAX_FRAME_BYTES)) {
       Registration registration = kryo.getRegistration(message.getClass());
+      if (registration.getId() < MessageType.FIRST_ID) {
+        throw new IllegalArgumentException("it is no message");
+      }
       output.writeByte(VERSION);
       output.writeInt(registration.getId(), true);
       @SuppressWarnings("unchecked")

@@ -1,0 +1,288 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.blocks.message.ControlMessages;
+import dev.sluice.blocks.message.MessageCodec;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.stream.LongStream;
+import org.apache.spark.network.TransportContext;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.client.TransportClientFactory;
+import org.apache.spark.network.server.NoOpRpcHandler;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BlockServerTest {
+  private static final int SHUFFLE = 3;
+  private static final int TIMEOUT_MS = 10_000;
+  private static final TransportConf CONF =
+      new TransportConf(
+          "sluice",
+          new MapConfigProvider(
+              Map.of(
+                  "spark.sluice.io.serverThreads", "1",
+                  "spark.sluice.io.clientThreads", "1",
+                  "spark.sluice.io.connectionCreationTimeout", "5s")));
+
+  @TempDir Path directory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private final FakeAcceptor acceptor = new FakeAcceptor();
+  private final AtomicLong serverMs = new AtomicLong();
+  private final AtomicLong clientMs = new AtomicLong();
+  private volatile CountDownLatch filesReady = new CountDownLatch(0);
+  private TestMapOutputs outputs;
+  private MapOutputRegistry registry;
+  private BlockServer server;
+  private BlockServerClient client;
+  private PeerAddress peer;
+
+  @BeforeEach
+  void open() {
+    outputs = new TestMapOutputs(directory);
+    MapOutputFiles files =
+        (shuffleId, mapId) -> {
+          MapOutputRegistryTest.await(filesReady);
+          return outputs.find(shuffleId, mapId);
+        };
+    RegistryLimits limits = new RegistryLimits(20_480, 100, 1_000, false);
+    registry = new MapOutputRegistry(domain, files, limits, new RecordingListener(), serverMs::get);
+    server = serve(0);
+    client = client(TIMEOUT_MS);
+    peer = new PeerAddress("server", "localhost", server.port());
+  }
+
+  private BlockServer serve(int port) {
+    return new BlockServer(CONF, "localhost", port, List.of(), "soft", acceptor, registry);
+  }
+
+  private BlockServerClient client(long timeoutMs) {
+    return new BlockServerClient("client", CONF, List.of(), timeoutMs, clientMs::get);
+  }
+
+  @AfterEach
+  void close() {
+    filesReady.countDown();
+    client.close();
+    server.close();
+    registry.close();
+  }
+
+  private static <T> T get(CompletableFuture<T> future) throws Exception {
+    return future.get(2 * TIMEOUT_MS, TimeUnit.MILLISECONDS);
+  }
+
+  private static void assertFails(CompletableFuture<?> future, String... reasons) {
+    assertThatThrownBy(() -> get(future))
+        .isInstanceOf(ExecutionException.class)
+        .cause()
+        .isInstanceOf(java.io.IOException.class)
+        .hasMessageContainingAll(reasons);
+  }
+
+  private static void awaitTrue(BooleanSupplier condition) throws InterruptedException {
+    long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNs);
+      Thread.sleep(1);
+    }
+  }
+
+  @Test
+  void queuePairsAreExchanged() throws Exception {
+    QueuePairAddress remote = get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
+
+    assertThat(remote).usingRecursiveComparison().isEqualTo(FakeAcceptor.queuePair(8));
+    assertThat(acceptor.events).containsExactly("accepted client 7");
+  }
+
+  @Test
+  void aPeerOfAnotherProviderIsRefused() {
+    assertFails(
+        client.exchange(peer, "verbs", FakeAcceptor.queuePair(7)),
+        "server at localhost",
+        "refuses",
+        "provider is soft here and verbs at client");
+    assertThat(acceptor.events).isEmpty();
+  }
+
+  @Test
+  void aServerWithoutAQueuePairToGiveSaysWhy() {
+    assertFails(
+        client.exchange(peer, "soft", FakeAcceptor.queuePair(FakeAcceptor.REFUSED_QP)),
+        "ibv_create_qp",
+        "no queue pair is idle");
+  }
+
+  @Test
+  void theServerLearnsOfReleasedQueuePairs() throws Exception {
+    get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
+    client.released(peer, 7);
+
+    awaitTrue(() -> acceptor.events.contains("disconnected client 7"));
+  }
+
+  @Test
+  void locationsAreResolvedInOrder() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 5, 10, 20);
+    List<MapOutputLocation> locations = get(client.resolve(peer, SHUFFLE, new long[] {9, 5}));
+
+    assertThat(locations).hasSize(2).first().isNull();
+    assertThat(locations.getLast().mapId()).isEqualTo(5);
+    assertThat(domain.read(locations.getLast().data())).isEqualTo(data);
+  }
+
+  @Test
+  void largeRequestsAreSplit() throws Exception {
+    outputs.write(SHUFFLE, 5_000, 10);
+    long[] mapIds = LongStream.range(0, 10_000).toArray();
+    List<MapOutputLocation> locations = get(client.resolve(peer, SHUFFLE, mapIds));
+
+    assertThat(locations).hasSize(10_000);
+    assertThat(locations.get(5_000)).isNotNull();
+    assertThat(locations.stream().filter(location -> location != null)).hasSize(1);
+  }
+
+  @Test
+  void resolvingNothingIsAnswered() throws Exception {
+    assertThat(get(client.resolve(peer, SHUFFLE, new long[0]))).isEmpty();
+  }
+
+  @Test
+  void aTouchKeepsTheShuffleFromEviction() throws Exception {
+    outputs.write(SHUFFLE, 1, 10);
+    outputs.write(4, 1, 10);
+    MapOutputLocation location = get(client.resolve(peer, SHUFFLE, new long[] {1})).getFirst();
+    serverMs.set(5_000);
+    client.touch(peer, SHUFFLE);
+    serverMs.set(5_000);
+
+    assertThat(get(client.resolve(peer, 4, new long[] {1})).getFirst()).isNull();
+    assertThat(domain.read(location.data())).isNotNull();
+  }
+
+  @Test
+  void touchesAreSentOnceInAWhile() throws Exception {
+    outputs.write(SHUFFLE, 1, 10);
+    outputs.write(4, 1, 10);
+    get(client.resolve(peer, SHUFFLE, new long[] {1}));
+    client.touch(peer, SHUFFLE);
+    get(client.resolve(peer, SHUFFLE + 7, new long[] {1}));
+    serverMs.set(5_000);
+    client.touch(peer, SHUFFLE);
+    assertThat(get(client.resolve(peer, 4, new long[] {1})).getFirst()).isNotNull();
+
+    get(client.resolve(peer, SHUFFLE, new long[] {1}));
+    clientMs.set(PeerChannel.TOUCH_INTERVAL_MS);
+    serverMs.set(10_000);
+    client.touch(peer, 4);
+    assertThat(get(client.resolve(peer, SHUFFLE, new long[] {1})).getFirst()).isNull();
+  }
+
+  @Test
+  void aRequestThatIsNotAnsweredFailsAtItsDeadline() throws Exception {
+    filesReady = new CountDownLatch(1);
+    outputs.write(SHUFFLE, 1, 10);
+    try (BlockServerClient hasty = client(50)) {
+      assertFails(
+          hasty.resolve(peer, SHUFFLE, new long[] {1}), "Resolve to server", "within 50 ms");
+    }
+  }
+
+  @Test
+  void aServerThatGoesAwayFailsWhatWaits() throws Exception {
+    filesReady = new CountDownLatch(1);
+    outputs.write(SHUFFLE, 1, 10);
+    get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
+    CompletableFuture<?> waiting = client.resolve(peer, SHUFFLE, new long[] {1});
+    client.peerLost(peer);
+
+    assertFails(waiting, "Resolve to server");
+  }
+
+  @Test
+  void aRestartedServerIsFoundAgain() throws Exception {
+    get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
+    server.close();
+    server = serve(peer.port());
+    awaitTrue(
+        () -> {
+          clientMs.addAndGet(PeerChannel.RECONNECT_INTERVAL_MS);
+          CompletableFuture<?> exchange = client.exchange(peer, "soft", FakeAcceptor.queuePair(8));
+          return exchange.handle((answer, e) -> e == null).join();
+        });
+  }
+
+  @Test
+  void aRefusedConnectionIsNotTriedAgainAtOnce() throws Exception {
+    int port;
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("localhost"))) {
+      port = socket.getLocalPort();
+    }
+    PeerAddress nobody = new PeerAddress("nobody", "localhost", port);
+    assertFails(client.resolve(nobody, SHUFFLE, new long[] {1}), "No connection to nobody");
+    server.close();
+    server = serve(port);
+    assertFails(client.resolve(nobody, SHUFFLE, new long[] {1}), "No connection to nobody");
+    clientMs.addAndGet(PeerChannel.RECONNECT_INTERVAL_MS);
+    assertThat(get(client.resolve(nobody, SHUFFLE, new long[] {1}))).containsOnlyNulls();
+  }
+
+  @Test
+  void aHostThatCannotBeResolvedFails() {
+    PeerAddress nowhere = new PeerAddress("nowhere", "host.invalid", 1);
+    assertFails(client.resolve(nowhere, SHUFFLE, new long[] {1}), "No connection to nowhere");
+  }
+
+  @Test
+  void aClosedClientAnswersAtOnce() {
+    client.close();
+    assertFails(client.resolve(peer, SHUFFLE, new long[] {1}), "closed");
+    client.touch(peer, SHUFFLE);
+    client.released(peer, 1);
+  }
+
+  @Test
+  void garbageGetsAFailureAndTheServerStays() throws Exception {
+    MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
+    Random random = new Random(9);
+    try (TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());
+        TransportClientFactory factory = context.createClientFactory();
+        TransportClient raw = factory.createClient("localhost", server.port())) {
+      for (int i = 0; i < 500; i++) {
+        byte[] bytes = new byte[random.nextInt(40)];
+        random.nextBytes(bytes);
+        raw.send(ByteBuffer.wrap(bytes));
+        assertThatThrownBy(() -> raw.sendRpcSync(ByteBuffer.wrap(bytes), TIMEOUT_MS))
+            .hasMessageContaining("MessageException");
+      }
+      byte[] touch = codec.encode(new ControlMessages.Touch(1));
+      assertThatThrownBy(() -> raw.sendRpcSync(ByteBuffer.wrap(touch), TIMEOUT_MS))
+          .hasMessageContaining("is not a request");
+      byte[] large =
+          codec.encode(new ControlMessages.Resolve(1, new long[ControlMessages.MAX_RESOLVE + 1]));
+      assertThatThrownBy(() -> raw.sendRpcSync(ByteBuffer.wrap(large), TIMEOUT_MS))
+          .hasMessageContaining("4097 map outputs");
+    }
+    assertThat(get(client.resolve(peer, SHUFFLE, new long[] {1}))).containsOnlyNulls();
+  }
+}

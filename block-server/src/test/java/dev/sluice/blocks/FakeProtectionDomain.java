@@ -1,0 +1,136 @@
+package dev.sluice.blocks;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Registers memory and READs it as a peer's NIC would: by key, within bounds, never after close.
+ */
+final class FakeProtectionDomain implements ProtectionDomain {
+  private final Map<Integer, Region> regions = new ConcurrentHashMap<>();
+  private final AtomicInteger nextKey = new AtomicInteger(100);
+  private final AtomicLong bytes = new AtomicLong();
+  private volatile long limitBytes = Long.MAX_VALUE;
+  private volatile Runnable registering = () -> {};
+
+  /** Registrations beyond that fail with ENOMEM. */
+  void limitBytes(long limit) {
+    limitBytes = limit;
+  }
+
+  /** Runs in the middle of each registration from now on. */
+  void whenRegistering(Runnable action) {
+    registering = action;
+  }
+
+  int openRegions() {
+    return regions.size();
+  }
+
+  /** What a READ brings; null where it would complete with REM_ACCESS_ERR. */
+  byte[] read(RemoteRegion remote) {
+    return read(remote, 0, Math.toIntExact(remote.length()));
+  }
+
+  byte[] read(RemoteRegion remote, long offset, int length) {
+    Region region = regions.get(remote.rkey());
+    return region == null ? null : region.read(remote.address() + offset, length);
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException {
+    String operation = "ibv_reg_mr(length=" + memory.byteSize() + ")";
+    if (!memory.isNative()
+        || memory.byteSize() == 0
+        || !access.equals(Set.of(AccessFlag.REMOTE_READ))) {
+      throw new VerbsException(operation, VerbsException.EINVAL, "flags or memory");
+    }
+    if (bytes.addAndGet(memory.byteSize()) > limitBytes) {
+      bytes.addAndGet(-memory.byteSize());
+      throw new VerbsException(operation, VerbsException.ENOMEM, "limit");
+    }
+    registering.run();
+    Region region = new Region(memory, nextKey.getAndAdd(2));
+    regions.put(region.rkey(), region);
+    return region;
+  }
+
+  @Override
+  public Device device() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public QueuePair createQueuePair(
+      CompletionQueue sendQueue, CompletionQueue receiveQueue, QueuePairCapabilities capabilities) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void close() {}
+
+  private final class Region implements MemoryRegion {
+    private final MemorySegment memory;
+    private final int key;
+    private boolean closed;
+
+    Region(MemorySegment memory, int key) {
+      this.memory = memory;
+      this.key = key;
+    }
+
+    synchronized byte[] read(long address, int length) {
+      long offset = address - memory.address();
+      if (closed || offset < 0 || offset + length > memory.byteSize()) {
+        return null;
+      }
+      return memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @Override
+    public long address() {
+      return memory.address();
+    }
+
+    @Override
+    public long length() {
+      return memory.byteSize();
+    }
+
+    @Override
+    public int lkey() {
+      return key;
+    }
+
+    @Override
+    public int rkey() {
+      return key + 1;
+    }
+
+    @Override
+    public synchronized void close() {
+      if (!closed) {
+        if (!memory.scope().isAlive()) {
+          throw new AssertionError("memory unmapped before its region was closed");
+        }
+        closed = true;
+        regions.remove(rkey());
+        bytes.addAndGet(-memory.byteSize());
+      }
+    }
+  }
+}

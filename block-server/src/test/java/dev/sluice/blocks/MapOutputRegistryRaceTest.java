@@ -1,0 +1,110 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Everything at once, from seeded random threads: no leak, no use after unmapping, no stale data.
+ */
+class MapOutputRegistryRaceTest {
+  private static final int OPERATIONS = 10_000;
+  private static final int THREADS = 4;
+  private static final int SHUFFLES = 3;
+  private static final int MAPS = 4;
+  private static final int[] PARTITIONS = {100, 0, 5000, 37};
+
+  @TempDir Path directory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private final AtomicLong nowMs = new AtomicLong();
+  private final byte[][] data = new byte[SHUFFLES * MAPS][];
+  private TestMapOutputs outputs;
+
+  @Test
+  void noRaceLeaksOrReadsWhatIsUnmapped() throws Exception {
+    race(new RegistryLimits(1 << 20, 1_000, Long.MAX_VALUE / 2, false), 42);
+  }
+
+  @Test
+  void evictionRacesWithAllElse() throws Exception {
+    race(new RegistryLimits(60 << 10, 1_000, 0, false), 43);
+  }
+
+  private void race(RegistryLimits limits, long seed) throws Exception {
+    outputs = new TestMapOutputs(directory);
+    for (int i = 0; i < data.length; i++) {
+      data[i] = outputs.write(i / MAPS, i % MAPS, PARTITIONS);
+    }
+    MapOutputRegistry registry =
+        new MapOutputRegistry(
+            domain, outputs::find, limits, new RecordingListener(), nowMs::incrementAndGet);
+    try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
+      List<Callable<Void>> racers = new ArrayList<>();
+      for (int i = 0; i < THREADS; i++) {
+        Random random = new Random(seed + i);
+        racers.add(
+            () -> {
+              for (int n = 0; n < OPERATIONS / THREADS; n++) {
+                step(registry, random);
+              }
+              return null;
+            });
+      }
+      for (Future<Void> racer : threads.invokeAll(racers, 60, TimeUnit.SECONDS)) {
+        racer.get();
+      }
+    }
+    for (int shuffleId = 0; shuffleId < SHUFFLES; shuffleId++) {
+      registry.unregister(shuffleId);
+    }
+    assertThat(domain.openRegions()).isZero();
+    assertThat(outputs.mappings()).isZero();
+    assertThat(registry.counters().get(RegistryCounter.REGISTERED_BYTES)).isZero();
+    assertThat(registry.counters().get(RegistryCounter.REGISTERED_REGIONS)).isZero();
+    assertThat(registry.counters().get(RegistryCounter.REGISTERED_OUTPUTS)).isZero();
+    registry.close();
+  }
+
+  private void step(MapOutputRegistry registry, Random random) throws Exception {
+    int shuffleId = random.nextInt(SHUFFLES);
+    int mapId = random.nextInt(MAPS);
+    switch (random.nextInt(10)) {
+      case 0 -> registry.unregister(shuffleId);
+      case 1 -> registry.invalidate(shuffleId, mapId);
+      case 2, 3 -> registry.add(shuffleId, mapId);
+      case 4 -> registry.touch(shuffleId);
+      case 5, 6 -> checkSegment(registry, shuffleId, mapId);
+      default -> checkRead(registry, shuffleId, mapId);
+    }
+  }
+
+  private void checkSegment(MapOutputRegistry registry, int shuffleId, int mapId) {
+    MapOutputRegistry.Segment segment = registry.segment(shuffleId, mapId, 1, 3);
+    if (segment != null) {
+      assertThat(segment)
+          .isEqualTo(new MapOutputRegistry.Segment(outputs.data(shuffleId, mapId), 100, 5000));
+    }
+  }
+
+  private void checkRead(MapOutputRegistry registry, int shuffleId, int mapId) throws Exception {
+    MapOutputLocation location =
+        registry.resolve(shuffleId, new long[] {mapId}).get(30, TimeUnit.SECONDS).getFirst();
+    if (location != null) {
+      byte[] read = domain.read(location.data());
+      if (read != null) {
+        assertThat(read).isEqualTo(data[shuffleId * MAPS + mapId]);
+      }
+    }
+  }
+}

@@ -1,0 +1,282 @@
+package dev.sluice.blocks;
+
+import static dev.sluice.blocks.RegistryCounter.GONE;
+import static dev.sluice.blocks.RegistryCounter.REGISTERED_BYTES;
+import static dev.sluice.blocks.RegistryCounter.REGISTERED_OUTPUTS;
+import static dev.sluice.blocks.RegistryCounter.REGISTERED_REGIONS;
+import static dev.sluice.blocks.RegistryCounter.REGISTRATIONS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MapOutputRegistryTest {
+  private static final int SHUFFLE = 3;
+  private static final long SLAB_BYTES = 16 << 10;
+  private static final RegistryLimits LIMITS = new RegistryLimits(1 << 20, 100, 1_000, false);
+
+  @TempDir Path directory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private final RecordingListener listener = new RecordingListener();
+  private TestMapOutputs outputs;
+  private MapOutputRegistry registry;
+
+  @BeforeEach
+  void open() {
+    outputs = new TestMapOutputs(directory);
+    registry = new MapOutputRegistry(domain, outputs::find, LIMITS, listener, () -> 0);
+  }
+
+  @AfterEach
+  void nothingIsLeft() throws Exception {
+    registry.close();
+    assertThat(domain.openRegions()).isZero();
+    assertThat(outputs.mappings()).isZero();
+    assertThat(registry.counters().get(REGISTERED_BYTES)).isZero();
+    assertThat(registry.counters().get(REGISTERED_REGIONS)).isZero();
+    assertThat(registry.counters().get(REGISTERED_OUTPUTS)).isZero();
+  }
+
+  private MapOutputLocation resolve(int shuffleId, long mapId) throws Exception {
+    return registry.resolve(shuffleId, new long[] {mapId}).get(10, TimeUnit.SECONDS).getFirst();
+  }
+
+  @Test
+  void aCommittedMapOutputCanBeRead() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 7, 5, 0, 4091, 1);
+    registry.add(SHUFFLE, 7);
+
+    MapOutputLocation location = resolve(SHUFFLE, 7);
+    assertThat(location.mapId()).isEqualTo(7);
+    assertThat(domain.read(location.data())).isEqualTo(data);
+    assertThat(listener.events).containsExactly("registered 3/7");
+    assertThat(registry.counters().get(REGISTERED_BYTES)).isEqualTo(2 * 4096 + SLAB_BYTES);
+    assertThat(registry.counters().get(REGISTERED_REGIONS)).isEqualTo(2);
+    assertThat(registry.counters().get(REGISTRATIONS)).isEqualTo(1);
+  }
+
+  @Test
+  void theTableHoldsOffsetsAndChecksums() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 7, 5, 0, 10);
+    MapOutputLocation location = resolve(SHUFFLE, 7);
+
+    ByteBuffer table =
+        ByteBuffer.wrap(domain.read(location.table())).order(ByteOrder.LITTLE_ENDIAN);
+    assertThat(location.checksumAlgorithm()).isEqualTo(ChecksumAlgorithm.CRC32C);
+    assertThat(table.remaining()).isEqualTo(4 * PartitionTable.ENTRY_BYTES);
+    assertThat(table.getLong()).isEqualTo(0);
+    assertThat(table.getLong()).isEqualTo(TestMapOutputs.checksum(data, 0, 5));
+    assertThat(table.getLong()).isEqualTo(5);
+    assertThat(table.getLong()).isEqualTo(TestMapOutputs.checksum(data, 5, 0));
+    assertThat(table.getLong()).isEqualTo(5);
+    assertThat(table.getLong()).isEqualTo(TestMapOutputs.checksum(data, 5, 10));
+    assertThat(table.getLong()).isEqualTo(15);
+    assertThat(table.getLong()).isZero();
+  }
+
+  @Test
+  void withoutAChecksumFileThereAreNoChecksums() throws Exception {
+    outputs.write(SHUFFLE, 7, 5);
+    Files.delete(outputs.checksums(SHUFFLE, 7));
+
+    assertThat(resolve(SHUFFLE, 7).checksumAlgorithm()).isEqualTo(ChecksumAlgorithm.NONE);
+  }
+
+  @Test
+  void anEmptyMapOutputHasATableButNoData() throws Exception {
+    outputs.write(SHUFFLE, 7, 0, 0);
+    MapOutputLocation location = resolve(SHUFFLE, 7);
+
+    assertThat(location.data().length()).isZero();
+    assertThat(domain.read(location.table())).hasSize(3 * PartitionTable.ENTRY_BYTES);
+    assertThat(registry.segment(SHUFFLE, 7, 0, 2).length()).isZero();
+  }
+
+  @Test
+  void tablesOfAShuffleShareARegion() throws Exception {
+    for (long mapId = 0; mapId < 50; mapId++) {
+      outputs.write(SHUFFLE, mapId, 1, 2, 3);
+      registry.add(SHUFFLE, mapId);
+    }
+    resolve(SHUFFLE, 49);
+
+    assertThat(domain.openRegions()).isEqualTo(51);
+    assertThat(registry.counters().get(REGISTERED_OUTPUTS)).isEqualTo(50);
+  }
+
+  @Test
+  void aTableLargerThanASlabGetsItsOwn() throws Exception {
+    outputs.write(SHUFFLE, 1, 1);
+    outputs.write(SHUFFLE, 2, new int[5_000]);
+    outputs.write(SHUFFLE, 3, 1);
+    registry.resolve(SHUFFLE, new long[] {1, 2, 3}).get(10, TimeUnit.SECONDS);
+
+    assertThat(domain.read(resolve(SHUFFLE, 2).table())).hasSize(5_001 * 16);
+    assertThat(domain.read(resolve(SHUFFLE, 1).table())).hasSize(32);
+    assertThat(domain.read(resolve(SHUFFLE, 3).table())).hasSize(32);
+  }
+
+  @Test
+  void segmentsComeFromTheTable() throws Exception {
+    outputs.write(SHUFFLE, 7, 5, 0, 10, 3);
+    assertThat(registry.segment(SHUFFLE, 7, 0, 1)).isNull();
+    resolve(SHUFFLE, 7);
+    Files.delete(outputs.index(SHUFFLE, 7));
+
+    assertThat(registry.segment(SHUFFLE, 7, 0, 1)).isEqualTo(segment(0, 5));
+    assertThat(registry.segment(SHUFFLE, 7, 1, 2)).isEqualTo(segment(5, 0));
+    assertThat(registry.segment(SHUFFLE, 7, 1, 4)).isEqualTo(segment(5, 13));
+    assertThat(registry.segment(SHUFFLE, 7, 3, 5)).isNull();
+    assertThat(registry.segment(SHUFFLE, 7, -1, 1)).isNull();
+    assertThat(registry.segment(SHUFFLE, 7, 2, 1)).isNull();
+    assertThat(registry.segment(SHUFFLE, 8, 0, 1)).isNull();
+    assertThat(registry.segment(SHUFFLE + 1, 7, 0, 1)).isNull();
+  }
+
+  private MapOutputRegistry.Segment segment(long offset, long length) {
+    return new MapOutputRegistry.Segment(outputs.data(SHUFFLE, 7), offset, length);
+  }
+
+  @Test
+  void locationsKeepTheOrderOfTheRequest() throws Exception {
+    for (long mapId : new long[] {1, 2, 3}) {
+      outputs.write(SHUFFLE, mapId, 10);
+    }
+    List<MapOutputLocation> locations =
+        registry.resolve(SHUFFLE, new long[] {3, 9, 1, 2, 1}).get(10, TimeUnit.SECONDS);
+
+    assertThat(locations)
+        .extracting(location -> location == null ? null : location.mapId())
+        .containsExactly(3L, null, 1L, 2L, 1L);
+    assertThat(registry.counters().get(GONE)).isEqualTo(1);
+  }
+
+  @Test
+  void unregisteringEndsAllReads() throws Exception {
+    outputs.write(SHUFFLE, 7, 100);
+    MapOutputLocation location = resolve(SHUFFLE, 7);
+    registry.unregister(SHUFFLE);
+
+    assertThat(domain.read(location.data())).isNull();
+    assertThat(domain.read(location.table())).isNull();
+    assertThat(registry.segment(SHUFFLE, 7, 0, 1)).isNull();
+    assertThat(outputs.mappings()).isZero();
+    assertThat(registry.counters().get(REGISTERED_BYTES)).isZero();
+  }
+
+  @Test
+  void onlyANewMapOutputReopensAnUnregisteredShuffle() throws Exception {
+    outputs.write(SHUFFLE, 7, 100);
+    resolve(SHUFFLE, 7);
+    registry.unregister(SHUFFLE);
+    assertThat(resolve(SHUFFLE, 7)).isNull();
+
+    outputs.write(SHUFFLE, 8, 100);
+    registry.add(SHUFFLE, 8);
+    assertThat(resolve(SHUFFLE, 8)).isNotNull();
+  }
+
+  @Test
+  void aRegistrationThatWaitsWhenTheShuffleIsUnregisteredIsDropped() throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch proceed = new CountDownLatch(1);
+    MapOutputFiles slow =
+        (shuffleId, mapId) -> {
+          asked.countDown();
+          await(proceed);
+          return outputs.find(shuffleId, mapId);
+        };
+    registry.close();
+    registry = new MapOutputRegistry(domain, slow, LIMITS, listener, () -> 0);
+    outputs.write(9, 1, 10);
+    outputs.write(SHUFFLE, 7, 10);
+    registry.add(9, 1);
+    registry.add(SHUFFLE, 7);
+    CompletableFuture<List<MapOutputLocation>> resolving =
+        registry.resolve(SHUFFLE, new long[] {7});
+    await(asked);
+    registry.unregister(SHUFFLE);
+    proceed.countDown();
+
+    assertThat(resolving.get(10, TimeUnit.SECONDS)).containsOnlyNulls();
+    assertThat(listener.events).containsExactly("registered 9/1");
+  }
+
+  @Test
+  void aRegistrationThatFindsItsMapOutputGoneUndoesItself() throws Exception {
+    outputs.write(SHUFFLE, 7, 10);
+    domain.whenRegistering(() -> outputs.delete(SHUFFLE, 7));
+
+    assertThat(resolve(SHUFFLE, 7)).isNull();
+    assertThat(registry.counters().get(GONE)).isEqualTo(1);
+    assertThat(domain.openRegions()).isZero();
+    assertThat(listener.events).isEmpty();
+  }
+
+  @Test
+  void aReplacedMapOutputIsRegisteredAnew() throws Exception {
+    outputs.write(SHUFFLE, 7, 100);
+    MapOutputLocation stale = resolve(SHUFFLE, 7);
+    resolve(SHUFFLE, 7);
+    outputs.delete(SHUFFLE, 7);
+    byte[] data = outputs.write(SHUFFLE, 7, 50, 25);
+    registry.invalidate(SHUFFLE, 7);
+
+    assertThat(domain.read(stale.data())).isNull();
+    assertThat(domain.read(resolve(SHUFFLE, 7).data())).isEqualTo(data);
+  }
+
+  @Test
+  void invalidatingOneMapOutputLeavesTheOthers() throws Exception {
+    outputs.write(SHUFFLE, 7, 100);
+    byte[] data = outputs.write(SHUFFLE, 8, 100);
+    resolve(SHUFFLE, 7);
+    MapOutputLocation other = resolve(SHUFFLE, 8);
+    registry.invalidate(SHUFFLE, 7);
+
+    assertThat(domain.read(other.data())).isEqualTo(data);
+    assertThat(registry.segment(SHUFFLE, 7, 0, 1)).isNull();
+  }
+
+  @Test
+  void closingAnswersWhatWaits() throws Exception {
+    CountDownLatch proceed = new CountDownLatch(1);
+    MapOutputFiles slow =
+        (shuffleId, mapId) -> {
+          await(proceed);
+          return outputs.find(shuffleId, mapId);
+        };
+    registry.close();
+    registry = new MapOutputRegistry(domain, slow, LIMITS, listener, () -> 0);
+    outputs.write(SHUFFLE, 7, 10);
+    CompletableFuture<List<MapOutputLocation>> first = registry.resolve(SHUFFLE, new long[] {7});
+    CompletableFuture<List<MapOutputLocation>> second = registry.resolve(9, new long[] {7});
+    CompletableFuture<Void> closing = CompletableFuture.runAsync(registry::close);
+    proceed.countDown();
+    closing.get(10, TimeUnit.SECONDS);
+
+    assertThat(first).isCompleted();
+    assertThat(second).isCompletedWithValueMatching(list -> list.getFirst() == null);
+    assertThat(resolve(SHUFFLE, 7)).isNull();
+    registry.add(SHUFFLE, 7);
+    assertThat(domain.openRegions()).isZero();
+  }
+
+  static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package dev.sluice.blocks;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Remembers announcements in their order. */
+final class RecordingListener implements MapOutputListener {
+  final List<String> events = new CopyOnWriteArrayList<>();
+
+  @Override
+  public void registered(int shuffleId, MapOutputLocation location) {
+    events.add("registered " + shuffleId + "/" + location.mapId());
+  }
+
+  @Override
+  public void withdrawn(int shuffleId) {
+    events.add("withdrawn " + shuffleId);
+  }
+}

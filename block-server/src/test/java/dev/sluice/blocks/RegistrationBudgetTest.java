@@ -1,0 +1,176 @@
+package dev.sluice.blocks;
+
+import static dev.sluice.blocks.RegistryCounter.EVICTIONS;
+import static dev.sluice.blocks.RegistryCounter.REFUSALS;
+import static dev.sluice.blocks.RegistryCounter.REGISTERED_BYTES;
+import static dev.sluice.blocks.RegistryCounter.REGISTERED_REGIONS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What happens when the budget is used up. */
+class RegistrationBudgetTest {
+  private static final long IDLE_MS = 1_000;
+
+  /** A page of data and the first slab. */
+  private static final long OUTPUT_BYTES = 4096 + (16 << 10);
+
+  @TempDir Path directory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private final RecordingListener listener = new RecordingListener();
+  private final AtomicLong nowMs = new AtomicLong();
+  private TestMapOutputs outputs;
+  private MapOutputRegistry registry;
+
+  @BeforeEach
+  void write() throws Exception {
+    outputs = new TestMapOutputs(directory);
+    for (int shuffleId = 1; shuffleId <= 4; shuffleId++) {
+      outputs.write(shuffleId, 7, 100);
+    }
+  }
+
+  @AfterEach
+  void nothingIsLeft() throws Exception {
+    registry.close();
+    assertThat(domain.openRegions()).isZero();
+    assertThat(outputs.mappings()).isZero();
+    assertThat(registry.counters().get(REGISTERED_BYTES)).isZero();
+    assertThat(registry.counters().get(REGISTERED_REGIONS)).isZero();
+  }
+
+  private void open(long maxBytes, int maxRegions) {
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs::find,
+            new RegistryLimits(maxBytes, maxRegions, IDLE_MS, false),
+            listener,
+            nowMs::get);
+  }
+
+  private MapOutputLocation resolve(int shuffleId) throws Exception {
+    return registry.resolve(shuffleId, new long[] {7}).get(10, TimeUnit.SECONDS).getFirst();
+  }
+
+  private MapOutputLocation resolve(int shuffleId, long atMs) throws Exception {
+    nowMs.set(atMs);
+    return resolve(shuffleId);
+  }
+
+  @Test
+  void aBudgetOfZeroRegistersNothing() throws Exception {
+    open(0, 100);
+    registry.add(1, 7);
+
+    assertThat(resolve(1)).isNull();
+    assertThat(domain.openRegions()).isZero();
+    assertThat(registry.counters().get(REFUSALS)).isZero();
+  }
+
+  @Test
+  void aShuffleInUseIsNotEvicted() throws Exception {
+    open(OUTPUT_BYTES, 100);
+    MapOutputLocation first = resolve(1, 0);
+    assertThat(resolve(2, IDLE_MS - 1)).isNull();
+
+    assertThat(domain.read(first.data())).isNotNull();
+    assertThat(registry.counters().get(REFUSALS)).isEqualTo(1);
+    assertThat(registry.counters().get(EVICTIONS)).isZero();
+    assertThat(registry.counters().get(REGISTERED_BYTES)).isEqualTo(OUTPUT_BYTES);
+  }
+
+  @Test
+  void theIdleShuffleThatWasReadLeastRecentlyIsEvicted() throws Exception {
+    open(2 * OUTPUT_BYTES, 100);
+    MapOutputLocation first = resolve(1, 0);
+    MapOutputLocation second = resolve(2, 10);
+    nowMs.set(20);
+    registry.touch(1);
+    assertThat(resolve(3, 2 * IDLE_MS)).isNotNull();
+
+    assertThat(domain.read(second.data())).isNull();
+    assertThat(domain.read(first.data())).isNotNull();
+    assertThat(listener.events)
+        .containsExactly("registered 1/7", "registered 2/7", "withdrawn 2", "registered 3/7");
+    assertThat(registry.counters().get(EVICTIONS)).isEqualTo(1);
+  }
+
+  @Test
+  void touchingKeepsAShuffleFromEviction() throws Exception {
+    open(OUTPUT_BYTES, 100);
+    MapOutputLocation first = resolve(1, 0);
+    nowMs.set(2 * IDLE_MS);
+    registry.touch(1);
+
+    assertThat(resolve(2, 2 * IDLE_MS + 1)).isNull();
+    assertThat(domain.read(first.data())).isNotNull();
+  }
+
+  @Test
+  void whatWasEvictedIsRegisteredAgainWhenResolved() throws Exception {
+    open(OUTPUT_BYTES, 100);
+    resolve(1, 0);
+    resolve(2, IDLE_MS);
+    assertThat(resolve(1, IDLE_MS + 1)).isNull();
+
+    MapOutputLocation again = resolve(1, 2 * IDLE_MS);
+    assertThat(domain.read(again.data())).hasSize(100);
+    assertThat(listener.events)
+        .containsExactly(
+            "registered 1/7", "withdrawn 1", "registered 2/7", "withdrawn 2", "registered 1/7");
+  }
+
+  @Test
+  void whatCanNeverFitEvictsNothing() throws Exception {
+    open(OUTPUT_BYTES, 100);
+    outputs.write(5, 7, 100_000);
+    MapOutputLocation first = resolve(1, 0);
+
+    assertThat(resolve(5, 2 * IDLE_MS)).isNull();
+    assertThat(domain.read(first.data())).isNotNull();
+  }
+
+  @Test
+  void regionsAreLimitedToo() throws Exception {
+    open(Long.MAX_VALUE, 3);
+    assertThat(resolve(1, 0)).isNotNull();
+    assertThat(resolve(2, 0)).isNull();
+    assertThat(resolve(2, IDLE_MS)).isNotNull();
+
+    assertThat(registry.counters().get(REGISTERED_REGIONS)).isEqualTo(2);
+  }
+
+  @Test
+  void theProvidersOwnLimitBecomesTheBudget() throws Exception {
+    open(Long.MAX_VALUE, 100);
+    domain.limitBytes(OUTPUT_BYTES);
+    MapOutputLocation first = resolve(1, 0);
+    assertThat(resolve(2, 0)).isNull();
+    assertThat(resolve(3, 0)).isNull();
+
+    assertThat(domain.read(first.data())).isNotNull();
+    assertThat(registry.counters().get(REFUSALS)).isEqualTo(2);
+    assertThat(outputs.mappings()).isEqualTo(1);
+    assertThat(resolve(4, IDLE_MS)).isNotNull();
+  }
+
+  @Test
+  void theFirstRefusalWarnsAndSaysWhatToDo() throws Exception {
+    open(OUTPUT_BYTES, 100);
+    try (LogCapture log = new LogCapture(MapOutputRegistry.class)) {
+      for (int shuffleId = 1; shuffleId <= 4; shuffleId++) {
+        resolve(shuffleId);
+      }
+      assertThat(log.warnings()).hasSize(1);
+      assertThat(log.warnings().getFirst())
+          .contains("spark.shuffle.rdma.registration.maxBytes", "20480 of 20480 bytes");
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package dev.sluice.blocks;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import java.util.zip.CRC32C;
+
+/** Map outputs in a directory, as Spark's resolver would have written them. */
+final class TestMapOutputs {
+  private final Path directory;
+
+  TestMapOutputs(Path directory) {
+    this.directory = directory;
+  }
+
+  Path data(int shuffleId, long mapId) {
+    return directory.resolve("shuffle_%d_%d_0.data".formatted(shuffleId, mapId));
+  }
+
+  Path index(int shuffleId, long mapId) {
+    return directory.resolve("shuffle_%d_%d_0.index".formatted(shuffleId, mapId));
+  }
+
+  Path checksums(int shuffleId, long mapId) {
+    return directory.resolve("shuffle_%d_%d_0.checksum.CRC32C".formatted(shuffleId, mapId));
+  }
+
+  /** Writes a map output with random bytes, and returns its data. */
+  byte[] write(int shuffleId, long mapId, int... partitionBytes) throws IOException {
+    int total = 0;
+    ByteBuffer index = ByteBuffer.allocate((partitionBytes.length + 1) * Long.BYTES).putLong(0);
+    for (int bytes : partitionBytes) {
+      total += bytes;
+      index.putLong(total);
+    }
+    byte[] data = new byte[total];
+    new Random(31L * shuffleId + mapId).nextBytes(data);
+    ByteBuffer checksums = ByteBuffer.allocate(partitionBytes.length * Long.BYTES);
+    int offset = 0;
+    for (int bytes : partitionBytes) {
+      checksums.putLong(checksum(data, offset, bytes));
+      offset += bytes;
+    }
+    if (total > 0) {
+      Files.write(data(shuffleId, mapId), data);
+    }
+    Files.write(checksums(shuffleId, mapId), checksums.array());
+    Files.write(index(shuffleId, mapId), index.array());
+    return data;
+  }
+
+  static long checksum(byte[] data, int offset, int length) {
+    CRC32C checksum = new CRC32C();
+    checksum.update(data, offset, length);
+    return checksum.getValue();
+  }
+
+  void delete(int shuffleId, long mapId) {
+    try {
+      Files.deleteIfExists(data(shuffleId, mapId));
+      Files.deleteIfExists(index(shuffleId, mapId));
+      Files.deleteIfExists(checksums(shuffleId, mapId));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** To be used as {@link MapOutputFiles}. */
+  MapOutputFiles.Files find(int shuffleId, long mapId) {
+    if (!Files.exists(index(shuffleId, mapId))) {
+      return null;
+    }
+    Path checksums = checksums(shuffleId, mapId);
+    return new MapOutputFiles.Files(
+        data(shuffleId, mapId),
+        index(shuffleId, mapId),
+        Files.exists(checksums) ? checksums : null,
+        ChecksumAlgorithm.CRC32C);
+  }
+
+  /** How many mappings of these files the process has. */
+  long mappings() throws IOException {
+    try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+      return lines.filter(line -> line.contains(directory.toString())).count();
+    }
+  }
+}

@@ -1,0 +1,229 @@
+package dev.sluice.blocks.message;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.blocks.ChecksumAlgorithm;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.message.ControlMessages.Connect;
+import dev.sluice.blocks.message.ControlMessages.Connected;
+import dev.sluice.blocks.message.ControlMessages.Refused;
+import dev.sluice.blocks.message.ControlMessages.Released;
+import dev.sluice.blocks.message.ControlMessages.Resolve;
+import dev.sluice.blocks.message.ControlMessages.Resolved;
+import dev.sluice.blocks.message.ControlMessages.Touch;
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RemoteRegion;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class MessageCodecTest {
+  private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
+
+  static List<Object> messages() {
+    QueuePairAddress queuePair =
+        new QueuePairAddress(
+            0xfffffe, 0x123456, 7, new Gid(-1, 2), 4096, 16, new byte[] {1, -2, 3});
+    List<MapOutputLocation> locations = new ArrayList<>();
+    locations.add(location(1L << 40));
+    locations.add(null);
+    locations.add(location(0));
+    return List.of(
+        new Connect("exécutor 7", "soft", queuePair),
+        new Connected(queuePair),
+        new Refused(""),
+        new Released("7", -1),
+        new Resolve(3, new long[] {1, Long.MAX_VALUE, -5}),
+        new Resolve(3, new long[0]),
+        new Resolved(locations),
+        new Touch(Integer.MAX_VALUE));
+  }
+
+  private static MapOutputLocation location(long mapId) {
+    return new MapOutputLocation(
+        mapId,
+        new RemoteRegion(-4096, 3L << 32, -7),
+        new RemoteRegion(1, 160_016, 8),
+        ChecksumAlgorithm.ADLER32);
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void everyMessageComesBackAsItWas(Object message) throws Exception {
+    assertThat(codec.decode(codec.encode(message))).usingRecursiveComparison().isEqualTo(message);
+    assertThat(codec.decode(directBuffer(codec.encode(message))))
+        .usingRecursiveComparison()
+        .isEqualTo(message);
+  }
+
+  private static ByteBuffer directBuffer(byte[] bytes) {
+    return ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
+  }
+
+  @Test
+  void aLocationTakesTensOfBytes() throws Exception {
+    int one = codec.encode(new Resolved(List.of(location(1)))).length;
+    int two = codec.encode(new Resolved(List.of(location(1), location(2)))).length;
+    assertThat(two - one).isEqualTo(Fields.LOCATION_BYTES).isLessThan(50);
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void aMessageThatIsCutOffIsRefused(Object message) throws Exception {
+    byte[] frame = codec.encode(message);
+    for (int length = 0; length < frame.length; length++) {
+      byte[] cut = Arrays.copyOf(frame, length);
+      assertThatThrownBy(() -> codec.decode(cut)).isInstanceOf(MessageException.class);
+    }
+    byte[] longer = Arrays.copyOf(frame, frame.length + 1);
+    assertThatThrownBy(() -> codec.decode(longer)).isInstanceOf(MessageException.class);
+  }
+
+  @Test
+  void randomBytesEndInAMessageOrInAMessageException() {
+    Random random = new Random(7);
+    for (int i = 0; i < 100_000; i++) {
+      byte[] bytes = new byte[random.nextInt(64)];
+      random.nextBytes(bytes);
+      if (bytes.length > 1 && i % 4 != 0) {
+        bytes[0] = 1;
+        bytes[1] = (byte) (MessageType.FIRST_ID + random.nextInt(8));
+      }
+      decodeOrRefuse(bytes);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void flippedBytesEndInAMessageOrInAMessageException(Object message) throws Exception {
+    byte[] frame = codec.encode(message);
+    Random random = new Random(8);
+    for (int i = 0; i < 10_000; i++) {
+      byte[] bytes = frame.clone();
+      for (int flips = 1 + random.nextInt(4); flips > 0; flips--) {
+        bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
+      }
+      decodeOrRefuse(bytes);
+    }
+  }
+
+  private void decodeOrRefuse(byte[] bytes) {
+    try {
+      assertThat(codec.decode(bytes).getClass()).isIn((Object[]) types());
+    } catch (MessageException e) {
+      assertThat(e).hasMessageContaining("essage");
+    }
+  }
+
+  private static Class<?>[] types() {
+    return ControlMessages.TYPES.stream().map(MessageType::type).toArray(Class<?>[]::new);
+  }
+
+  @Test
+  void aCountBeyondTheFrameAllocatesNothing() {
+    byte[] frame = {1, MessageType.FIRST_ID + 4, 0, 0, 0, 3, -1, -1, -1, -1, 7};
+    assertThatThrownBy(() -> codec.decode(frame))
+        .isInstanceOf(MessageException.class)
+        .hasMessageContaining("elements");
+  }
+
+  @Test
+  void anotherVersionIsNamed() {
+    assertThatThrownBy(() -> codec.decode(new byte[] {9, 16}))
+        .isInstanceOf(MessageException.class)
+        .hasMessageContaining("version 9");
+  }
+
+  @Test
+  void kryosOwnTypesAreNoMessages() {
+    for (byte id = 0; id < MessageType.FIRST_ID; id++) {
+      byte[] frame = {1, id, 0, 0, 0, 0};
+      assertThatThrownBy(() -> codec.decode(frame)).hasMessageContaining("unknown type");
+    }
+  }
+
+  @Test
+  void anUnregisteredTypeIsNotEncoded() {
+    assertThatThrownBy(() -> codec.encode("text")).isInstanceOf(MessageException.class);
+    assertThatThrownBy(() -> codec.encode(new StringBuilder()))
+        .isInstanceOf(MessageException.class)
+        .hasMessageContaining("StringBuilder");
+  }
+
+  @Test
+  void aMessageBeyondTheFrameIsNotEncoded() {
+    Resolve large = new Resolve(1, new long[MessageCodec.MAX_FRAME_BYTES / Long.BYTES]);
+    assertThatThrownBy(() -> codec.encode(large)).isInstanceOf(MessageException.class);
+    ByteBuffer frame = ByteBuffer.allocate(MessageCodec.MAX_FRAME_BYTES + 1);
+    assertThatThrownBy(() -> codec.decode(frame))
+        .isInstanceOf(MessageException.class)
+        .hasMessageContaining("too long");
+  }
+
+  @Test
+  void furtherMessagesCanBeRegistered() throws Exception {
+    record Epoch(int shuffleId, String note) {}
+    List<MessageType<?>> types = new ArrayList<>(ControlMessages.TYPES);
+    types.add(
+        MessageType.of(
+            32,
+            Epoch.class,
+            (epoch, output) -> {
+              output.writeInt(epoch.shuffleId());
+              Fields.writeString(output, epoch.note());
+            },
+            input -> new Epoch(input.readInt(), Fields.readString(input))));
+    MessageCodec larger = new MessageCodec(types);
+
+    Epoch epoch = new Epoch(5, "ok");
+    assertThat(larger.decode(larger.encode(epoch))).isEqualTo(epoch);
+    assertThat(larger.decode(codec.encode(new Touch(1)))).isEqualTo(new Touch(1));
+    assertThatThrownBy(() -> codec.decode(larger.encode(epoch)))
+        .hasMessageContaining("unknown type 32");
+  }
+
+  @Test
+  void anIdIsTakenOnce() {
+    MessageType<?> touch = ControlMessages.TYPES.getLast();
+    assertThatThrownBy(() -> new MessageCodec(List.of(touch, touch)))
+        .hasMessageContaining("is taken");
+  }
+
+  @Test
+  void theContextClassLoaderDoesNotMatter() throws Exception {
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    thread.setContextClassLoader(null);
+    try {
+      MessageCodec fresh = new MessageCodec(ControlMessages.TYPES);
+      assertThat(fresh.decode(fresh.encode(new Touch(5)))).isEqualTo(new Touch(5));
+    } finally {
+      thread.setContextClassLoader(before);
+    }
+  }
+
+  @Test
+  void threadsShareACodec() {
+    List<Object> messages = messages();
+    IntStream.range(0, 20_000)
+        .parallel()
+        .forEach(
+            i -> {
+              Object message = messages.get(i % messages.size());
+              try {
+                assertThat(codec.encode(codec.decode(codec.encode(message))))
+                    .isEqualTo(codec.encode(message));
+              } catch (MessageException e) {
+                throw new AssertionError(e);
+              }
+            });
+  }
+}
