@@ -7,12 +7,17 @@ import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The providers by the names that the configuration has for them. */
 final class Providers {
   private static final Logger LOG = LoggerFactory.getLogger(Providers.class);
+
+  /** Where addresses are translated, the one that peers reach is none of this machine's. */
+  private static final InetAddress ANY_ADDRESS = new InetSocketAddress(0).getAddress();
 
   private Providers() {}
 
@@ -45,7 +50,10 @@ final class Providers {
   }
 
   private static Device openSoft(String faults, InetAddress localAddress) throws IOException {
-    FaultPlan plan = faults == null ? FaultPlan.NONE : FaultPlan.parse(faults);
-    return new SoftProvider(SoftOptions.DEFAULT.withFaults(plan)).open(localAddress);
+    SoftOptions options =
+        SoftOptions.DEFAULT.withFaults(faults == null ? FaultPlan.NONE : FaultPlan.parse(faults));
+    boolean translated = NetworkInterface.getByInetAddress(localAddress) == null;
+    return new SoftProvider(translated ? options.withBindAddress(ANY_ADDRESS) : options)
+        .open(localAddress);
   }
 }

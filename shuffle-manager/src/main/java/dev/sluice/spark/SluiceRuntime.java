@@ -224,8 +224,7 @@ final class SluiceRuntime implements AutoCloseable {
 
   private void startReporting(String device, ExecutorMetrics allCounters) {
     metrics = allCounters;
-    reporter =
-        new CountersReporter(env.executorId(), device, metrics, env.driver(), driverThreads);
+    reporter = new CountersReporter(env.executorId(), device, metrics, env.driver(), driverThreads);
   }
 
   private <T extends AutoCloseable> T started(T part) {

@@ -95,14 +95,11 @@ public final class SluiceShuffleManager extends SortShuffleManager
   private SluiceRuntime startRuntime() throws IOException {
     SluiceConf conf = new SluiceConf(sparkConf);
     SparkEnv env = SparkEnv.get();
-    DriverChannel driver =
-        new RpcDriverChannel(env.conf(), env.rpcEnv(), conf.locateTimeoutMs());
+    DriverChannel driver = new RpcDriverChannel(env.conf(), env.rpcEnv(), conf.locateTimeoutMs());
     SluiceRuntime.Environment environment =
         ExecutorEnvironment.of(env, driver, new ResolverMapOutputFiles(env.conf(), resolver));
     SluiceRuntime started =
-        conf.offReason() == null
-            ? startReading(conf, environment)
-            : SluiceRuntime.off(environment);
+        conf.offReason() == null ? startReading(conf, environment) : SluiceRuntime.off(environment);
     env.metricsSystem().registerSource(new MetricsSource(started.metrics()));
     return started;
   }

@@ -115,8 +115,7 @@ public final class DirectoryCodec {
     return new ExecutorEndpoint(in.readUTF(), in.readUTF(), in.readInt(), in.readUTF());
   }
 
-  private static void writePublished(Published published, DataOutputStream out)
-      throws IOException {
+  private static void writePublished(Published published, DataOutputStream out) throws IOException {
     MapOutputLocation location = published.location();
     out.writeInt(published.shuffleId());
     out.writeBoolean(location != null);
@@ -204,8 +203,8 @@ public final class DirectoryCodec {
     T read(DataInputStream in) throws IOException;
   }
 
-  private static <T> void writeAll(
-      Collection<T> elements, Writer<T> writer, DataOutputStream out) throws IOException {
+  private static <T> void writeAll(Collection<T> elements, Writer<T> writer, DataOutputStream out)
+      throws IOException {
     out.writeInt(elements.size());
     for (T element : elements) {
       writer.write(element, out);

@@ -67,10 +67,7 @@ final class LocationLog {
   MapOutputLocation location(int index) {
     int at = index * RECORD_BYTES;
     return new MapOutputLocation(
-        mapId(index),
-        region(at + DATA),
-        region(at + TABLE),
-        ALGORITHMS[bytes.get(at + ALGORITHM)]);
+        mapId(index), region(at + DATA), region(at + TABLE), ALGORITHMS[bytes.get(at + ALGORITHM)]);
   }
 
   /** Drops the records of such executors; false when there were none. */

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the driver what this executor has registered, in batches. The registry's thread calls
- * it and never waits; one thread of its own sends. The executor's runtime closes it.
+ * Tells the driver what this executor has registered, in batches. The registry's thread calls it
+ * and never waits; one thread of its own sends. The executor's runtime closes it.
  *
  * <p>Nothing depends on it for correctness: readers ask this executor's block server for what they
  * do not find at the driver. So what cannot be sent within the deadline is dropped.
@@ -38,8 +38,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
 
   /** Makes the executor known to the driver, and publishes from then on. */
   public synchronized void start(ExecutorEndpoint endpoint) {
-    sender =
-        Thread.ofPlatform().daemon().name("sluice-publisher").start(() -> run(endpoint));
+    sender = Thread.ofPlatform().daemon().name("sluice-publisher").start(() -> run(endpoint));
   }
 
   @Override
@@ -78,8 +77,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   }
 
   /** Sends, again and again until the deadline where the driver does not answer. */
-  private void send(ExecutorEndpoint endpoint, List<Published> batch)
-      throws InterruptedException {
+  private void send(ExecutorEndpoint endpoint, List<Published> batch) throws InterruptedException {
     long started = System.nanoTime();
     Duration pause = FIRST_PAUSE;
     while (true) {
