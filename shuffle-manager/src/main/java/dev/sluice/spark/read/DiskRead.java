@@ -131,6 +131,7 @@ final class DiskRead implements ReadListener {
       return;
     }
     download.abort();
+    path.counters().corrupt(1);
     LOG.warn(
         "Block {} READ to disk from {} does not match the checksum it was written with; {}",
         current.block(),

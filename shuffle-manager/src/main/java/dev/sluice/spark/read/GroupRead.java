@@ -94,6 +94,7 @@ final class GroupRead implements ReadListener {
   }
 
   private void mismatched(LocatedBlock located) {
+    path.counters().corrupt(1);
     LOG.warn(
         "Block {} READ from {} does not match the checksum it was written with; {}",
         located.block(),

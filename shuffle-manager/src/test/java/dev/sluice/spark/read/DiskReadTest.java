@@ -1,0 +1,194 @@
+package dev.sluice.spark.read;
+
+import static dev.sluice.spark.read.ReadFixture.batch;
+import static dev.sluice.spark.read.ReadFixture.block;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.metrics.FallbackReason;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import org.apache.spark.network.shuffle.DownloadFile;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What becomes of blocks that are fetched to disk. */
+class DiskReadTest {
+  private static final int BUFFER_BYTES = 5000;
+
+  @TempDir private Path directory;
+  private final ReadFixture fixture = new ReadFixture();
+  private DownloadDirectory downloads;
+
+  @BeforeEach
+  void makeBlocksLargerThanABuffer() {
+    downloads = new DownloadDirectory(directory);
+    fixture.engine.maxBufferBytes(BUFFER_BYTES);
+    fixture.registered(10, 12_000, 0, 700, 4000);
+  }
+
+  @AfterEach
+  void nothingIsLeftBehind() throws IOException {
+    assertThat(fixture.engine.buffersOut()).isZero();
+    assertThat(fixture.listener.repeated()).isEmpty();
+    assertThat(fixture.timer.scheduled()).isZero();
+    assertThat(downloads.files()).hasSameElementsAs(downloads.registered());
+  }
+
+  @Test
+  void blocksAreReadInSlicesThroughOneBuffer() {
+    fixture.fetch(downloads, block(10, 0), block(10, 2));
+
+    assertDelivered(block(10, 0), block(10, 2));
+    assertThat(fixture.engine.reads())
+        .extracting(FakeEngine.Read::bytes)
+        .containsExactly(80L, 5000L, 5000L, 2000L, 700L);
+    assertThat(fixture.engine.buffersTaken()).as("table, data").isEqualTo(2);
+    assertThat(downloads.registered()).hasSize(2);
+    assertThat(fixture.count("read.bytes")).isEqualTo(12_700);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void batchIsVerifiedAcrossSlices() {
+    fixture.fetch(downloads, batch(10, 0, 4));
+
+    assertDelivered(batch(10, 0, 4));
+    assertThat(fixture.count("corruptions")).isZero();
+  }
+
+  @Test
+  void wrongBytesAreReadOnceMoreIntoANewFile() {
+    fixture.engine.afterRead(read -> corrupt(read, fixture.engine.reads().size() == 3));
+
+    fixture.fetch(downloads, block(10, 0), block(10, 2));
+
+    assertDelivered(block(10, 0), block(10, 2));
+    assertThat(fixture.count("corruptions")).isEqualTo(1);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void blockWhoseBytesStayWrongGoesToSparkAlone() {
+    fixture.engine.afterRead(read -> corrupt(read, read.bytes() == 2000));
+
+    fixture.fetch(downloads, block(10, 0), block(10, 2));
+
+    assertDelivered(block(10, 0), block(10, 2));
+    assertFellBack(FallbackReason.CHECKSUM, block(10, 0));
+    assertThat(fixture.spark.fetches().getFirst().files()).isSameAs(downloads);
+  }
+
+  @Test
+  void failedReadSendsWhatIsLeftToSpark() {
+    fixture.engine.script((number, _) -> number == 4 ? Cause.TRANSPORT : null);
+
+    fixture.fetch(downloads, block(10, 0), block(10, 2), block(10, 3));
+
+    assertDelivered(block(10, 0), block(10, 2), block(10, 3));
+    assertFellBack(FallbackReason.TRANSPORT, block(10, 2), block(10, 3));
+  }
+
+  @Test
+  void staleLocationIsAskedForAgain() {
+    fixture.engine.script((number, _) -> number == 2 ? Cause.STALE_LOCATION : null);
+
+    fixture.fetch(downloads, block(10, 0), block(10, 2));
+
+    assertDelivered(block(10, 0), block(10, 2));
+    assertThat(fixture.locator.invalidated()).hasSize(1);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void noBufferSendsThemToSpark() {
+    fixture.engine.poolBytes(4500);
+
+    fixture.fetch(downloads, block(10, 0));
+
+    assertFellBack(FallbackReason.BUFFERS, block(10, 0));
+  }
+
+  @Test
+  void fileThatCannotBeMadeSendsBlocksToSpark() {
+    DownloadFileManager full =
+        new DownloadFileManager() {
+          @Override
+          public DownloadFile createTempFile(TransportConf conf) {
+            return new DownloadDirectory(directory.resolve("none")).createTempFile(conf);
+          }
+
+          @Override
+          public boolean registerTempFileToClean(DownloadFile file) {
+            return true;
+          }
+        };
+
+    fixture.fetch(full, block(10, 0), block(10, 2));
+
+    assertThat(fixture.spark.blockIdsFetched()).containsExactly(block(10, 0), block(10, 2));
+  }
+
+  @Test
+  void fileOfATaskThatIsOverIsDeleted() throws IOException {
+    downloads.endTask();
+
+    fixture.fetch(downloads, block(10, 0), block(10, 2));
+
+    assertThat(downloads.files()).isEmpty();
+  }
+
+  @Test
+  void listenerThatThrowsLeavesNoFileBehind() {
+    fixture.listener.throwOn(block(10, 0)::equals);
+
+    fixture.fetch(downloads, block(10, 0), block(10, 2));
+
+    assertDelivered(block(10, 0), block(10, 2));
+  }
+
+  @Test
+  void progressExtendsTheDeadline() {
+    fixture.engine.afterRead(read -> fixture.timer.advanceMs(read.bytes() > 80 ? 9_000 : 0));
+
+    fixture.fetch(downloads, block(10, 0));
+
+    assertDelivered(block(10, 0));
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void deadlineWithoutProgressGivesTheFileUp() {
+    fixture.engine.afterRead(
+        read -> fixture.timer.advanceMs(read.bytes() == 5000 ? 10_000 : 0));
+
+    fixture.fetch(downloads, block(10, 0), block(10, 2));
+
+    assertDelivered(block(10, 0), block(10, 2));
+    assertFellBack(FallbackReason.DEADLINE, block(10, 0), block(10, 2));
+  }
+
+  private void assertDelivered(String... blockIds) {
+    assertThat(fixture.listener.failures()).isEmpty();
+    assertThat(fixture.listener.successes()).containsOnlyKeys(blockIds);
+    fixture.listener.successes()
+        .forEach((blockId, bytes) -> assertThat(bytes).isEqualTo(fixture.written(blockId)));
+  }
+
+  private void assertFellBack(FallbackReason reason, String... blockIds) {
+    assertThat(fixture.spark.blockIdsFetched()).containsExactlyInAnyOrder(blockIds);
+    assertThat(fixture.fallbacks(reason)).isEqualTo(blockIds.length);
+  }
+
+  private static void corrupt(FakeEngine.Read read, boolean now) {
+    if (now) {
+      byte first = read.target().get(ValueLayout.JAVA_BYTE, 0);
+      read.target().set(ValueLayout.JAVA_BYTE, 0, (byte) ~first);
+    }
+  }
+}

@@ -1,0 +1,191 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.rdma.transfer.ReadRange;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+
+/** A transfer engine over memory of its own, whose READs go as the test says. */
+final class FakeEngine implements ReadEngine {
+  /** A READ that was asked for. */
+  record Read(PeerAddress peer, List<ReadRange> ranges, MemorySegment target) {
+    long bytes() {
+      return ranges.stream().mapToLong(ReadRange::length).sum();
+    }
+  }
+
+  /** What is to become of a READ. */
+  interface Script {
+    Script SUCCEED = (number, read) -> null;
+
+    /**
+     * @param number 0 for the first READ
+     * @return why it fails; null to let it succeed
+     */
+    ReadException.Cause outcome(int number, Read read);
+  }
+
+  private final TreeMap<Long, byte[]> memory = new TreeMap<>();
+  private final Executor completions;
+  private final List<Read> reads = new ArrayList<>();
+  private final List<PeerAddress> touched = new ArrayList<>();
+  private Script script = Script.SUCCEED;
+  private Consumer<Read> afterRead = read -> {};
+  private int maxBufferBytes = 1 << 20;
+  private long poolBytes = Long.MAX_VALUE;
+  private long buffersTaken;
+  private int buffersOut;
+
+  FakeEngine(Executor completions) {
+    this.completions = completions;
+  }
+
+  /** Memory of the peer. */
+  void map(long address, byte[] bytes) {
+    memory.put(address, bytes);
+  }
+
+  void script(Script newScript) {
+    script = newScript;
+  }
+
+  /** Sees the bytes in the target before their reader does, and may change them. */
+  void afterRead(Consumer<Read> newAfterRead) {
+    afterRead = newAfterRead;
+  }
+
+  void maxBufferBytes(int bytes) {
+    maxBufferBytes = bytes;
+  }
+
+  /** A buffer for which there is no room is null, as when the wait for one is over. */
+  void poolBytes(long bytes) {
+    poolBytes = bytes;
+  }
+
+  List<Read> reads() {
+    return reads;
+  }
+
+  List<PeerAddress> touched() {
+    return touched;
+  }
+
+  /** Buffers that were not released. */
+  int buffersOut() {
+    return buffersOut;
+  }
+
+  @Override
+  public int maxBufferBytes() {
+    return maxBufferBytes;
+  }
+
+  @Override
+  public void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker) {
+    if (bytes > maxBufferBytes) {
+      throw new IllegalArgumentException(bytes + " bytes");
+    }
+    if (bytes > poolBytes) {
+      completions.execute(() -> taker.accept(null));
+      return;
+    }
+    FakeBuffer buffer = new FakeBuffer(bytes);
+    completions.execute(() -> taker.accept(buffer));
+  }
+
+  @Override
+  public void read(
+      PeerAddress peer,
+      List<ReadRange> ranges,
+      Buffer target,
+      long deadlineNanos,
+      ReadListener listener) {
+    Read read = new Read(peer, ranges, target.segment());
+    ReadException.Cause failure = script.outcome(reads.size(), read);
+    reads.add(read);
+    target.retain();
+    completions.execute(
+        () -> {
+          if (failure == null) {
+            copy(read);
+            afterRead.accept(read);
+            target.release();
+            listener.onSuccess();
+          } else {
+            target.release();
+            WorkCompletionStatus status = WorkCompletionStatus.REM_ACCESS_ERR;
+            listener.onFailure(new ReadException(failure, status, peer, "scripted"));
+          }
+        });
+  }
+
+  @Override
+  public void touch(PeerAddress peer, int shuffleId) {
+    touched.add(peer);
+  }
+
+  private void copy(Read read) {
+    long position = 0;
+    for (ReadRange range : read.ranges()) {
+      Map.Entry<Long, byte[]> region = memory.floorEntry(range.address());
+      int start = (int) (range.address() - region.getKey());
+      int length = Math.toIntExact(range.length());
+      MemorySegment.copy(
+          region.getValue(), start, read.target(), ValueLayout.JAVA_BYTE, position, length);
+      position += length;
+    }
+  }
+
+  private final class FakeBuffer implements Buffer {
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment segment;
+    private int references = 1;
+
+    FakeBuffer(int bytes) {
+      segment = arena.allocate(bytes);
+      poolBytes -= bytes;
+      buffersTaken++;
+      buffersOut++;
+    }
+
+    @Override
+    public MemorySegment segment() {
+      return segment;
+    }
+
+    @Override
+    public void retain() {
+      if (references == 0) {
+        throw new IllegalStateException("retained after its release");
+      }
+      references++;
+    }
+
+    @Override
+    public void release() {
+      if (references == 0) {
+        throw new IllegalStateException("released twice");
+      }
+      if (--references == 0) {
+        poolBytes += segment.byteSize();
+        buffersOut--;
+        arena.close();
+      }
+    }
+  }
+
+  long buffersTaken() {
+    return buffersTaken;
+  }
+}

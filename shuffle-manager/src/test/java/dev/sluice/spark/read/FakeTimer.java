@@ -1,0 +1,44 @@
+package dev.sluice.spark.read;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/** Time that passes when the test says so. */
+final class FakeTimer implements DeadlineTimer {
+  private record Timeout(long nanos, Runnable task, CompletableFuture<Void> future) {}
+
+  private final List<Timeout> timeouts = new ArrayList<>();
+  private long now = 1_000_000_000L;
+
+  @Override
+  public long nanoTime() {
+    return now;
+  }
+
+  @Override
+  public Future<?> schedule(Runnable task, long delayNanos) {
+    Timeout timeout = new Timeout(now + delayNanos, task, new CompletableFuture<>());
+    timeouts.add(timeout);
+    return timeout.future();
+  }
+
+  void advanceMs(long millis) {
+    now += TimeUnit.MILLISECONDS.toNanos(millis);
+    List<Timeout> due =
+        timeouts.stream()
+            .filter(timeout -> timeout.nanos() <= now && !timeout.future().isDone())
+            .sorted(Comparator.comparingLong(Timeout::nanos))
+            .toList();
+    timeouts.removeAll(due);
+    due.forEach(timeout -> timeout.task().run());
+  }
+
+  /** Tasks that were neither run nor cancelled. */
+  long scheduled() {
+    return timeouts.stream().filter(timeout -> !timeout.future().isDone()).count();
+  }
+}

@@ -1,0 +1,74 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.blocks.ChecksumAlgorithm;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.PartitionTable;
+import dev.sluice.rdma.RemoteRegion;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.zip.Checksum;
+
+/** A map output in the memory of a {@link FakeEngine}'s peer. */
+final class MapOutput {
+  private final long mapId;
+  private final byte[] data;
+  private final int[] offsets;
+  private final byte[] table;
+
+  /**
+   * @param lengths of the partitions
+   */
+  MapOutput(long mapId, int... lengths) {
+    this.mapId = mapId;
+    this.offsets = new int[lengths.length + 1];
+    for (int i = 0; i < lengths.length; i++) {
+      offsets[i + 1] = offsets[i] + lengths[i];
+    }
+    this.data = new byte[offsets[lengths.length]];
+    new Random(mapId).nextBytes(data);
+    this.table = table(lengths.length);
+  }
+
+  private byte[] table(int partitions) {
+    ByteBuffer entries =
+        ByteBuffer.allocate((partitions + 1) * PartitionTable.ENTRY_BYTES)
+            .order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i <= partitions; i++) {
+      entries.putLong(offsets[i]);
+      Checksum checksum = ChecksumAlgorithm.CRC32C.newChecksum();
+      if (i < partitions) {
+        checksum.update(data, offsets[i], offsets[i + 1] - offsets[i]);
+      }
+      entries.putLong(checksum.getValue());
+    }
+    return entries.array();
+  }
+
+  long mapId() {
+    return mapId;
+  }
+
+  byte[] data() {
+    return data;
+  }
+
+  /** The bytes of partitions [start, end). */
+  byte[] bytes(int start, int end) {
+    return Arrays.copyOfRange(data, offsets[start], offsets[end]);
+  }
+
+  /** Puts it into the peer's memory; the address tells registrations apart. */
+  MapOutputLocation register(FakeEngine engine, long address) {
+    long tableAddress = address + (1L << 32);
+    engine.map(address, data);
+    engine.map(tableAddress, table);
+    int rkey = (int) (address >> 8) + 1;
+    return new MapOutputLocation(
+        mapId,
+        new RemoteRegion(address, data.length, rkey),
+        new RemoteRegion(tableAddress, table.length, rkey + 1),
+        ChecksumAlgorithm.CRC32C);
+  }
+}

@@ -1,0 +1,156 @@
+package dev.sluice.spark.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.transfer.ReadException.Cause;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whatever fails and in whatever order threads run, each block has exactly one answer, which has
+ * its bytes, and no buffer is lost. Each round is a schedule of its own that its seed repeats.
+ */
+class RandomFaultsTest {
+  private static final int ROUNDS = 10_000;
+
+  @Test
+  void everyBlockHasExactlyOneRightAnswer() {
+    for (int seed = 0; seed < ROUNDS; seed++) {
+      new Round(seed).run();
+    }
+  }
+
+  /** Fetches at once, with steps in random order. */
+  private static final class Round {
+    private final int seed;
+    private final Random random;
+    private final List<Runnable> steps = new ArrayList<>();
+    private final ReadFixture fixture;
+    private final Map<String[], RecordingListener> fetches = new LinkedHashMap<>();
+    private final Map<Long, MapOutput> outputs = new HashMap<>();
+
+    Round(int seed) {
+      this.seed = seed;
+      this.random = new Random(seed);
+      this.fixture = new ReadFixture(ReadFixture.OPTIONS, steps::add);
+    }
+
+    void run() {
+      makeMapOutputs();
+      breakThings();
+      for (int i = 0; i < 3; i++) {
+        String[] blockIds = randomBlocks();
+        RecordingListener listener = new RecordingListener().keep();
+        fetches.put(blockIds, listener);
+        fixture.client.fetchBlocks("host", 99, "7", blockIds, listener, null);
+      }
+      runSteps();
+      fixture.timer.advanceMs(20_000);
+      runSteps();
+      check();
+    }
+
+    private void makeMapOutputs() {
+      for (long mapId = 0; mapId < 4; mapId++) {
+        int[] lengths = random.ints(5, 0, 2000).toArray();
+        boolean registered = chance(90);
+        outputs.put(
+            mapId,
+            registered
+                ? fixture.registered(mapId, lengths)
+                : fixture.unregistered(mapId, lengths));
+      }
+    }
+
+    private void breakThings() {
+      int failing = random.nextInt(50);
+      int corrupting = random.nextInt(50);
+      Cause[] causes = Cause.values();
+      fixture.engine.script(
+          (_, _) -> chance(failing) ? causes[random.nextInt(causes.length)] : null);
+      fixture.engine.afterRead(
+          read -> {
+            // The checksums of a table's pages are verified with the data: spoil data alone.
+            boolean data = read.bytes() % 16 != 0 || read.bytes() > 4 * 96;
+            if (data && chance(corrupting)) {
+              long place = random.nextLong(read.bytes());
+              byte spoilt = (byte) ~read.target().get(ValueLayout.JAVA_BYTE, place);
+              read.target().set(ValueLayout.JAVA_BYTE, place, spoilt);
+            }
+          });
+      fixture.locator.onInvalidate(
+          stale -> {
+            if (chance(50)) {
+              fixture.register(outputs.get(stale.mapId()));
+            }
+          });
+      if (chance(20)) {
+        fixture.engine.poolBytes(random.nextInt(10_000));
+      }
+      if (chance(5)) {
+        fixture.locator.silence();
+      }
+      for (long mapId = 0; mapId < 4; mapId++) {
+        if (chance(5)) {
+          fixture.spark.lose(ReadFixture.block(mapId, 0));
+        }
+      }
+    }
+
+    private String[] randomBlocks() {
+      List<String> blockIds = new ArrayList<>();
+      for (long mapId = 0; mapId < 4; mapId++) {
+        for (int partition = 0; partition < 5; partition++) {
+          if (chance(40)) {
+            blockIds.add(
+                chance(20)
+                    ? ReadFixture.batch(mapId, partition, 5)
+                    : ReadFixture.block(mapId, partition));
+          }
+        }
+      }
+      return blockIds.isEmpty()
+          ? new String[] {ReadFixture.block(0, 0)}
+          : blockIds.toArray(String[]::new);
+    }
+
+    private void runSteps() {
+      while (!steps.isEmpty()) {
+        steps.remove(random.nextInt(steps.size())).run();
+        if (chance(1)) {
+          fixture.timer.advanceMs(random.nextInt(9_000));
+        }
+      }
+    }
+
+    private void check() {
+      fetches.forEach(
+          (blockIds, listener) -> {
+            List<String> answered = new ArrayList<>(listener.successes().keySet());
+            answered.addAll(listener.failures().keySet());
+            assertThat(answered).as("seed %d", seed).containsExactlyInAnyOrder(blockIds);
+            assertThat(listener.repeated()).as("seed %d", seed).isEmpty();
+            listener
+                .successes()
+                .forEach(
+                    (blockId, bytes) ->
+                        assertThat(bytes)
+                            .as("seed %d, block %s", seed, blockId)
+                            .isEqualTo(fixture.written(blockId)));
+            listener.releaseKept();
+          });
+      assertThat(fixture.engine.buffersOut()).as("seed %d", seed).isZero();
+      assertThat(fixture.timer.scheduled()).as("seed %d", seed).isZero();
+    }
+
+    private boolean chance(int percent) {
+      return random.nextInt(100) < percent;
+    }
+  }
+}

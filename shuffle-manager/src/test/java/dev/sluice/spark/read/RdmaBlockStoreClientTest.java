@@ -1,0 +1,409 @@
+package dev.sluice.spark.read;
+
+import static dev.sluice.spark.read.ReadFixture.batch;
+import static dev.sluice.spark.read.ReadFixture.block;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.metrics.FallbackReason;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import java.lang.foreign.ValueLayout;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of blocks that are fetched to memory. */
+class RdmaBlockStoreClientTest {
+  private ReadFixture fixture = new ReadFixture();
+
+  @AfterEach
+  void everythingIsGivenBack() {
+    fixture.listener.releaseKept();
+    assertThat(fixture.engine.buffersOut()).isZero();
+    assertThat(fixture.listener.repeated()).isEmpty();
+    assertThat(fixture.timer.scheduled()).isZero();
+  }
+
+  @Test
+  void blocksOfManyMapOutputsAreReadWithOneRequest() {
+    String[] blocks = {block(10, 1), block(11, 0), block(12, 2)};
+    for (long mapId = 10; mapId < 13; mapId++) {
+      fixture.registered(mapId, 100, 200, 300);
+    }
+
+    fixture.fetch(blocks);
+
+    assertDelivered(blocks);
+    assertThat(fixture.engine.reads()).hasSize(2).last().satisfies(read -> {
+      assertThat(read.ranges()).hasSize(3);
+      assertThat(read.bytes()).isEqualTo(600);
+    });
+    assertThat(fixture.count("read.blocks")).isEqualTo(3);
+    assertThat(fixture.count("read.bytes")).isEqualTo(600);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void thePeerLearnsThatItsShuffleIsInUse() {
+    fixture.registered(10, 5);
+
+    fixture.fetch(block(10, 0));
+
+    assertThat(fixture.engine.touched()).extracting("id").containsOnly("7").hasSize(2);
+  }
+
+  @Test
+  void adjoiningBlocksAreOneRange() {
+    String[] blocks = {block(10, 3), block(10, 0), block(10, 1)};
+    fixture.registered(10, 10, 20, 0, 40, 50);
+
+    fixture.fetch(blocks);
+
+    assertDelivered(blocks);
+    assertThat(fixture.engine.reads().getLast().ranges()).hasSize(1);
+  }
+
+  @Test
+  void batchOfPartitionsIsOneBlock() {
+    fixture.registered(10, 10, 0, 30, 40);
+
+    fixture.fetch(batch(10, 1, 4));
+
+    assertDelivered(batch(10, 1, 4));
+    assertThat(fixture.count("read.blocks")).isEqualTo(1);
+  }
+
+  @Test
+  void batchMaySpanPagesOfTheTable() {
+    int[] lengths = new int[3 * TablePage.PARTITIONS + 7];
+    Arrays.fill(lengths, 3);
+    fixture.registered(10, lengths);
+
+    fixture.fetch(batch(10, 200, lengths.length));
+
+    assertDelivered(batch(10, 200, lengths.length));
+    assertThat(fixture.engine.reads().getFirst().ranges()).hasSize(4);
+  }
+
+  @Test
+  void groupsFitTheirBuffers() {
+    fixture.engine.maxBufferBytes(8192);
+    fixture.registered(10, 3000, 3000, 3000, 3000);
+    String[] blocks =
+        IntStream.range(0, 4).mapToObj(partition -> block(10, partition)).toArray(String[]::new);
+
+    fixture.fetch(blocks);
+
+    assertDelivered(blocks);
+    assertThat(fixture.engine.reads()).hasSize(3);
+  }
+
+  @Test
+  void blockLargerThanABufferGoesToSpark() {
+    fixture.engine.maxBufferBytes(4200);
+    fixture.registered(10, 4201, 100);
+
+    fixture.fetch(block(10, 0), block(10, 1));
+
+    assertDelivered(block(10, 0), block(10, 1));
+    assertFellBack(FallbackReason.BLOCK_KIND, block(10, 0));
+  }
+
+  @Test
+  void emptyBlockIsLeftToSpark() {
+    fixture.registered(10, 0, 100);
+
+    fixture.fetch(block(10, 0), block(10, 1));
+
+    assertFellBack(FallbackReason.BLOCK_KIND, block(10, 0));
+    assertThat(fixture.count("read.blocks")).isEqualTo(1);
+  }
+
+  @Test
+  void onlyUnregisteredMapOutputsGoToSpark() {
+    fixture.registered(10, 100);
+    fixture.unregistered(11, 100);
+
+    fixture.fetch(block(10, 0), block(11, 0));
+
+    assertDelivered(block(10, 0), block(11, 0));
+    assertFellBack(FallbackReason.NOT_REGISTERED, block(11, 0));
+    assertThat(fixture.count("fallback.bytes.NOT_REGISTERED")).isEqualTo(100);
+  }
+
+  @Test
+  void peerWithoutRdmaIsLeftToSpark() {
+    fixture.registered(10, 100);
+    fixture.locator.peer(null);
+
+    fixture.fetch(block(10, 0));
+
+    assertFellBack(FallbackReason.PEER, block(10, 0));
+  }
+
+  @Test
+  void otherKindsOfBlocksAreLeftToSpark() {
+    fixture.registered(10, 100);
+    String[] ids = {"shuffle_3_10_0", "rdd_1_2"};
+    fixture.spark.lose("rdd_1_2");
+
+    fixture.fetch(ids);
+
+    assertThat(fixture.spark.blockIdsFetched()).containsExactly(ids);
+    assertThat(fixture.fallbacks(FallbackReason.BLOCK_KIND)).isEqualTo(2);
+    assertThat(fixture.locator.executorsAsked()).isEmpty();
+  }
+
+  @Test
+  void ownBlocksAndThoseOfFallbackStorageAreLeftToSpark() {
+    fixture.unregistered(10, 100, 100);
+
+    fixture.client.fetchBlocks("h", 1, "1", ids(block(10, 0)), fixture.listener, null);
+    fixture.client.fetchBlocks("h", 1, "fallback", ids(block(10, 1)), fixture.listener, null);
+
+    assertThat(fixture.spark.fetches()).hasSize(2);
+    assertThat(fixture.locator.executorsAsked()).isEmpty();
+  }
+
+  @Test
+  void wireEncryptionLeavesEverythingToSpark() {
+    fixture = new ReadFixture(new ReadOptions(true, 1, 1, 1 << 16, 1, true, false));
+    fixture.registered(10, 100);
+
+    fixture.fetch(block(10, 0));
+
+    assertFellBack(FallbackReason.WIRE_ENCRYPTION, block(10, 0));
+  }
+
+  @Test
+  void loopbackNameIsThatOfTheExecutorItself() {
+    fixture.registered(10, 100);
+
+    fixture.client.fetchBlocks(
+        "host", 99, "1-loopback", ids(block(10, 0)), fixture.listener, null);
+
+    assertDelivered(block(10, 0));
+    assertThat(fixture.locator.executorsAsked()).containsExactly("1");
+  }
+
+  @Test
+  void staleLocationIsAskedForAgain() {
+    MapOutput output = fixture.registered(10, 100);
+    fixture.engine.script((number, read) -> number == 1 ? Cause.STALE_LOCATION : null);
+    fixture.locator.onInvalidate(_ -> fixture.register(output));
+
+    fixture.fetch(block(10, 0));
+
+    assertDelivered(block(10, 0));
+    assertThat(fixture.locator.invalidated()).hasSize(1);
+    assertThat(fixture.locator.executorsAsked()).hasSize(2);
+    assertThat(fixture.engine.reads()).as("table, data, table, data").hasSize(4);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void locationThatStaysStaleGoesToSpark() {
+    fixture.registered(10, 100);
+    fixture.engine.script((_, read) -> read.bytes() == 100 ? Cause.STALE_LOCATION : null);
+
+    fixture.fetch(block(10, 0));
+
+    assertDelivered(block(10, 0));
+    assertFellBack(FallbackReason.STALE_LOCATION, block(10, 0));
+    assertThat(fixture.locator.invalidated()).hasSize(1);
+  }
+
+  @Test
+  void tableWithFewerPartitionsThanAskedForIsStale() {
+    fixture.registered(10, 100, 100);
+    fixture.register(new MapOutput(10, 100));
+
+    fixture.fetch(block(10, 1));
+
+    assertFellBack(FallbackReason.STALE_LOCATION, block(10, 1));
+  }
+
+  @Test
+  void bytesThatAreNoTableAreStale() {
+    fixture.registered(10, 100, 100);
+    fixture.engine.afterRead(read -> read.target().set(ValueLayout.JAVA_BYTE, 7, (byte) -1));
+
+    fixture.fetch(block(10, 1));
+
+    assertDelivered(block(10, 1));
+    assertFellBack(FallbackReason.STALE_LOCATION, block(10, 1));
+  }
+
+  @Test
+  void failedReadGoesToSparkWithItsReason() {
+    fixture.registered(10, 100);
+    fixture.registered(11, 100);
+    fixture.engine.script((number, _) -> number == 0 ? null : Cause.CIRCUIT_OPEN);
+
+    fixture.fetch(block(10, 0), block(11, 0));
+
+    assertDelivered(block(10, 0), block(11, 0));
+    assertFellBack(FallbackReason.CIRCUIT_OPEN, block(10, 0), block(11, 0));
+  }
+
+  @Test
+  void wrongBytesAreReadOnceMore() {
+    fixture.registered(10, 100, 100);
+    fixture.engine.afterRead(read -> corrupt(read, fixture.engine.reads().size() == 2));
+
+    fixture.fetch(block(10, 0), block(10, 1));
+
+    assertDelivered(block(10, 0), block(10, 1));
+    assertThat(fixture.engine.reads()).as("table, both, the first alone").hasSize(3);
+    assertThat(fixture.engine.reads().getLast().bytes()).isEqualTo(100);
+    assertThat(fixture.count("corruptions")).isEqualTo(1);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void blockWhoseBytesStayWrongGoesToSpark() {
+    fixture.registered(10, 100, 100);
+    fixture.engine.afterRead(read -> corrupt(read, fixture.engine.reads().size() > 1));
+
+    fixture.fetch(block(10, 0), block(10, 1));
+
+    assertDelivered(block(10, 0), block(10, 1));
+    assertFellBack(FallbackReason.CHECKSUM, block(10, 0));
+    assertThat(fixture.count("corruptions")).isEqualTo(2);
+  }
+
+  @Test
+  void wrongByteInOnePartitionOfABatchIsNoticed() {
+    fixture.registered(10, 40, 0, 60);
+    fixture.engine.afterRead(read -> corrupt(read, fixture.engine.reads().size() > 1));
+
+    fixture.fetch(batch(10, 0, 3));
+
+    assertFellBack(FallbackReason.CHECKSUM, batch(10, 0, 3));
+  }
+
+  @Test
+  void withoutVerificationBytesAreDeliveredAsTheyAre() {
+    fixture = new ReadFixture(new ReadOptions(false, 1000, 1000, 1 << 16, 1 << 20, false, false));
+    fixture.registered(10, 100);
+    fixture.engine.afterRead(read -> corrupt(read, fixture.engine.reads().size() > 1));
+
+    fixture.fetch(block(10, 0));
+
+    assertThat(fixture.listener.successes().get(block(10, 0)))
+        .isNotEqualTo(fixture.written(block(10, 0)));
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void blocksThatFindNoBufferGoToSpark() {
+    fixture.registered(10, 5000, 100);
+    fixture.engine.poolBytes(4999);
+
+    fixture.fetch(block(10, 0));
+    fixture.fetch(block(10, 1));
+
+    assertDelivered(block(10, 0), block(10, 1));
+    assertFellBack(FallbackReason.BUFFERS, block(10, 0));
+  }
+
+  @Test
+  void blocksThatAreNotReadByTheDeadlineGoToSpark() {
+    fixture.registered(10, 100);
+    fixture.locator.silence();
+    fixture.fetch(block(10, 0));
+    assertThat(fixture.listener.successes()).isEmpty();
+
+    fixture.timer.advanceMs(9_999);
+    assertThat(fixture.listener.successes()).isEmpty();
+    fixture.timer.advanceMs(1);
+
+    assertDelivered(block(10, 0));
+    assertFellBack(FallbackReason.DEADLINE, block(10, 0));
+  }
+
+  @Test
+  void whatSparkCannotFetchEitherFails() {
+    fixture.unregistered(10, 100, 100);
+    fixture.spark.lose(block(10, 1));
+
+    fixture.fetch(block(10, 0), block(10, 1));
+
+    assertThat(fixture.listener.failures()).containsOnlyKeys(block(10, 1));
+    assertThat(fixture.listener.failures().get(block(10, 1))).hasMessage("no block shuffle_3_10_1");
+    assertThat(fixture.listener.successes()).containsOnlyKeys(block(10, 0));
+  }
+
+  @Test
+  void blocksFailWhenSparksClientThrows() {
+    fixture.unregistered(10, 100, 100, 100);
+    IllegalStateException broken = new IllegalStateException("client is closed");
+    fixture.spark.failWith(broken);
+
+    fixture.fetch(block(10, 0), block(10, 1), block(10, 2));
+
+    assertThat(fixture.listener.successes()).containsOnlyKeys(block(10, 0));
+    assertThat(fixture.listener.failures())
+        .containsOnlyKeys(block(10, 1), block(10, 2))
+        .containsValue(broken);
+  }
+
+  @Test
+  void listenerThatThrowsHoldsUpNoOtherBlock() {
+    fixture.registered(10, 100, 100, 100);
+    fixture.listener.throwOn(block(10, 1)::equals);
+
+    fixture.fetch(block(10, 0), block(10, 1), block(10, 2));
+
+    assertDelivered(block(10, 0), block(10, 1), block(10, 2));
+  }
+
+  @Test
+  void bufferReturnsWithTheLastOfItsBlocks() {
+    fixture.registered(10, 100, 100);
+    fixture.listener.keep();
+    fixture.fetch(block(10, 0), block(10, 1));
+    assertThat(fixture.engine.buffersOut()).isEqualTo(1);
+
+    ManagedBuffer first = fixture.listener.kept().removeFirst();
+    first.release();
+    assertThat(fixture.engine.buffersOut()).isEqualTo(1);
+    fixture.listener.releaseKept();
+
+    assertThat(fixture.engine.buffersOut()).isZero();
+  }
+
+  @Test
+  void closingLeavesSparksClientOpen() {
+    fixture.client.close();
+    fixture.client.close();
+
+    assertThat(fixture.spark.isClosed()).isFalse();
+  }
+
+  private void assertDelivered(String... blockIds) {
+    assertThat(fixture.listener.failures()).isEmpty();
+    assertThat(fixture.listener.successes()).containsOnlyKeys(blockIds);
+    fixture.listener.successes()
+        .forEach((blockId, bytes) -> assertThat(bytes).isEqualTo(fixture.written(blockId)));
+  }
+
+  private void assertFellBack(FallbackReason reason, String... blockIds) {
+    assertThat(fixture.spark.blockIdsFetched()).containsExactlyInAnyOrder(blockIds);
+    assertThat(fixture.fallbacks(reason)).isEqualTo(blockIds.length);
+    assertThat(fixture.spark.fetches())
+        .allSatisfy(fetch -> assertThat(fetch.host() + fetch.port()).isEqualTo("host99"));
+  }
+
+  private static String[] ids(String... blockIds) {
+    return blockIds;
+  }
+
+  private static void corrupt(FakeEngine.Read read, boolean now) {
+    if (now) {
+      byte first = read.target().get(ValueLayout.JAVA_BYTE, 0);
+      read.target().set(ValueLayout.JAVA_BYTE, 0, (byte) ~first);
+    }
+  }
+}

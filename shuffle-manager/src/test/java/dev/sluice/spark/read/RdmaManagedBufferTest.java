@@ -1,0 +1,90 @@
+package dev.sluice.spark.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RdmaManagedBufferTest {
+  private final FakeEngine engine = new FakeEngine(Runnable::run);
+  private final ReadEngine.Buffer pooled = acquire();
+
+  @Test
+  void theSliceReturnsWithTheLastReference() {
+    RdmaManagedBuffer first = new RdmaManagedBuffer(pooled, 0, 4);
+    RdmaManagedBuffer second = new RdmaManagedBuffer(pooled, 4, 4);
+    pooled.release();
+
+    first.retain();
+    first.release();
+    second.release();
+    assertThat(engine.buffersOut()).isEqualTo(1);
+    first.release();
+
+    assertThat(engine.buffersOut()).isZero();
+  }
+
+  @Test
+  void releasingTooOftenIsAnErrorAndReturnsNothingTwice() {
+    RdmaManagedBuffer data = new RdmaManagedBuffer(pooled, 0, 4);
+    data.release();
+
+    assertThatThrownBy(data::release).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(data::retain).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(data::createInputStream).isInstanceOf(IllegalStateException.class);
+    assertThat(engine.buffersOut()).isEqualTo(1);
+  }
+
+  @Test
+  void streamReadsTheSlice() throws IOException {
+    RdmaManagedBuffer data = new RdmaManagedBuffer(pooled, 1, 6);
+
+    try (InputStream in = data.createInputStream()) {
+      assertThat(in.available()).isEqualTo(6);
+      assertThat(in.read()).isEqualTo(1);
+      assertThat(in.skip(2)).isEqualTo(2);
+      assertThat(in.readNBytes(2)).containsExactly(4, 5);
+      assertThat(in.read(new byte[10])).isEqualTo(1);
+      assertThat(in.read()).isEqualTo(-1);
+      assertThat(in.read(new byte[10])).isEqualTo(-1);
+      assertThat(in.skip(1)).isZero();
+    }
+  }
+
+  @Test
+  void streamFailsOnceTheBufferIsReleased() throws IOException {
+    RdmaManagedBuffer data = new RdmaManagedBuffer(pooled, 0, 4);
+    try (InputStream in = data.createInputStream()) {
+      data.release();
+
+      assertThatThrownBy(in::read).isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  @Test
+  void bytesForNettyOutliveTheBuffer() {
+    RdmaManagedBuffer data = new RdmaManagedBuffer(pooled, 2, 2);
+
+    ByteBuf copy = (ByteBuf) data.convertToNetty();
+    data.release();
+    pooled.release();
+
+    assertThat(copy.readByte()).isEqualTo((byte) 2);
+    assertThat(copy.readByte()).isEqualTo((byte) 3);
+    copy.release();
+  }
+
+  private ReadEngine.Buffer acquire() {
+    List<ReadEngine.Buffer> buffers = new ArrayList<>();
+    engine.acquire(8, 0, buffers::add);
+    MemorySegment bytes = MemorySegment.ofArray(new byte[] {0, 1, 2, 3, 4, 5, 6, 7});
+    buffers.getFirst().segment().copyFrom(bytes);
+    return buffers.getFirst();
+  }
+}
