@@ -1,0 +1,66 @@
+package dev.sluice.benchmarks.terasort;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.examples.terasort.TeraInputFormat;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.spark.Partitioner;
+
+/**
+ * TeraSort's range partitioner: split points sampled from the input, keys compared as unsigned
+ * bytes. Made in the driver, used by every map task.
+ */
+final class KeyRanges extends Partitioner {
+  private static final long serialVersionUID = 1L;
+
+  /** Bytes of a key. */
+  static final int KEY_BYTES = 10;
+
+  /** The order of keys. */
+  static final Comparator<byte[]> ORDER =
+      (Comparator<byte[]> & java.io.Serializable) Arrays::compareUnsigned;
+
+  private final byte[][] splitPoints;
+
+  /**
+   * @param splitPoints first key of every partition but the first, ascending
+   */
+  KeyRanges(byte[][] splitPoints) {
+    this.splitPoints = splitPoints;
+  }
+
+  /** Has TeraSort's own sampler choose the split points. */
+  static KeyRanges sample(Path input, int partitions, Path temporary) throws IOException {
+    Job job = Job.getInstance(new Configuration());
+    job.setNumReduceTasks(partitions);
+    TeraInputFormat.setInputPaths(job, new org.apache.hadoop.fs.Path(input.toUri()));
+    try {
+      TeraInputFormat.writePartitionFile(job, new org.apache.hadoop.fs.Path(temporary.toUri()));
+    } catch (IOException | RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new IOException("sampling " + input, e);
+    }
+    byte[] keys = Files.readAllBytes(temporary);
+    byte[][] splitPoints = new byte[partitions - 1][];
+    for (int i = 0; i < splitPoints.length; i++) {
+      splitPoints[i] = Arrays.copyOfRange(keys, i * KEY_BYTES, (i + 1) * KEY_BYTES);
+    }
+    return new KeyRanges(splitPoints);
+  }
+
+  @Override
+  public int numPartitions() {
+    return splitPoints.length + 1;
+  }
+
+  @Override
+  public int getPartition(Object key) {
+    int found = Arrays.binarySearch(splitPoints, (byte[]) key, ORDER);
+    return found < 0 ? -found - 1 : found + 1;
+  }
+}

@@ -1,0 +1,91 @@
+package dev.sluice.benchmarks.terasort;
+
+import dev.sluice.benchmarks.StandardOutput;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.examples.terasort.TeraInputFormat;
+import org.apache.hadoop.examples.terasort.TeraOutputFormat;
+import org.apache.hadoop.io.Text;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+
+/**
+ * The driver process of one sort: its configuration comes as system properties, its result goes to
+ * a file. Started and ended by {@link SortProcess}.
+ */
+final class SortJob {
+  private static final long EXECUTORS_UP_MS = 60_000;
+  private static final long LISTENER_MS = 30_000;
+
+  private SortJob() {}
+
+  /**
+   * @param arguments input, output, number of reduce tasks, result file, label of the progress line
+   */
+  public static void main(String[] arguments) throws Exception {
+    PrintStream out = StandardOutput.claim();
+    Path input = Path.of(arguments[0]);
+    Path output = Path.of(arguments[1]);
+    int reducers = Integer.parseInt(arguments[2]);
+    Path result = Path.of(arguments[3]);
+    KeyRanges ranges = KeyRanges.sample(input, reducers, result.resolveSibling("split-points"));
+    SparkConf conf = new SparkConf();
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      TaskTotals tasks = new TaskTotals(Progress.on(out, arguments[4]));
+      spark.sc().addSparkListener(tasks);
+      awaitExecutors(spark, executors(conf.get("spark.master")));
+      long start = System.nanoTime();
+      sort(spark, input, output, ranges);
+      double seconds = (System.nanoTime() - start) / 1e9;
+      tasks.awaitJobEnd(LISTENER_MS);
+      new SortResult(seconds, tasks.remoteBytes(), null, null, Map.of()).write(result);
+    }
+  }
+
+  private static void sort(JavaSparkContext spark, Path input, Path output, KeyRanges ranges) {
+    JavaPairRDD<Text, Text> records =
+        spark.newAPIHadoopFile(
+            input.toUri().toString(),
+            TeraInputFormat.class,
+            Text.class,
+            Text.class,
+            new Configuration());
+    records
+        .mapToPair(record -> new Tuple2<>(bytes(record._1()), bytes(record._2())))
+        .repartitionAndSortWithinPartitions(ranges, KeyRanges.ORDER)
+        .mapToPair(record -> new Tuple2<>(new Text(record._1()), new Text(record._2())))
+        .saveAsNewAPIHadoopFile(
+            output.toUri().toString(), Text.class, Text.class, TeraOutputFormat.class);
+  }
+
+  /** The reader of TeraInputFormat reuses its Text objects. */
+  private static byte[] bytes(Text text) {
+    return Arrays.copyOf(text.getBytes(), text.getLength());
+  }
+
+  /** Executors that are still starting would leave all the work to the first one. */
+  private static void awaitExecutors(JavaSparkContext spark, int executors)
+      throws InterruptedException, TimeoutException {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(EXECUTORS_UP_MS);
+    while (spark.sc().getExecutorIds().size() < executors) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new TimeoutException(
+            "%d of %d executors within %d ms"
+                .formatted(spark.sc().getExecutorIds().size(), executors, EXECUTORS_UP_MS));
+      }
+      Thread.sleep(20);
+    }
+  }
+
+  /** Of {@code local-cluster[executors,cores,memory]}. */
+  private static int executors(String master) {
+    return Integer.parseInt(master.substring(master.indexOf('[') + 1, master.indexOf(',')));
+  }
+}

@@ -1,0 +1,157 @@
+package dev.sluice.benchmarks.terasort;
+
+import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.StandardOutput;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
+
+/** The command bin/terasort: sorts one input through Sluice and through the stock shuffle. */
+@Command(
+    name = "terasort",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = {
+      "Sorts TeraGen's records in executor processes of this machine, in turn through Sluice and",
+      "through Spark's own shuffle, and checks every output. Exit status 0 only if all is valid."
+    })
+public final class TeraSortCommand implements Callable<Integer> {
+  @Option(
+      names = "--size",
+      defaultValue = "1g",
+      converter = Sizes.class,
+      description = "Bytes to sort: 64m, 1g, ... (default: ${DEFAULT-VALUE})")
+  long size;
+
+  @Option(
+      names = "--executors",
+      defaultValue = "2",
+      description = "Executor processes (default: ${DEFAULT-VALUE})")
+  int executors;
+
+  @Option(
+      names = "--cores",
+      defaultValue = "1",
+      description = "Cores of an executor (default: ${DEFAULT-VALUE})")
+  int cores;
+
+  @Option(
+      names = "--memory",
+      defaultValue = "2g",
+      converter = Sizes.class,
+      description = "Heap of an executor (default: ${DEFAULT-VALUE})")
+  long memory;
+
+  @Option(names = "--partitions", description = "Reduce tasks (default: four for every core)")
+  Integer partitions;
+
+  @Option(
+      names = "--provider",
+      defaultValue = "auto",
+      description = "spark.shuffle.rdma.provider: auto, soft, ... (default: ${DEFAULT-VALUE})")
+  String provider;
+
+  @Option(
+      names = "--repeat",
+      defaultValue = "3",
+      description = "Sorts by each shuffle (default: ${DEFAULT-VALUE})")
+  int repeat;
+
+  @Option(names = "--no-stock", description = "Do not sort through the stock shuffle")
+  boolean noStock;
+
+  @Option(names = "--no-sluice", description = "Do not sort through Sluice")
+  boolean noSluice;
+
+  @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark configuration, for both")
+  Map<String, String> conf = new LinkedHashMap<>();
+
+  @Option(
+      names = "--expect-corruption",
+      description = "Corrupted READs are injected by --conf: fail if none was noticed")
+  boolean expectCorruption;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "Write the result there too")
+  Path json;
+
+  private final PrintStream out;
+
+  private TeraSortCommand(PrintStream out) {
+    this.out = out;
+  }
+
+  public static void main(String[] arguments) {
+    PrintStream out = StandardOutput.claim();
+    CommandLine command = new CommandLine(new TeraSortCommand(out));
+    command.setOut(new PrintWriter(out, true));
+    command.setExecutionExceptionHandler(TeraSortCommand::explain);
+    System.exit(command.execute(arguments));
+  }
+
+  private static int explain(Exception failure, CommandLine command, ParseResult parsed) {
+    System.err.println("terasort: " + failure);
+    return command.getCommandSpec().exitCodeOnExecutionException();
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Installation installation = Installation.fromEnvironment();
+    Path directory = installation.data().resolve("terasort");
+    TeraData data = new TeraData(directory, executors * cores);
+    System.err.printf("input: %s of TeraGen's records under %s%n", Sizes.format(size), directory);
+    TeraData.Input input = data.input(size);
+    SortConf confs = new SortConf(installation, this);
+    TeraSortReport report = new TeraSortReport(input, expectCorruption);
+    Path run = directory.resolve("run-" + ProcessHandle.current().pid());
+    for (int i = 0; i < repeat; i++) {
+      for (Shuffle shuffle : order(i)) {
+        String label = "%s %d/%d".formatted(shuffle.label(), i + 1, repeat);
+        SortProcess sort =
+            new SortProcess(installation, run.resolve(label.replaceAll("[ /]", "-")));
+        SortResult result = sort.run(input.directory(), reducers(), label, shuffle, confs);
+        report.add(shuffle, result, data.problems(sort.output(), input));
+        Directories.delete(sort.output());
+      }
+    }
+    finish(report, run);
+    return report.valid() ? 0 : 1;
+  }
+
+  private void finish(TeraSortReport report, Path run) throws IOException {
+    if (report.valid()) {
+      Directories.delete(run);
+    }
+    out.print(report.table());
+    if (json != null) {
+      Files.writeString(json, report.json() + System.lineSeparator());
+    }
+  }
+
+  /** Alternates, so that neither shuffle always comes right after the other. */
+  private List<Shuffle> order(int round) {
+    if (noStock) {
+      return List.of(Shuffle.SLUICE);
+    }
+    if (noSluice) {
+      return List.of(Shuffle.STOCK);
+    }
+    return round % 2 == 0
+        ? List.of(Shuffle.SLUICE, Shuffle.STOCK)
+        : List.of(Shuffle.STOCK, Shuffle.SLUICE);
+  }
+
+  private int reducers() {
+    return partitions != null ? partitions : 4 * executors * cores;
+  }
+}

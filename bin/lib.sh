@@ -1,0 +1,99 @@
+# What the commands in this folder share: finds JDK 25 and Maven, builds what is missing, and starts
+# Java programs of the benchmarks module. Sourced, not started.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+benchmarks_target=$root/benchmarks/target
+java_release=25
+
+die() {
+  printf '%s\n' "$*" >&2
+  exit 1
+}
+
+# The feature release of the JDK in a folder (25 for 25.0.1); nothing where there is no JDK.
+jdk_release() {
+  [[ -x $1/bin/java && -x $1/bin/javac ]] || return 0
+  "$1/bin/java" -XshowSettings:properties -version 2>&1 |
+    sed -n 's/^ *java\.specification\.version = \([0-9]*\).*/\1/p'
+}
+
+# Sets and exports JAVA_HOME: a JDK of the release that is needed, or newer.
+find_jdk() {
+  local candidate release java_on_path
+  local candidates=("${JAVA_HOME:-}" /usr/lib/jvm/* "$HOME"/.sdkman/candidates/java/*)
+  if java_on_path=$(command -v java); then
+    candidates+=("$(dirname "$(dirname "$(readlink -f "$java_on_path")")")")
+  fi
+  for candidate in "${candidates[@]}"; do
+    release=$(jdk_release "$candidate")
+    if ((${release:-0} >= java_release)); then
+      export JAVA_HOME=$candidate
+      return
+    fi
+  done
+  die "Sluice needs a JDK $java_release or newer, and there is none in JAVA_HOME (${JAVA_HOME:-not set}),
+/usr/lib/jvm, ~/.sdkman/candidates/java or on the PATH. Install one of:
+  Debian, Ubuntu:  apt-get install openjdk-25-jdk-headless
+  Fedora, RHEL:    dnf install java-25-openjdk-devel
+  Temurin:         temurin-25-jdk from https://adoptium.net/installation/linux
+  sdkman:          sdk install java 25-tem"
+}
+
+find_maven() {
+  command -v mvn >/dev/null || die "Sluice is built with Maven 3.8 or newer, and mvn is not on the PATH. Install one of:
+  Debian, Ubuntu:  apt-get install maven
+  Fedora, RHEL:    dnf install maven
+  sdkman:          sdk install maven"
+}
+
+# Whether sources are newer than the last build by build_benchmarks.
+benchmarks_outdated() {
+  local stamp=$benchmarks_target/bin-build-stamp
+  [[ -f $stamp && -n $(compgen -G "$root/shuffle-manager/target/sluice-spark-*.jar") ]] || return 0
+  [[ -n $(find "$root"/pom.xml "$root"/{rdma-net,block-server,shuffle-manager,benchmarks}/pom.xml \
+    "$root"/{rdma-net,block-server,shuffle-manager,benchmarks}/src/main \
+    -newer "$stamp" -type f -print -quit) ]]
+}
+
+build_benchmarks() {
+  find_jdk
+  if benchmarks_outdated; then
+    find_maven
+    mkdir -p "$benchmarks_target"
+    local log=$benchmarks_target/bin-build.log started
+    started=$(mktemp)
+    echo "building the jars (log: $log)" >&2
+    (cd "$root" && mvn -B -DskipTests -pl benchmarks -am package) >"$log" 2>&1 || {
+      rm -f "$started"
+      tail -n 30 "$log" >&2
+      die "the build failed; all of its output is in $log"
+    }
+    mv "$started" "$benchmarks_target/bin-build-stamp"
+  fi
+}
+
+# The jar of a module: of <name>-<version>.jar, without the ones that only have a suffix.
+module_jar() {
+  local jars
+  jars=$(compgen -G "$root/$1/target/$2-[0-9]*.jar" | grep -vE -- '-(tests|sources|javadoc)\.jar$') ||
+    die "there is no $1/target/$2-*.jar"
+  head -n 1 <<<"$jars"
+}
+
+# Replaces this process by a main class of the benchmarks module.
+exec_benchmark() {
+  build_benchmarks
+  export SLUICE_SPARK_JARS=$benchmarks_target/spark/jars
+  export SLUICE_JAR SLUICE_BENCHMARKS_JAR
+  SLUICE_JAR=$(module_jar shuffle-manager sluice-spark)
+  SLUICE_BENCHMARKS_JAR=$(module_jar benchmarks sluice-benchmarks)
+  export SLUICE_DATA=${SLUICE_DATA:-${XDG_CACHE_HOME:-$HOME/.cache}/sluice}
+  mkdir -p "$SLUICE_DATA"
+  if [[ -t 2 ]]; then
+    export SLUICE_TERMINAL=1
+  fi
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC \
+    --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+    -Dsluice.log="$SLUICE_DATA/${1##*.}.log" \
+    -cp "$SLUICE_BENCHMARKS_JAR:$SLUICE_JAR:$SLUICE_SPARK_JARS/*" "$@"
+}
