@@ -63,7 +63,7 @@ build_benchmarks() {
     local log=$benchmarks_target/bin-build.log started
     started=$(mktemp)
     echo "building the jars (log: $log)" >&2
-    (cd "$root" && mvn -B -DskipTests -pl benchmarks -am package) >"$log" 2>&1 || {
+    (cd "$root" && mvn -B -ntp -Dstyle.color=never -DskipTests -pl benchmarks -am package) >"$log" 2>&1 || {
       rm -f "$started"
       tail -n 30 "$log" >&2
       die "the build failed; all of its output is in $log"

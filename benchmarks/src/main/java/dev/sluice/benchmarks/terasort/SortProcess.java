@@ -21,6 +21,7 @@ import org.apache.spark.launcher.JavaModuleOptions;
 final class SortProcess {
   private static final long TIMEOUT_MINUTES = 60;
   private static final String DRIVER_MEMORY = "-Xmx1g";
+  private static final int ERROR_LINES = 30;
 
   private final Installation installation;
   private final Path directory;
@@ -61,11 +62,16 @@ final class SortProcess {
             label));
     int status = await(builder(command, home).start());
     if (status != 0) {
+      List<String> errors = Files.readAllLines(directory.resolve("driver.err"));
       throw new IOException(
-          "driver ended with status %d; see driver.err, driver.log and spark/work in %s"
-              .formatted(status, directory));
+          "%s: driver ended with status %d; see driver.log and spark/work in %s%n%s"
+              .formatted(label, status, directory, String.join("\n", last(ERROR_LINES, errors))));
     }
     return SortResult.read(result);
+  }
+
+  private static List<String> last(int count, List<String> lines) {
+    return lines.subList(Math.max(0, lines.size() - count), lines.size());
   }
 
   private String classPath(Path home, Shuffle shuffle) {

@@ -1,0 +1,81 @@
+package dev.sluice.benchmarks.terasort;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class TeraSortReportTest {
+  private static final TeraData.Input INPUT = new TeraData.Input(Path.of("input"), 10, "5abc");
+
+  @Test
+  void theResultIsOneJsonObjectThatBeginsWithTheAgreedKeys() throws Exception {
+    TeraSortReport report = report(false);
+    report.add(Shuffle.SLUICE, sluice(2.5, 700, Map.of("read.bytes", 700L)), List.of());
+    report.add(Shuffle.STOCK, stock(2.0), List.of());
+    assertThat(report.json())
+        .startsWith(
+            """
+            {"valid":true,"records":10,"checksum":"5abc","provider":"soft","sluice_s":[2.5],\
+            "stock_s":[2.0],"bytes":{"read":700,"local":300,"fallback":0},"fallbacks":{}\
+            """);
+  }
+
+  @Test
+  void allRemoteBytesOfSparkMustHaveBeenRead() {
+    TeraSortReport report = report(false);
+    report.add(Shuffle.SLUICE, sluice(1, 701, Map.of("read.bytes", 700L)), List.of());
+    assertThat(report.valid()).isFalse();
+    assertThat(report.table()).contains("INVALID sluice 1: 700 bytes by READ").contains("701");
+  }
+
+  @Test
+  void aFallbackIsInvalidWithItsReason() throws Exception {
+    TeraSortReport report = report(false);
+    report.add(Shuffle.SLUICE, sluice(1, 700, FALLBACK), List.of());
+    assertThat(report.valid()).isFalse();
+    assertThat(report.json()).contains("\"fallbacks\":{\"checksum\":1}");
+  }
+
+  @Test
+  void injectedCorruptionMustBeNoticedAndMayFallBack() {
+    TeraSortReport noticed = report(true);
+    noticed.add(Shuffle.SLUICE, sluice(1, 700, with(FALLBACK, "read.corrupt", 2L)), List.of());
+    assertThat(noticed.valid()).isTrue();
+    TeraSortReport unnoticed = report(true);
+    unnoticed.add(Shuffle.SLUICE, sluice(1, 700, Map.of("read.bytes", 700L)), List.of());
+    assertThat(unnoticed.valid()).isFalse();
+  }
+
+  @Test
+  void anInvalidOutputOfTheStockShuffleIsInvalidToo() {
+    TeraSortReport report = report(false);
+    report.add(Shuffle.STOCK, stock(1), List.of("checksum 1 is not the input's 5abc"));
+    assertThat(report.valid()).isFalse();
+    assertThat(report.table()).contains("INVALID stock 1: checksum 1");
+  }
+
+  private static final Map<String, Long> FALLBACK =
+      Map.of("read.bytes", 600L, "fallback.bytes.checksum", 100L, "fallback.blocks.checksum", 1L);
+
+  private static TeraSortReport report(boolean expectCorruption) {
+    return new TeraSortReport(INPUT, expectCorruption);
+  }
+
+  private static SortResult sluice(double seconds, long remoteBytes, Map<String, Long> totals) {
+    return new SortResult(seconds, remoteBytes, "soft", "soft0", with(totals, "local.bytes", 300L));
+  }
+
+  private static SortResult stock(double seconds) {
+    return new SortResult(seconds, 700, null, null, Map.of());
+  }
+
+  private static Map<String, Long> with(Map<String, Long> totals, String name, long value) {
+    Map<String, Long> with = new HashMap<>(totals);
+    with.put(name, value);
+    return with;
+  }
+}
