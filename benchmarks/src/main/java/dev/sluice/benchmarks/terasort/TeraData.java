@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.Sizes;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Reader;

@@ -1,7 +1,11 @@
 package dev.sluice.benchmarks.terasort;
 
+import dev.sluice.benchmarks.ClusterConf;
 import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.DriverProcess;
 import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.StandardOutput;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -27,6 +31,8 @@ import picocli.CommandLine.ParseResult;
       "through Spark's own shuffle, and checks every output. Exit status 0 only if all is valid."
     })
 public final class TeraSortCommand implements Callable<Integer> {
+  private static final String OUTPUT = "output";
+
   @Option(
       names = "--size",
       defaultValue = "1g",
@@ -71,9 +77,6 @@ public final class TeraSortCommand implements Callable<Integer> {
   @Option(names = "--no-stock", description = "Do not sort through the stock shuffle")
   boolean noStock;
 
-  @Option(names = "--no-sluice", description = "Do not sort through Sluice")
-  boolean noSluice;
-
   @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark configuration, for both")
   Map<String, String> conf = new LinkedHashMap<>();
 
@@ -111,21 +114,35 @@ public final class TeraSortCommand implements Callable<Integer> {
     TeraData data = new TeraData(directory, executors * cores);
     System.err.printf("input: %s of TeraGen's records under %s%n", Sizes.format(size), directory);
     TeraData.Input input = data.input(size);
-    SortConf confs = new SortConf(installation, this);
     TeraSortReport report = new TeraSortReport(input, expectCorruption);
     Path run = directory.resolve("run-" + ProcessHandle.current().pid());
-    for (int i = 0; i < repeat; i++) {
+    for (int i = 1; i <= repeat; i++) {
       for (Shuffle shuffle : order(i)) {
-        String label = "%s %d/%d".formatted(shuffle.label(), i + 1, repeat);
-        SortProcess sort =
-            new SortProcess(installation, run.resolve(label.replaceAll("[ /]", "-")));
-        SortResult result = sort.run(input.directory(), reducers(), label, shuffle, confs);
-        report.add(shuffle, result, data.problems(sort.output(), input));
-        Directories.delete(sort.output());
+        Path sort = run.resolve(shuffle.label() + "-" + i);
+        SortResult result = sort(installation, input, shuffle, i, sort);
+        report.add(shuffle, result, data.problems(sort.resolve(OUTPUT), input));
+        Directories.delete(sort.resolve(OUTPUT));
       }
     }
     finish(report, run);
     return report.valid() ? 0 : 1;
+  }
+
+  private SortResult sort(
+      Installation installation, TeraData.Input input, Shuffle shuffle, int round, Path directory)
+      throws IOException, InterruptedException {
+    Path result = directory.resolve("result.json");
+    new DriverProcess(installation, directory)
+        .run(
+            SortJob.class,
+            shuffle,
+            new ClusterConf(executors, cores, memory / 1_000_000, size, provider, conf),
+            input.directory().toString(),
+            directory.resolve(OUTPUT).toString(),
+            Integer.toString(partitions != null ? partitions : 4 * executors * cores),
+            result.toString(),
+            "%s %d/%d".formatted(shuffle.label(), round, repeat));
+    return SortResult.read(result);
   }
 
   private void finish(TeraSortReport report, Path run) throws IOException {
@@ -143,15 +160,8 @@ public final class TeraSortCommand implements Callable<Integer> {
     if (noStock) {
       return List.of(Shuffle.SLUICE);
     }
-    if (noSluice) {
-      return List.of(Shuffle.STOCK);
-    }
-    return round % 2 == 0
+    return round % 2 == 1
         ? List.of(Shuffle.SLUICE, Shuffle.STOCK)
         : List.of(Shuffle.STOCK, Shuffle.SLUICE);
-  }
-
-  private int reducers() {
-    return partitions != null ? partitions : 4 * executors * cores;
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.terasort;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Statistics;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -57,7 +58,7 @@ final class TeraSortReport {
     if (!expectCorruption && result.sum(FALLBACK_BLOCKS) != 0) {
       found.add("blocks fell back to Spark's own transfer: " + result.byReason(FALLBACK_BLOCKS));
     }
-    if (expectCorruption && result.total("read.corrupt") == 0) {
+    if (expectCorruption && result.total("corruptions") == 0) {
       found.add("no corrupted READ was noticed");
     }
   }

@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.terasort;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.Shuffle;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -37,13 +38,13 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(1, 700, FALLBACK), List.of());
     assertThat(report.valid()).isFalse();
-    assertThat(report.json()).contains("\"fallbacks\":{\"checksum\":1}");
+    assertThat(report.json()).contains("\"fallbacks\":{\"CHECKSUM\":1}");
   }
 
   @Test
   void injectedCorruptionMustBeNoticedAndMayFallBack() {
     TeraSortReport noticed = report(true);
-    noticed.add(Shuffle.SLUICE, sluice(1, 700, with(FALLBACK, "read.corrupt", 2L)), List.of());
+    noticed.add(Shuffle.SLUICE, sluice(1, 700, with(FALLBACK, "corruptions", 2L)), List.of());
     assertThat(noticed.valid()).isTrue();
     TeraSortReport unnoticed = report(true);
     unnoticed.add(Shuffle.SLUICE, sluice(1, 700, Map.of("read.bytes", 700L)), List.of());
@@ -59,7 +60,7 @@ class TeraSortReportTest {
   }
 
   private static final Map<String, Long> FALLBACK =
-      Map.of("read.bytes", 600L, "fallback.bytes.checksum", 100L, "fallback.blocks.checksum", 1L);
+      Map.of("read.bytes", 600L, "fallback.bytes.CHECKSUM", 100L, "fallback.blocks.CHECKSUM", 1L);
 
   private static TeraSortReport report(boolean expectCorruption) {
     return new TeraSortReport(INPUT, expectCorruption);

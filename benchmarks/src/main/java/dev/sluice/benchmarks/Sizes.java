@@ -1,4 +1,4 @@
-package dev.sluice.benchmarks.terasort;
+package dev.sluice.benchmarks;
 
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -7,7 +7,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Sizes on the command line: decimal, as TeraSort counts (1g is ten million records). */
-final class Sizes implements ITypeConverter<Long> {
+public final class Sizes implements ITypeConverter<Long> {
   private static final Pattern SIZE = Pattern.compile("(\\d{1,9})([kmgt]?)b?");
   private static final String UNITS = "kmgt";
 
@@ -26,7 +26,7 @@ final class Sizes implements ITypeConverter<Long> {
   }
 
   /** The shortest exact form: 64m, 1500m, 1g. */
-  static String format(long bytes) {
+  public static String format(long bytes) {
     long size = bytes;
     int unit = -1;
     while (size != 0 && size % 1000 == 0 && unit < UNITS.length() - 1) {

@@ -1,4 +1,4 @@
-package dev.sluice.benchmarks.terasort;
+package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

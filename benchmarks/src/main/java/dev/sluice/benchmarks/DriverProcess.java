@@ -1,6 +1,5 @@
-package dev.sluice.benchmarks.terasort;
+package dev.sluice.benchmarks;
 
-import dev.sluice.benchmarks.Installation;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,12 +12,12 @@ import java.util.concurrent.TimeUnit;
 import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
- * Runs one sort in a driver process of its own, so that no run finds a JVM that an earlier one has
+ * Runs a Spark driver in a process of its own, so that no run finds a JVM that an earlier one has
  * warmed up. Everything that it and its executors write is under one directory: logs, Spark's local
- * directories, the executors' work directories and the output. Used by one thread, which waits for
+ * directories, the executors' work directories and its results. Used by one thread, which waits for
  * the end; the process dies with this one.
  */
-final class SortProcess {
+public final class DriverProcess {
   private static final long TIMEOUT_MINUTES = 60;
   private static final String DRIVER_MEMORY = "-Xmx1g";
   private static final int ERROR_LINES = 30;
@@ -26,52 +25,45 @@ final class SortProcess {
   private final Installation installation;
   private final Path directory;
 
-  SortProcess(Installation installation, Path directory) {
+  /**
+   * @param directory must not exist
+   */
+  public DriverProcess(Installation installation, Path directory) {
     this.installation = installation;
     this.directory = directory;
   }
 
-  Path output() {
-    return directory.resolve("output");
-  }
-
   /**
-   * @param label names the sort in its progress
-   * @throws IOException when the sort failed; says where the logs are
+   * Runs to the end; what the driver prints to standard output is progress.
+   *
+   * @throws IOException when the driver failed, with its last messages and where its logs are
    */
-  SortResult run(Path input, int reducers, String label, Shuffle shuffle, SortConf conf)
+  public void run(Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
       throws IOException, InterruptedException {
     Path home = Files.createDirectories(directory.resolve("spark"));
     Files.createSymbolicLink(home.resolve("jars"), installation.sparkJars());
-    Path result = directory.resolve("result.json");
-    Path log = directory.resolve("driver.log");
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add(DRIVER_MEMORY);
     command.addAll(List.of(JavaModuleOptions.defaultModuleOptionArray()));
-    command.add("-Dsluice.log=" + log);
+    command.add("-Dsluice.log=" + directory.resolve("driver.log"));
     command.add("-Dspark.local.dir=" + directory.resolve("local"));
-    conf.of(shuffle).forEach((key, value) -> command.add("-D" + key + "=" + value));
-    command.addAll(List.of("-cp", classPath(home, shuffle), SortJob.class.getName()));
-    command.addAll(
-        List.of(
-            input.toString(),
-            output().toString(),
-            Integer.toString(reducers),
-            result.toString(),
-            label));
+    cluster
+        .of(shuffle, installation)
+        .forEach((key, value) -> command.add("-D" + key + "=" + value));
+    command.addAll(List.of("-cp", classPath(home, shuffle), main.getName()));
+    command.addAll(List.of(arguments));
     int status = await(builder(command, home).start());
     if (status != 0) {
       List<String> errors = Files.readAllLines(directory.resolve("driver.err"));
       throw new IOException(
           "%s: driver ended with status %d; see driver.log and spark/work in %s%n%s"
-              .formatted(label, status, directory, String.join("\n", last(ERROR_LINES, errors))));
+              .formatted(shuffle.label(), status, directory, String.join("\n", last(errors))));
     }
-    return SortResult.read(result);
   }
 
-  private static List<String> last(int count, List<String> lines) {
-    return lines.subList(Math.max(0, lines.size() - count), lines.size());
+  private static List<String> last(List<String> lines) {
+    return lines.subList(Math.max(0, lines.size() - ERROR_LINES), lines.size());
   }
 
   private String classPath(Path home, Shuffle shuffle) {
@@ -97,11 +89,11 @@ final class SortProcess {
   }
 
   private static int await(Process process) throws IOException, InterruptedException {
-    Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "sort-destroyer"));
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "driver-destroyer"));
     Thread.startVirtualThread(() -> relayProgress(process));
     try {
       if (!process.waitFor(TIMEOUT_MINUTES, TimeUnit.MINUTES)) {
-        throw new IOException("the sort did not end within " + TIMEOUT_MINUTES + " minutes");
+        throw new IOException("the driver did not end within " + TIMEOUT_MINUTES + " minutes");
       }
       return process.exitValue();
     } finally {
@@ -109,12 +101,12 @@ final class SortProcess {
     }
   }
 
-  /** Standard output of the driver is its progress; standard output of this process the result. */
+  /** Standard output of this process is for results. */
   private static void relayProgress(Process process) {
     try (InputStream progress = process.getInputStream()) {
       progress.transferTo(System.err);
     } catch (IOException e) {
-      System.err.println("progress of the sort is lost: " + e.getMessage());
+      System.err.println("progress of the driver is lost: " + e.getMessage());
     }
   }
 }

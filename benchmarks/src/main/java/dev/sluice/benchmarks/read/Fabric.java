@@ -1,0 +1,56 @@
+package dev.sluice.benchmarks.read;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.transfer.TransferOptions;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.Set;
+
+/** How both processes set up the software provider. */
+final class Fabric {
+  static final int SEND_QUEUE_DEPTH = 128;
+
+  private static final QueuePairCapabilities CAPABILITIES =
+      new QueuePairCapabilities(SEND_QUEUE_DEPTH, 1, 1, 1, 0);
+
+  /** As an executor has them by default. */
+  static final TransferOptions TRANSFER_OPTIONS =
+      new TransferOptions(
+          256 << 20,
+          16,
+          SEND_QUEUE_DEPTH,
+          1 << 20,
+          5_000,
+          60_000,
+          3,
+          60_000,
+          20,
+          ConnectionAttributes.DEFAULT);
+
+  private Fabric() {}
+
+  static Device openDevice() throws IOException {
+    return new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress());
+  }
+
+  /** A queue pair that takes and answers READs, in INIT. */
+  static QueuePair queuePair(ProtectionDomain domain, CompletionQueue queue) throws IOException {
+    QueuePair queuePair = domain.createQueuePair(queue, queue, CAPABILITIES);
+    queuePair.toInit(Set.of(AccessFlag.REMOTE_READ));
+    return queuePair;
+  }
+
+  static void connect(QueuePair queuePair, QueuePairAddress remote) throws IOException {
+    queuePair.toRtr(remote, ConnectionAttributes.DEFAULT);
+    queuePair.toRts();
+  }
+}

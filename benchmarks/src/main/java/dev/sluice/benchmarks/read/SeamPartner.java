@@ -1,0 +1,115 @@
+package dev.sluice.benchmarks.read;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.CompletionChannel;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.WorkCompletions;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/** READs on one queue pair by the provider seam alone: one thread posts, polls and sleeps. */
+final class SeamPartner implements Partner {
+  private static final long TARGET_BYTES = 8 << 20;
+  private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
+  private static final long STALL_MS = 10_000;
+
+  private final Arena arena = Arena.ofShared();
+  private final Device device;
+  private final CompletionChannel channel;
+  private final CompletionQueue queue;
+  private final MemoryRegion target;
+  private final QueuePair queuePair;
+  private final RemoteRegion remote;
+  private final WorkCompletions completions = new WorkCompletions(Fabric.SEND_QUEUE_DEPTH);
+
+  SeamPartner(PeerProcess peer, RemoteRegion remote) throws IOException {
+    this.remote = remote;
+    device = Fabric.openDevice();
+    ProtectionDomain domain = device.allocateProtectionDomain();
+    channel = device.createCompletionChannel();
+    queue = device.createCompletionQueue(Fabric.SEND_QUEUE_DEPTH + 1, channel);
+    target =
+        domain.register(arena.allocate(TARGET_BYTES, 4096), Set.of(AccessFlag.LOCAL_WRITE));
+    queuePair = Fabric.queuePair(domain, queue);
+    Fabric.connect(queuePair, peer.connect(ControlMessages.SEAM, queuePair.address()));
+  }
+
+  @Override
+  public String name() {
+    return "seam";
+  }
+
+  @Override
+  public long measure(Workload workload) throws IOException {
+    long start = System.nanoTime();
+    int posted = 0;
+    int completed = 0;
+    while (completed < workload.count()) {
+      int allowed = Math.min(workload.count(), completed + workload.inFlight());
+      if (posted < allowed) {
+        queuePair.postSend(chain(workload, posted, allowed));
+        posted = allowed;
+      }
+      completed += awaitCompletions();
+    }
+    return System.nanoTime() - start;
+  }
+
+  private List<SendWorkRequest> chain(Workload workload, int from, int to) {
+    List<SendWorkRequest> chain = new ArrayList<>(to - from);
+    for (int i = from; i < to; i++) {
+      long slot = target.address() + (long) (i % workload.inFlight()) * workload.bytes();
+      chain.add(
+          SendWorkRequest.read(
+              i,
+              new ScatterGatherEntry(slot, workload.bytes(), target.lkey()),
+              remote.address() + workload.offset(i, remote.length()),
+              remote.rkey(),
+              true));
+    }
+    return chain;
+  }
+
+  /** Polls for a while, then sleeps until there is an event. */
+  private int awaitCompletions() throws IOException {
+    long spinUntil = System.nanoTime() + SPIN_NANOS;
+    do {
+      if (queue.poll(completions) > 0) {
+        return succeeded();
+      }
+      Thread.onSpinWait();
+    } while (System.nanoTime() - spinUntil < 0);
+    queue.requestNotify(false);
+    if (queue.poll(completions) == 0 && !channel.await(STALL_MS)) {
+      throw new IOException("no READ completed within " + STALL_MS + " ms");
+    }
+    return succeeded();
+  }
+
+  private int succeeded() throws IOException {
+    for (int i = 0; i < completions.size(); i++) {
+      if (completions.status(i) != WorkCompletionStatus.SUCCESS) {
+        throw new IOException("READ " + completions.wrId(i) + ": " + completions.status(i));
+      }
+    }
+    return completions.size();
+  }
+
+  @Override
+  public void close() {
+    device.close();
+    arena.close();
+  }
+}
