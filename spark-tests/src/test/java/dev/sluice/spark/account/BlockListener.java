@@ -1,0 +1,30 @@
+package dev.sluice.spark.account;
+
+import org.apache.spark.SparkEnv;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.shuffle.ShuffleManager;
+
+/**
+ * Notes at the end of every application what its shuffle manager counted, for {@link BlockAccount}.
+ * Spark makes one for each context (spark.extraListeners) and calls it on its listener thread,
+ * which {@code SparkContext.stop} waits for before it stops executors and manager.
+ */
+public final class BlockListener extends SparkListener {
+  private long remoteBlocks;
+
+  @Override
+  public void onTaskEnd(SparkListenerTaskEnd end) {
+    if (end.taskMetrics() != null) {
+      remoteBlocks += end.taskMetrics().shuffleReadMetrics().remoteBlocksFetched();
+    }
+  }
+
+  @Override
+  public void onApplicationEnd(SparkListenerApplicationEnd end) {
+    ShuffleManager manager = SparkEnv.get().shuffleManager();
+    Totals totals = ManagerTotals.settled(manager, t -> t.read() + t.fallback() >= remoteBlocks);
+    BlockAccount.note(manager.getClass().getName(), totals);
+  }
+}

@@ -1,0 +1,47 @@
+package dev.sluice.spark.account;
+
+import java.util.Arrays;
+import java.util.Set;
+
+/**
+ * The suites of Spark's that may do without READs, or with blocks by Spark's own transfer, each
+ * with the reason: the only list of such exceptions.
+ */
+enum Deviation {
+  NONE("", true, Set.of(), ""),
+  HOST_LOCAL(
+      "RdmaHostLocalShuffleReadingSuite",
+      false,
+      Set.of(),
+      "asserts that all blocks are read from the disk of the same host");
+
+  private final String suite;
+  private final boolean reads;
+  private final Set<String> fallback;
+  private final String reason;
+
+  Deviation(String suite, boolean reads, Set<String> fallback, String reason) {
+    this.suite = suite;
+    this.reads = reads;
+    this.fallback = fallback;
+    this.reason = reason;
+  }
+
+  static Deviation of(String suite) {
+    return Arrays.stream(values()).filter(d -> d.suite.equals(suite)).findFirst().orElse(NONE);
+  }
+
+  /** Whether blocks must be READ. */
+  boolean reads() {
+    return reads;
+  }
+
+  /** The fallback reasons that may occur. */
+  Set<String> fallback() {
+    return fallback;
+  }
+
+  String reason() {
+    return reason;
+  }
+}

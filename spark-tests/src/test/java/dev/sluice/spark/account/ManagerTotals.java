@@ -1,0 +1,48 @@
+package dev.sluice.spark.account;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.apache.spark.shuffle.ShuffleManager;
+
+/** Reads what a driver's shuffle manager counted. */
+public final class ManagerTotals {
+  private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(10);
+
+  private ManagerTotals() {}
+
+  /** What is counted now; nothing for the stock manager. */
+  @SuppressWarnings("unchecked")
+  public static Totals of(ShuffleManager manager) {
+    try {
+      return new Totals((Map<String, Long>) manager.getClass().getMethod("totals").invoke(manager));
+    } catch (NoSuchMethodException stock) {
+      return Totals.NONE;
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("Reading the totals of " + manager, e);
+    }
+  }
+
+  /**
+   * Waits until the executors' counters have arrived, which is a little after their tasks' ends.
+   *
+   * @return what is counted then, or at the deadline
+   */
+  public static Totals settled(ShuffleManager manager, Predicate<Totals> complete) {
+    long deadline = System.nanoTime() + SETTLE_TIMEOUT.toNanos();
+    Totals totals = of(manager);
+    while (!totals.equals(Totals.NONE)
+        && !complete.test(totals)
+        && System.nanoTime() - deadline < 0) {
+      try {
+        TimeUnit.MILLISECONDS.sleep(50);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return totals;
+      }
+      totals = of(manager);
+    }
+    return totals;
+  }
+}

@@ -1,0 +1,20 @@
+package dev.sluice.spark.suites.extended;
+
+import dev.sluice.spark.account.BlockAccount;
+import dev.sluice.spark.suites.SuiteConf;
+import org.apache.spark.shuffle.HostLocalShuffleReadingSuite;
+
+/** Spark's own {@link HostLocalShuffleReadingSuite}. */
+public final class RdmaHostLocalShuffleReadingSuite extends HostLocalShuffleReadingSuite {
+  @Override
+  public void beforeAll() {
+    SuiteConf.withoutLoopback();
+    super.beforeAll();
+  }
+
+  @Override
+  public void afterAll() {
+    super.afterAll();
+    BlockAccount.settle(getClass());
+  }
+}
