@@ -1,0 +1,130 @@
+package dev.sluice.spark.cluster;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * A standalone Master and Workers on the loopback interface, each a process. Whoever starts it
+ * closes it, which kills them all, executors included; for one thread.
+ */
+public final class StandaloneCluster implements AutoCloseable {
+  private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
+  private static final Pattern MASTER_URL = Pattern.compile("Starting Spark master at (\\S+)");
+  private static final Pattern REGISTERED = Pattern.compile("Successfully registered with master");
+
+  private final SparkHome home;
+  private final Path directory;
+  private final List<SparkProcess> processes = new ArrayList<>();
+  private final List<SparkProcess> workers = new ArrayList<>();
+  private String masterUrl;
+
+  private StandaloneCluster(SparkHome home, Path directory) {
+    this.home = home;
+    this.directory = directory;
+  }
+
+  /**
+   * @param directory for logs and the Workers' directories
+   * @param workers how many, each with {@code cores} cores and {@code memory} as Spark writes it
+   * @param workerOptions JVM options, system properties with Spark's keys above all
+   */
+  public static StandaloneCluster start(
+      SparkHome home,
+      Path directory,
+      int workers,
+      int cores,
+      String memory,
+      List<String> workerOptions)
+      throws IOException, InterruptedException {
+    StandaloneCluster cluster = new StandaloneCluster(home, directory);
+    try {
+      cluster.startMaster();
+      for (int i = 0; i < workers; i++) {
+        cluster.startWorker("worker-" + i, cores, memory, workerOptions);
+      }
+      for (SparkProcess worker : cluster.workers) {
+        worker.awaitLog(REGISTERED, START_TIMEOUT);
+      }
+      return cluster;
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  private void startMaster() throws IOException, InterruptedException {
+    SparkProcess master =
+        start(
+            "master",
+            directory,
+            List.of(),
+            "org.apache.spark.deploy.master.Master",
+            List.of("--host", "127.0.0.1", "--port", "0", "--webui-port", "0"));
+    masterUrl = master.awaitLog(MASTER_URL, START_TIMEOUT).group(1);
+  }
+
+  private void startWorker(String name, int cores, String memory, List<String> options)
+      throws IOException {
+    Path own = directory.resolve(name);
+    List<String> arguments =
+        List.of(
+            "--host",
+            "127.0.0.1",
+            "--webui-port",
+            "0",
+            "--cores",
+            Integer.toString(cores),
+            "--memory",
+            memory,
+            "--work-dir",
+            own.resolve("work").toString(),
+            masterUrl);
+    workers.add(start(name, own, options, "org.apache.spark.deploy.worker.Worker", arguments));
+  }
+
+  /**
+   * Runs an application in client mode, by SparkSubmit.
+   *
+   * @param conf Spark's configuration
+   * @param options what else SparkSubmit understands, "--jars" for one
+   * @return the driver's process, which this cluster closes too
+   */
+  public SparkProcess submit(
+      String name,
+      Map<String, String> conf,
+      List<String> options,
+      String mainClass,
+      Path jar,
+      List<String> arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(List.of("--master", masterUrl, "--class", mainClass));
+    conf.forEach((key, value) -> command.addAll(List.of("--conf", key + "=" + value)));
+    command.addAll(options);
+    command.add(jar.toString());
+    command.addAll(arguments);
+    return start(name, directory, List.of(), "org.apache.spark.deploy.SparkSubmit", command);
+  }
+
+  /** The Workers, in the order of their names: their descendants are the executors. */
+  public List<SparkProcess> workers() {
+    return List.copyOf(workers);
+  }
+
+  @Override
+  public void close() {
+    processes.reversed().forEach(SparkProcess::close);
+  }
+
+  private SparkProcess start(
+      String name, Path where, List<String> jvmOptions, String mainClass, List<String> arguments)
+      throws IOException {
+    SparkProcess process = SparkProcess.start(home, where, name, jvmOptions, mainClass, arguments);
+    processes.add(process);
+    return process;
+  }
+}

@@ -1,0 +1,17 @@
+package dev.sluice.spark.deployment;
+
+import java.nio.file.Path;
+
+/** Where the build put the jar that users drop in. */
+final class DropInJar {
+  private DropInJar() {}
+
+  static Path path() {
+    return Path.of(System.getProperty("sluice.jar"));
+  }
+
+  /** The directory of the whole project. */
+  static Path project() {
+    return path().getParent().getParent().getParent();
+  }
+}

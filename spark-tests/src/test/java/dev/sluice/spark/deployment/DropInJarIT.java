@@ -1,0 +1,74 @@
+package dev.sluice.spark.deployment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The jar that users drop in holds our classes, all of them, and nothing else. */
+final class DropInJarIT {
+  private static final int JAVA_25 = 69;
+  private static final int JAVA_17 = 61;
+  private static final String ENTRY_POINT = "dev/sluice/spark/RdmaShuffleManager.class";
+  private static final List<String> MODULES =
+      List.of("rdma-net", "block-server", "shuffle-manager");
+
+  @Test
+  void holdsOnlyOurClassesTheManifestAndLicences() throws IOException {
+    assertThat(entries())
+        .allMatch(
+            name ->
+                name.matches("dev/sluice/.+\\.class")
+                    || name.equals("META-INF/MANIFEST.MF")
+                    || name.matches("META-INF/(LICENSE|NOTICE)(\\.\\w+)?"));
+  }
+
+  @Test
+  void holdsEveryClassOfEveryModule() throws IOException {
+    for (String module : MODULES) {
+      assertThat(classesOf(module)).as("classes of %s", module).isNotEmpty();
+      assertThat(entries()).as("classes of %s", module).containsAll(classesOf(module));
+    }
+  }
+
+  @Test
+  void isForJava25ButForTheEntryPointWhichSaysSoOnOlderOnes() throws IOException {
+    try (JarFile jar = new JarFile(DropInJar.path().toFile())) {
+      for (JarEntry entry : jar.stream().filter(e -> e.getName().endsWith(".class")).toList()) {
+        int expected = entry.getName().equals(ENTRY_POINT) ? JAVA_17 : JAVA_25;
+        assertThat(classFileVersion(jar, entry)).as(entry.getName()).isEqualTo(expected);
+      }
+      assertThat(jar.getEntry(ENTRY_POINT)).isNotNull();
+    }
+  }
+
+  private static int classFileVersion(JarFile jar, JarEntry entry) throws IOException {
+    try (DataInputStream in = new DataInputStream(jar.getInputStream(entry))) {
+      in.skipNBytes(Integer.BYTES + Short.BYTES); // the magic number and the minor version
+      return in.readUnsignedShort();
+    }
+  }
+
+  private static List<String> entries() throws IOException {
+    try (JarFile jar = new JarFile(DropInJar.path().toFile())) {
+      return jar.stream().filter(e -> !e.isDirectory()).map(JarEntry::getName).toList();
+    }
+  }
+
+  private static List<String> classesOf(String module) throws IOException {
+    Path classes = DropInJar.project().resolve(module).resolve("target/classes");
+    try (Stream<Path> files = Files.walk(classes)) {
+      return files
+          .filter(file -> file.toString().endsWith(".class"))
+          .map(file -> classes.relativize(file).toString())
+          .toList();
+    }
+  }
+}
