@@ -1,0 +1,115 @@
+package dev.sluice.spark.scenarios;
+
+import dev.sluice.spark.account.ManagerTotals;
+import dev.sluice.spark.account.Totals;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.sql.SparkSession;
+
+/**
+ * A Spark application with its driver in this JVM and two executors in theirs, which do not read
+ * each other's files from disk. Whoever starts it closes it; for one thread.
+ */
+final class LocalCluster implements AutoCloseable {
+  private static final long LISTENER_TIMEOUT_MS = 30_000;
+
+  private final SparkSession session;
+  private final ReadMetrics metrics = new ReadMetrics();
+
+  private LocalCluster(SparkConf conf) {
+    this.session = SparkSession.builder().config(conf).getOrCreate();
+    session.sparkContext().addSparkListener(metrics);
+  }
+
+  /**
+   * @param settings keys and values in turn, over those of {@link #conf}
+   */
+  static LocalCluster start(String... settings) {
+    return new LocalCluster(conf(settings));
+  }
+
+  /** Two executors of one core, provider "soft"; with {@code settings}, keys and values in turn. */
+  static SparkConf conf(String... settings) {
+    SparkConf conf =
+        new SparkConf(false)
+            .setMaster("local-cluster[2,1,1024]")
+            .setAppName("scenario")
+            .set("spark.shuffle.manager", System.getProperty("spark.shuffle.manager"))
+            .set("spark.shuffle.rdma.provider", "soft")
+            .set("spark.shuffle.readHostLocalDisk", "false")
+            .set("spark.scheduler.minRegisteredResourcesRatio", "1.0")
+            .set("spark.ui.enabled", "false");
+    for (int i = 0; i < settings.length; i += 2) {
+      conf.set(settings[i], settings[i + 1]);
+    }
+    return conf;
+  }
+
+  SparkSession session() {
+    return session;
+  }
+
+  JavaSparkContext context() {
+    return JavaSparkContext.fromSparkContext(session.sparkContext());
+  }
+
+  /** Blocks and bytes by path, of driver and executors, once they have all reported. */
+  Totals totals() {
+    ReadMetrics.Sums spark = metrics();
+    return ManagerTotals.settled(
+        SparkEnv.get().shuffleManager(), t -> t.read() + t.fallback() >= spark.remoteBlocks());
+  }
+
+  /** What Spark's own task metrics say. */
+  ReadMetrics.Sums metrics() {
+    SparkContext context = session.sparkContext();
+    try {
+      context.listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
+    } catch (TimeoutException e) {
+      throw new IllegalStateException("Task metrics have not arrived", e);
+    }
+    return metrics.sums();
+  }
+
+  /** The executors' processes. */
+  List<ProcessHandle> executors() {
+    return ProcessHandle.current()
+        .descendants()
+        .filter(p -> p.info().commandLine().orElse("").contains("CoarseGrainedExecutorBackend"))
+        .toList();
+  }
+
+  @Override
+  public void close() {
+    session.stop();
+  }
+
+  /** Sums up the tasks' shuffle read metrics; called on Spark's listener thread. */
+  static final class ReadMetrics extends SparkListener {
+    record Sums(long remoteBlocks, long remoteBytes, long localBlocks) {}
+
+    private Sums sums = new Sums(0, 0, 0);
+
+    @Override
+    public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
+      if (end.taskMetrics() != null) {
+        var read = end.taskMetrics().shuffleReadMetrics();
+        sums =
+            new Sums(
+                sums.remoteBlocks + read.remoteBlocksFetched(),
+                sums.remoteBytes + read.remoteBytesRead(),
+                sums.localBlocks + read.localBlocksFetched());
+      }
+    }
+
+    synchronized Sums sums() {
+      return sums;
+    }
+  }
+}

@@ -1,0 +1,26 @@
+package dev.sluice.spark.scenarios;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.account.Totals;
+
+/** Which way the blocks of an application went. */
+final class PathAssert {
+  private PathAssert() {}
+
+  /** Every block from another executor was READ, and there were some. */
+  static void allRead(LocalCluster cluster) {
+    Totals totals = cluster.totals();
+    assertThat(totals.fallbackByReason()).isEmpty();
+    assertThat(totals.read()).isPositive().isEqualTo(cluster.metrics().remoteBlocks());
+    assertThat(totals.readBytes()).isEqualTo(cluster.metrics().remoteBytes());
+  }
+
+  /** Every block from another executor went by Spark's own transfer, for this reason only. */
+  static void allFellBack(LocalCluster cluster, String reason) {
+    Totals totals = cluster.totals();
+    assertThat(totals.read()).isZero();
+    assertThat(totals.fallbackByReason()).containsOnlyKeys(reason);
+    assertThat(totals.fallback()).isEqualTo(cluster.metrics().remoteBlocks());
+  }
+}
