@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
  * @param counters the manager's sums over driver and executors, by its names
  */
 public record Totals(Map<String, Long> counters) {
-  static final String FALLBACK = "fallback.";
+  static final String FALLBACK = "fallback.blocks.";
 
   public static final Totals NONE = new Totals(Map.of());
 
@@ -19,15 +19,20 @@ public record Totals(Map<String, Long> counters) {
   }
 
   public long read() {
-    return of("readBlocks");
+    return of("read.blocks");
   }
 
   public long readBytes() {
-    return of("readBytes");
+    return of("read.bytes");
   }
 
   public long local() {
-    return of("localBlocks");
+    return of("local.blocks");
+  }
+
+  /** Blocks whose bytes did not match Spark's checksum after a READ. */
+  public long corruptions() {
+    return of("corruptions");
   }
 
   public long fallback() {

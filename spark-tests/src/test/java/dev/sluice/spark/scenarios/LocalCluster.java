@@ -92,9 +92,9 @@ final class LocalCluster implements AutoCloseable {
 
   /** Sums up the tasks' shuffle read metrics; called on Spark's listener thread. */
   static final class ReadMetrics extends SparkListener {
-    record Sums(long remoteBlocks, long remoteBytes, long localBlocks) {}
+    record Sums(long remoteBlocks, long remoteBytes, long remoteBytesToDisk, long localBlocks) {}
 
-    private Sums sums = new Sums(0, 0, 0);
+    private Sums sums = new Sums(0, 0, 0, 0);
 
     @Override
     public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
@@ -104,6 +104,7 @@ final class LocalCluster implements AutoCloseable {
             new Sums(
                 sums.remoteBlocks + read.remoteBlocksFetched(),
                 sums.remoteBytes + read.remoteBytesRead(),
+                sums.remoteBytesToDisk + read.remoteBytesReadToDisk(),
                 sums.localBlocks + read.localBlocksFetched());
       }
     }
