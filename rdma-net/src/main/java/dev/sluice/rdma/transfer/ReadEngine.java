@@ -176,10 +176,15 @@ final class ReadEngine implements Connections.ConnectListener {
 
   private int post(Peer peer) {
     Connection connection = peer.connection();
+    if (peer.waiting().isEmpty()) {
+      return 0;
+    }
     if (connection == null) {
-      if (!connect(peer) && peer.schedule()) {
-        toConnect.add(peer);
+      if (connect(peer)) {
+        return 1;
       }
+      peer.schedule();
+      toConnect.add(peer);
       return 0;
     }
     if (connection.state() != Connection.State.READY) {

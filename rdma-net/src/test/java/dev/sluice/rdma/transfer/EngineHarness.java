@@ -1,0 +1,127 @@
+package dev.sluice.rdma.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.QueuePairAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** A {@link ReadEngine} on a {@link ScriptedDevice}, turned by hand, with a clock that stands. */
+final class EngineHarness implements QueuePairConnector {
+  static final TransferOptions OPTIONS =
+      new TransferOptions(
+          1 << 20, 4, 8, 4096, 1_000, 60_000, 3, 5_000, 0, ConnectionAttributes.DEFAULT);
+
+  /** One read, its answers and its buffer. */
+  final class TestRead implements ReadListener {
+    final ReadRequest request;
+    final List<Object> answers = new ArrayList<>();
+
+    TestRead(PeerAddress peer, long deadlineNanos, int... lengths) {
+      List<ReadRange> ranges = new ArrayList<>();
+      int total = 0;
+      for (int length : lengths) {
+        ranges.add(new ReadRange(0x10_0000L * (ranges.size() + 1), length, 7));
+        total += length;
+      }
+      List<PooledBuffer> taken = new ArrayList<>();
+      buffers.acquire(Math.max(1, total), deadlineNanos, taken::add);
+      request = new ReadRequest(peer, ranges, taken.getFirst(), deadlineNanos, this);
+      engine.submit(request);
+      taken.getFirst().release();
+    }
+
+    @Override
+    public void onSuccess() {
+      answers.add("success");
+    }
+
+    @Override
+    public void onFailure(ReadException failure) {
+      answers.add(failure.failure());
+    }
+
+    void assertUnanswered() {
+      assertThat(answers).isEmpty();
+    }
+
+    void assertSucceeded() {
+      assertThat(answers).containsExactly("success");
+    }
+
+    void assertFailed(ReadException.Cause cause) {
+      assertThat(answers).containsExactly(cause);
+    }
+  }
+
+  final ScriptedDevice device = new ScriptedDevice();
+  final TransferCounters counters = new TransferCounters();
+  final BufferPool buffers;
+  final TaskQueue tasks;
+  final ReadEngine engine;
+  final List<CompletableFuture<QueuePairAddress>> exchanges = new ArrayList<>();
+  final List<Integer> released = new ArrayList<>();
+  boolean connectAtOnce = true;
+  long now = 1_000_000_000_000L;
+  int wakeUps;
+
+  EngineHarness() {
+    this(OPTIONS, 64);
+  }
+
+  EngineHarness(TransferOptions options, int completionQueueCapacity) {
+    device.capacity = completionQueueCapacity;
+    buffers = new BufferPool(device, options.bufferPoolBytes(), counters);
+    tasks = new TaskQueue(counters, () -> wakeUps++);
+    Connections connections = new Connections(device, device, options, this, counters, tasks);
+    engine = new ReadEngine(device, connections, buffers, options, counters, tasks, () -> now);
+  }
+
+  static PeerAddress peer(String id) {
+    return new PeerAddress(id, "host-" + id, 1);
+  }
+
+  TestRead read(String peer, int... lengths) {
+    return new TestRead(peer(peer), now + TimeUnit.SECONDS.toNanos(30), lengths);
+  }
+
+  TestRead readWithin(long deadlineMs, String peer, int... lengths) {
+    return new TestRead(peer(peer), now + TimeUnit.MILLISECONDS.toNanos(deadlineMs), lengths);
+  }
+
+  /** Turns the engine until it has nothing to do at this instant. */
+  void run() {
+    for (int turns = 0; engine.doWork() > 0; turns++) {
+      assertThat(turns).as("the engine comes to rest").isLessThan(10_000);
+    }
+  }
+
+  void advanceMs(long ms) {
+    now += TimeUnit.MILLISECONDS.toNanos(ms);
+    engine.doWork(); // the tick is its last step
+    run();
+  }
+
+  long count(TransferCounter counter) {
+    return counters.get(counter);
+  }
+
+  @Override
+  public CompletableFuture<QueuePairAddress> exchange(
+      PeerAddress peer, String providerName, QueuePairAddress local) {
+    CompletableFuture<QueuePairAddress> answer = new CompletableFuture<>();
+    exchanges.add(answer);
+    if (connectAtOnce) {
+      answer.complete(device.address(1000 + exchanges.size()));
+    }
+    return answer;
+  }
+
+  @Override
+  public void released(PeerAddress peer, int localQpNumber) {
+    released.add(localQpNumber);
+  }
+}

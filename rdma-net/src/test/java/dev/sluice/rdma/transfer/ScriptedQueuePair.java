@@ -1,0 +1,160 @@
+package dev.sluice.rdma.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.PostException;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.QueuePairState;
+import dev.sluice.rdma.ReceiveWorkRequest;
+import dev.sluice.rdma.SendFlag;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+
+/** A queue pair of a {@link ScriptedDevice}: completes its work requests when a test says so. */
+final class ScriptedQueuePair implements QueuePair {
+  final Deque<SendWorkRequest> outstanding = new ArrayDeque<>();
+  final List<List<SendWorkRequest>> chains = new ArrayList<>();
+  Set<AccessFlag> access;
+  int refuseAt = -1;
+
+  private final ScriptedDevice device;
+  private final int qpNumber;
+  private final QueuePairCapabilities capabilities;
+  private QueuePairState state = QueuePairState.RESET;
+  private boolean closed;
+
+  ScriptedQueuePair(ScriptedDevice device, int qpNumber, QueuePairCapabilities capabilities) {
+    this.device = device;
+    this.qpNumber = qpNumber;
+    this.capabilities = capabilities;
+  }
+
+  /** The first {@code count} outstanding work requests succeed. */
+  void succeed(int count) {
+    for (int i = 0; i < count; i++) {
+      SendWorkRequest done = outstanding.remove();
+      if (done.flags().contains(SendFlag.SIGNALED)) {
+        complete(done, WorkCompletionStatus.SUCCESS);
+      }
+    }
+  }
+
+  void succeedAll() {
+    succeed(outstanding.size());
+  }
+
+  /** The first outstanding work request fails, the others are flushed. */
+  void fail(WorkCompletionStatus status) {
+    complete(outstanding.remove(), status);
+    state = QueuePairState.ERROR;
+    flush();
+  }
+
+  /** Every outstanding work request is flushed, without a first failure. */
+  void flush() {
+    while (!outstanding.isEmpty()) {
+      complete(outstanding.remove(), WorkCompletionStatus.WR_FLUSH_ERR);
+    }
+  }
+
+  private void complete(SendWorkRequest done, WorkCompletionStatus status) {
+    device.completions.add(new ScriptedDevice.Completion(done.wrId(), status, qpNumber));
+  }
+
+  @Override
+  public void postSend(List<SendWorkRequest> chain) throws PostException {
+    assertThat(state).isIn(QueuePairState.RTS, QueuePairState.ERROR);
+    chains.add(List.copyOf(chain));
+    for (int i = 0; i < chain.size(); i++) {
+      if (i == refuseAt) {
+        throw new PostException("post", VerbsException.EINVAL, "scripted", i);
+      }
+      assertThat(outstanding.size()).as("send queue").isLessThan(capabilities.maxSendWr());
+      assertThat(device.outstanding()).as("completion queue").isLessThan(device.capacity());
+      outstanding.add(chain.get(i));
+    }
+    assertThat(chain.getLast().flags())
+        .as("else nothing retires the chain")
+        .contains(SendFlag.SIGNALED);
+  }
+
+  @Override
+  public void toError() {
+    state = QueuePairState.ERROR;
+    if (device.flushes) {
+      flush();
+    }
+  }
+
+  @Override
+  public void toReset() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void toInit(Set<AccessFlag> remoteAccess) {
+    move(QueuePairState.RESET, QueuePairState.INIT);
+    access = Set.copyOf(remoteAccess);
+  }
+
+  @Override
+  public void toRtr(QueuePairAddress remote, ConnectionAttributes attributes) {
+    move(QueuePairState.INIT, QueuePairState.RTR);
+  }
+
+  @Override
+  public void toRts() {
+    move(QueuePairState.RTR, QueuePairState.RTS);
+  }
+
+  private void move(QueuePairState from, QueuePairState to) {
+    assertThat(state).isEqualTo(from);
+    state = to;
+  }
+
+  @Override
+  public int qpNumber() {
+    return qpNumber;
+  }
+
+  @Override
+  public QueuePairState state() {
+    return state;
+  }
+
+  @Override
+  public QueuePairCapabilities capabilities() {
+    return capabilities;
+  }
+
+  @Override
+  public QueuePairAddress address() {
+    return device.address(qpNumber);
+  }
+
+  @Override
+  public void postReceive(List<ReceiveWorkRequest> chain) {
+    throw new UnsupportedOperationException();
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    outstanding.clear();
+    device.completions.removeIf(completion -> completion.qpNumber() == qpNumber);
+  }
+}
