@@ -14,7 +14,8 @@ import org.apache.spark.network.util.TransportConf;
  *
  * <p>Created by the shuffle manager once per process, which closes it before the registry and the
  * RDMA endpoint that it hands requests to. Requests are handled on the transport's threads. One
- * connection per peer process: 1,000 executors make 1,000 sockets and no further threads.
+ * connection per peer process: 1,000 executors make 1,000 sockets, on as many threads as the
+ * transport is configured with.
  */
 public final class BlockServer implements AutoCloseable {
   private final TransportContext context;

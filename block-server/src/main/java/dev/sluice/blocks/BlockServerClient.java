@@ -32,7 +32,9 @@ import org.apache.spark.network.util.TransportConf;
  * connects through it. Any thread may call it. Answers come on the transport's threads, and
  * dependents of the futures run there; each request is answered within the request timeout.
  *
- * <p>One connection per peer: at 1,000 executors 1,000 sockets and about 1 MB of heap.
+ * <p>One connection per peer that is asked: 1,000 sockets at 1,000 executors. A location takes 49
+ * bytes on the way, so resolving all 100 map outputs of a peer takes 5 KB, and those of all peers 5
+ * MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
   private final String localId;

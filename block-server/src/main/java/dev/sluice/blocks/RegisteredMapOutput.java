@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /**
- * A map output that can be READ. About 300 bytes of heap, 30 KB an executor of 1,000 that hold
- * 100,000 map outputs, independent of the number of partitions.
+ * A map output that can be READ. Less than 1 KB of heap whatever the number of partitions: 100 KB
+ * an executor where 1,000 executors hold 100,000 map outputs.
  *
  * @param location what peers get
  * @param file the data file

@@ -149,13 +149,22 @@ final class RegisteredShuffle {
           new MapOutputLocation(
               mapId, data == null ? NO_DATA : data.toRemote(), table.remote(), algorithm);
       return new RegisteredMapOutput(location, files.data(), data, table.memory(), memory);
-    } catch (VerbsException e) {
-      if (e.errno() == VerbsException.ENOMEM) {
-        budget.lowerBelowUse();
-        throw new NoRoomException("the provider registers no more memory", e);
-      }
-      throw e;
+    } catch (OutOfMemoryError e) {
+      throw exhausted(e);
+    } catch (IOException e) {
+      throw isExhaustion(e) ? exhausted(e) : e;
     }
+  }
+
+  /** ENOMEM of the provider, or of mmap, which {@link FileChannel#map} wraps. */
+  private static boolean isExhaustion(IOException e) {
+    return e.getCause() instanceof OutOfMemoryError
+        || (e instanceof VerbsException verbs && verbs.errno() == VerbsException.ENOMEM);
+  }
+
+  private NoRoomException exhausted(Throwable cause) {
+    budget.lowerBelowUse();
+    return new NoRoomException("a limit of the system or of the provider is reached", cause);
   }
 
   /** The map output's files are replaced or deleted. Also waits for its registration to end. */

@@ -164,7 +164,7 @@ class RegistrationBudgetTest {
   @Test
   void theFirstRefusalWarnsAndSaysWhatToDo() throws Exception {
     open(OUTPUT_BYTES, 100);
-    try (LogCapture log = new LogCapture(MapOutputRegistry.class)) {
+    try (LogCapture log = new LogCapture(Registrar.class)) {
       for (int shuffleId = 1; shuffleId <= 4; shuffleId++) {
         resolve(shuffleId);
       }
