@@ -1,0 +1,82 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is closed leaves no file descriptor, thread or mapping behind. */
+class BlockServerLeakTest {
+  private static final TransportConf CONF =
+      new TransportConf(
+          "leaktest",
+          new MapConfigProvider(
+              Map.of(
+                  "spark.leaktest.io.serverThreads", "1",
+                  "spark.leaktest.io.clientThreads", "1")));
+
+  @TempDir Path directory;
+
+  @Test
+  void closingLeavesNothingOpen() throws Exception {
+    TestMapOutputs outputs = new TestMapOutputs(directory);
+    for (long mapId = 0; mapId < 20; mapId++) {
+      outputs.write(1, mapId, 1000);
+    }
+    useAndClose(outputs);
+    awaitNoThreads();
+    long before = openFiles();
+    for (int i = 0; i < 3; i++) {
+      useAndClose(outputs);
+    }
+    awaitNoThreads();
+
+    assertThat(openFiles()).isLessThanOrEqualTo(before);
+    assertThat(outputs.mappings()).isZero();
+  }
+
+  private static void useAndClose(TestMapOutputs outputs) throws Exception {
+    FakeProtectionDomain domain = new FakeProtectionDomain();
+    RegistryLimits limits = new RegistryLimits(1 << 20, 100, 1_000, false);
+    try (MapOutputRegistry registry =
+            new MapOutputRegistry(domain, outputs::find, limits, new RecordingListener(), () -> 0);
+        BlockServer server =
+            new BlockServer(CONF, "localhost", 0, List.of(), "soft", new FakeAcceptor(), registry);
+        BlockServerClient client =
+            new BlockServerClient("client", CONF, List.of(), 10_000, () -> 0)) {
+      PeerAddress peer = new PeerAddress("server", "localhost", server.port());
+      long[] mapIds = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+      assertThat(client.resolve(peer, 1, mapIds).get(20, TimeUnit.SECONDS)).doesNotContainNull();
+      assertThat(outputs.mappings()).isEqualTo(10);
+    }
+    assertThat(domain.openRegions()).isZero();
+  }
+
+  private static long openFiles() throws IOException {
+    try (var files = Files.list(Path.of("/proc/self/fd"))) {
+      return files.count();
+    }
+  }
+
+  /** The transport's threads end a few seconds after it was closed. */
+  private static void awaitNoThreads() throws InterruptedException {
+    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(
+            thread ->
+                thread.getName().startsWith("leaktest-")
+                    || thread.getName().equals("sluice-register"))) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNs);
+      Thread.sleep(10);
+    }
+  }
+}

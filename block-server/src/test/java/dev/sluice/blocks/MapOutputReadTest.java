@@ -1,0 +1,126 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The whole way between two processes' devices: resolve, connect, READ the table, READ the data.
+ */
+class MapOutputReadTest {
+  private static final int SHUFFLE = 3;
+  private static final TransportConf CONF = new TransportConf("sluice", MapConfigProvider.EMPTY);
+
+  @TempDir Path directory;
+  private TestMapOutputs outputs;
+  private SoftNode serving;
+  private SoftNode reading;
+  private MapOutputRegistry registry;
+  private BlockServer server;
+  private BlockServerClient client;
+  private PeerAddress peer;
+
+  @BeforeEach
+  void open() throws Exception {
+    outputs = new TestMapOutputs(directory);
+    serving = new SoftNode();
+    reading = new SoftNode();
+    registry =
+        new MapOutputRegistry(
+            serving.domain(),
+            outputs::find,
+            new RegistryLimits(1 << 24, 100, 1_000, false),
+            new RecordingListener(),
+            () -> 0);
+    server = new BlockServer(CONF, "localhost", 0, List.of(), "soft", serving, registry);
+    client = new BlockServerClient("reader", CONF, List.of(), 10_000, () -> 0);
+    peer = new PeerAddress("server", "localhost", server.port());
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    client.close();
+    server.close();
+    registry.close();
+    assertThat(outputs.mappings()).isZero();
+    reading.close();
+    serving.close();
+  }
+
+  private QueuePair connect() throws Exception {
+    QueuePair queuePair = reading.newQueuePair(Set.of());
+    SoftNode.connect(
+        queuePair, client.exchange(peer, "soft", queuePair.address()).get(20, TimeUnit.SECONDS));
+    return queuePair;
+  }
+
+  private MapOutputLocation resolve(long mapId) throws Exception {
+    return client.resolve(peer, SHUFFLE, new long[] {mapId}).get(20, TimeUnit.SECONDS).getFirst();
+  }
+
+  @Test
+  void aPartitionIsReadByItsTable() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 7, 10, 100_000, 20);
+    MapOutputLocation location = resolve(7);
+    QueuePair queuePair = connect();
+
+    reading.postRead(queuePair, location.table());
+    assertThat(reading.awaitCompletion()).isEqualTo(WorkCompletionStatus.SUCCESS);
+    ByteBuffer table =
+        ByteBuffer.wrap(reading.received(location.table().length())).order(ByteOrder.LITTLE_ENDIAN);
+    assertThat(table.getLong(PartitionTable.ENTRY_BYTES)).isEqualTo(10);
+    assertThat(table.getLong(2 * PartitionTable.ENTRY_BYTES)).isEqualTo(100_010);
+
+    reading.postRead(queuePair, location.data());
+    assertThat(reading.awaitCompletion()).isEqualTo(WorkCompletionStatus.SUCCESS);
+    assertThat(reading.received(data.length)).isEqualTo(data);
+  }
+
+  @Test
+  void anUnregisteredShuffleIsAStaleLocation() throws Exception {
+    outputs.write(SHUFFLE, 7, 100);
+    MapOutputLocation location = resolve(7);
+    registry.unregister(SHUFFLE);
+    outputs.delete(SHUFFLE, 7);
+
+    reading.postRead(connect(), location.data());
+    assertThat(reading.awaitCompletion()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
+    assertThat(resolve(7)).isNull();
+  }
+
+  @Test
+  void unregisteringRacesReads() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 7, 1 << 20);
+    for (int round = 0; round < 100; round++) {
+      registry.add(SHUFFLE, 7);
+      MapOutputLocation location = resolve(7);
+      try (QueuePair queuePair = connect()) {
+        reading.postRead(queuePair, location.data());
+        CompletableFuture<Void> unregistering =
+            CompletableFuture.runAsync(() -> registry.unregister(SHUFFLE));
+        WorkCompletionStatus status = reading.awaitCompletion();
+        unregistering.get(10, TimeUnit.SECONDS);
+        assertThat(status).isIn(WorkCompletionStatus.SUCCESS, WorkCompletionStatus.REM_ACCESS_ERR);
+        if (status == WorkCompletionStatus.SUCCESS) {
+          assertThat(reading.received(data.length)).isEqualTo(data);
+        }
+      }
+      assertThat(outputs.mappings()).isZero();
+    }
+  }
+}

@@ -1,0 +1,107 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.WorkCompletions;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/** One process's software device, as far as these tests need it: accepts and READs. */
+final class SoftNode implements QueuePairAcceptor, AutoCloseable {
+  private static final QueuePairCapabilities CAPABILITIES =
+      new QueuePairCapabilities(16, 1, 1, 1, 0);
+  private static final long BUFFER_BYTES = 1 << 20;
+  private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
+  private final Arena arena = Arena.ofShared();
+  private final Device device;
+  private final ProtectionDomain domain;
+  private final CompletionQueue completions;
+  private final MemorySegment buffer;
+  private final MemoryRegion bufferRegion;
+
+  SoftNode() throws IOException {
+    device = new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress());
+    domain = device.allocateProtectionDomain();
+    completions = device.createCompletionQueue(256, null);
+    buffer = arena.allocate(BUFFER_BYTES, 4096);
+    bufferRegion = domain.register(buffer, Set.of(AccessFlag.LOCAL_WRITE));
+  }
+
+  ProtectionDomain domain() {
+    return domain;
+  }
+
+  @Override
+  public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws VerbsException {
+    QueuePair queuePair = newQueuePair(Set.of(AccessFlag.REMOTE_READ));
+    connect(queuePair, remote);
+    return queuePair.address();
+  }
+
+  @Override
+  public void disconnected(String peerId, int remoteQpNumber) {}
+
+  /** A queue pair in INIT. */
+  QueuePair newQueuePair(Set<AccessFlag> access) throws VerbsException {
+    QueuePair queuePair = domain.createQueuePair(completions, completions, CAPABILITIES);
+    queuePair.toInit(access);
+    return queuePair;
+  }
+
+  static void connect(QueuePair queuePair, QueuePairAddress remote) throws VerbsException {
+    queuePair.toRtr(remote, ConnectionAttributes.DEFAULT);
+    queuePair.toRts();
+  }
+
+  /** Posts a READ of the region's first bytes, without waiting for it. */
+  void postRead(QueuePair queuePair, RemoteRegion remote) throws IOException {
+    ScatterGatherEntry local =
+        new ScatterGatherEntry(
+            bufferRegion.address(), Math.toIntExact(remote.length()), bufferRegion.lkey());
+    queuePair.postSend(
+        List.of(SendWorkRequest.read(1, local, remote.address(), remote.rkey(), true)));
+  }
+
+  WorkCompletionStatus awaitCompletion() throws IOException {
+    WorkCompletions batch = new WorkCompletions(1);
+    long deadlineNs = System.nanoTime() + TIMEOUT_NS;
+    while (completions.poll(batch) == 0) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNs);
+      Thread.yield();
+    }
+    return batch.status(0);
+  }
+
+  byte[] received(long bytes) {
+    return buffer.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+  }
+
+  @Override
+  public void close() {
+    device.close();
+    arena.close();
+  }
+}
