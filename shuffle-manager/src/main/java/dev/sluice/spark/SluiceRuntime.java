@@ -170,7 +170,7 @@ final class SluiceRuntime implements AutoCloseable {
 
   private RegistryLimits registryLimits(Device device) {
     return new RegistryLimits(
-        conf.registrationMaxBytes(),
+        conf.plaintextForbidden() ? 0 : conf.registrationMaxBytes(),
         MAX_REGIONS,
         conf.registrationIdleTimeoutMs(),
         device.providerName().equals("verbs"));

@@ -14,7 +14,6 @@ import java.util.Map;
 import org.apache.spark.MapOutputTracker;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
-import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.BaseShuffleHandle;
@@ -110,13 +109,23 @@ public final class SluiceShuffleManager extends SortShuffleManager
       return SluiceRuntime.start(conf, env);
     } catch (IOException | RuntimeException e) {
       if (conf.isRequired()) {
-        String reason = unavailable(conf, e);
-        env.driver().ask(new Failure(env.executorId(), reason));
-        throw new IllegalStateException(reason, e);
+        throw failure(env, unavailable(conf, e), e);
       }
       LOG.warn("Shuffle blocks go by Spark's own transfer, because RDMA cannot be started", e);
       return SluiceRuntime.off(env);
     }
+  }
+
+  /** Says it on the driver, too, where people look first. */
+  private static IllegalStateException failure(
+      SluiceRuntime.Environment env, String reason, Exception cause) {
+    IllegalStateException failure = new IllegalStateException(reason, cause);
+    try {
+      env.driver().ask(new Failure(env.executorId(), reason));
+    } catch (IOException e) {
+      failure.addSuppressed(e);
+    }
+    return failure;
   }
 
   /** Null as long as nothing can be registered. */
@@ -128,8 +137,7 @@ public final class SluiceShuffleManager extends SortShuffleManager
   @Override
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
-    SparkContext context = dependency.rdd().sparkContext();
-    driverSide.open(context);
+    driverSide.open(dependency.rdd().sparkContext());
     return super.registerShuffle(shuffleId, dependency);
   }
 

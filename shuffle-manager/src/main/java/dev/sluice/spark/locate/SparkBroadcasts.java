@@ -7,10 +7,14 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.broadcast.BroadcastManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import scala.reflect.ClassTag$;
 
 /** {@link Broadcasts} by Spark's broadcast variables; a handle is a serialized one. */
 public final class SparkBroadcasts implements Broadcasts {
+  private static final Logger LOG = LoggerFactory.getLogger(SparkBroadcasts.class);
+
   private final BroadcastManager manager;
 
   public SparkBroadcasts(BroadcastManager manager) {
@@ -25,7 +29,16 @@ public final class SparkBroadcasts implements Broadcasts {
     try (ObjectOutputStream out = new ObjectOutputStream(handle)) {
       out.writeObject(broadcast);
     }
-    return new Shipped(handle.toByteArray(), broadcast::destroy);
+    return new Shipped(handle.toByteArray(), () -> destroy(broadcast));
+  }
+
+  /** Fails where the application has ended, and with it the broadcast. */
+  private static void destroy(Broadcast<byte[]> broadcast) {
+    try {
+      broadcast.destroy();
+    } catch (Exception e) {
+      LOG.debug("Broadcast {} is not destroyed", broadcast.id(), e);
+    }
   }
 
   @Override

@@ -1,0 +1,84 @@
+package dev.sluice.spark.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.scheduler.MapStatus;
+import org.apache.spark.scheduler.MapStatus$;
+import org.apache.spark.shuffle.ShuffleWriter;
+import org.apache.spark.storage.BlockManagerId;
+import org.junit.jupiter.api.Test;
+import scala.Option;
+import scala.Product2;
+import scala.collection.Iterator;
+
+class RegisteringShuffleWriterTest {
+  private final MapStatus status =
+      MapStatus$.MODULE$.apply(
+          BlockManagerId.apply("1", "host", 7, Option.empty()), new long[] {3}, 42, 99);
+  private final List<String> calls = new ArrayList<>();
+
+  @Test
+  void registersWhatWasCommittedAndReturnsTheVeryMapStatus() {
+    ShuffleWriter<Object, Object> writer =
+        new RegisteringShuffleWriter<>(new Scripted(Option.apply(status)), () -> log("register"));
+    assertThat(writer.stop(true).get()).isSameAs(status);
+    assertThat(calls).containsExactly("stop true", "register");
+  }
+
+  @Test
+  void registersNothingOfAFailedTask() {
+    ShuffleWriter<Object, Object> writer =
+        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), () -> log("register"));
+    assertThat(writer.stop(false).isEmpty()).isTrue();
+    assertThat(writer.stop(true).isEmpty()).isTrue();
+    assertThat(calls).containsExactly("stop false", "stop true");
+  }
+
+  @Test
+  void aFailureToRegisterIsNotTheTasks() {
+    ShuffleWriter<Object, Object> writer =
+        new RegisteringShuffleWriter<>(
+            new Scripted(Option.apply(status)),
+            () -> {
+              throw new IllegalStateException("closed");
+            });
+    assertThat(writer.stop(true).get()).isSameAs(status);
+  }
+
+  @Test
+  void partitionLengthsAreSparks() {
+    ShuffleWriter<Object, Object> writer =
+        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), () -> log("register"));
+    assertThat(writer.getPartitionLengths()).containsExactly(1, 2);
+  }
+
+  private void log(String call) {
+    calls.add(call);
+  }
+
+  private final class Scripted extends ShuffleWriter<Object, Object> {
+    private final Option<MapStatus> result;
+
+    Scripted(Option<MapStatus> result) {
+      this.result = result;
+    }
+
+    @Override
+    public void write(Iterator<Product2<Object, Object>> records) {
+      log("write");
+    }
+
+    @Override
+    public Option<MapStatus> stop(boolean success) {
+      log("stop " + success);
+      return result;
+    }
+
+    @Override
+    public long[] getPartitionLengths() {
+      return new long[] {1, 2};
+    }
+  }
+}
