@@ -164,8 +164,7 @@ class DiskReadTest {
 
   @Test
   void deadlineWithoutProgressGivesTheFileUp() {
-    fixture.engine.afterRead(
-        read -> fixture.timer.advanceMs(read.bytes() == 5000 ? 10_000 : 0));
+    fixture.engine.afterRead(read -> fixture.timer.advanceMs(read.bytes() == 5000 ? 10_000 : 0));
 
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
@@ -176,7 +175,9 @@ class DiskReadTest {
   private void assertDelivered(String... blockIds) {
     assertThat(fixture.listener.failures()).isEmpty();
     assertThat(fixture.listener.successes()).containsOnlyKeys(blockIds);
-    fixture.listener.successes()
+    fixture
+        .listener
+        .successes()
         .forEach((blockId, bytes) -> assertThat(bytes).isEqualTo(fixture.written(blockId)));
   }
 

@@ -36,9 +36,13 @@ class PartitionTableCacheTest {
       lookup(maps, 0);
     }
 
-    assertThat(engine.reads()).hasSize(1).first().satisfies(read -> {
-      assertThat(read.ranges()).hasSize(100);
-    });
+    assertThat(engine.reads())
+        .hasSize(1)
+        .first()
+        .satisfies(
+            read -> {
+              assertThat(read.ranges()).hasSize(100);
+            });
   }
 
   @Test
@@ -144,9 +148,13 @@ class PartitionTableCacheTest {
     cache.drop(SHUFFLE, maps.subList(0, 1));
     lookup(maps, 0);
 
-    assertThat(engine.reads()).hasSize(2).last().satisfies(read -> {
-      assertThat(read.ranges()).hasSize(1);
-    });
+    assertThat(engine.reads())
+        .hasSize(2)
+        .last()
+        .satisfies(
+            read -> {
+              assertThat(read.ranges()).hasSize(1);
+            });
   }
 
   private PartitionTableCache cache(long maxBytes) {

@@ -62,9 +62,7 @@ class RandomFaultsTest {
         boolean registered = chance(90);
         outputs.put(
             mapId,
-            registered
-                ? fixture.registered(mapId, lengths)
-                : fixture.unregistered(mapId, lengths));
+            registered ? fixture.registered(mapId, lengths) : fixture.unregistered(mapId, lengths));
       }
     }
 

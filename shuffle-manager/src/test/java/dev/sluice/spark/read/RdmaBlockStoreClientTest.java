@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.metrics.FallbackReason;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.stream.IntStream;
-import java.lang.foreign.ValueLayout;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,10 +35,14 @@ class RdmaBlockStoreClientTest {
     fixture.fetch(blocks);
 
     assertDelivered(blocks);
-    assertThat(fixture.engine.reads()).hasSize(2).last().satisfies(read -> {
-      assertThat(read.ranges()).hasSize(3);
-      assertThat(read.bytes()).isEqualTo(600);
-    });
+    assertThat(fixture.engine.reads())
+        .hasSize(2)
+        .last()
+        .satisfies(
+            read -> {
+              assertThat(read.ranges()).hasSize(3);
+              assertThat(read.bytes()).isEqualTo(600);
+            });
     assertThat(fixture.count("read.blocks")).isEqualTo(3);
     assertThat(fixture.count("read.bytes")).isEqualTo(600);
     assertThat(fixture.spark.fetches()).isEmpty();
@@ -180,8 +184,7 @@ class RdmaBlockStoreClientTest {
   void loopbackNameIsThatOfTheExecutorItself() {
     fixture.registered(10, 100);
 
-    fixture.client.fetchBlocks(
-        "host", 99, "1-loopback", ids(block(10, 0)), fixture.listener, null);
+    fixture.client.fetchBlocks("host", 99, "1-loopback", ids(block(10, 0)), fixture.listener, null);
 
     assertDelivered(block(10, 0));
     assertThat(fixture.locator.executorsAsked()).containsExactly("1");
@@ -385,7 +388,9 @@ class RdmaBlockStoreClientTest {
   private void assertDelivered(String... blockIds) {
     assertThat(fixture.listener.failures()).isEmpty();
     assertThat(fixture.listener.successes()).containsOnlyKeys(blockIds);
-    fixture.listener.successes()
+    fixture
+        .listener
+        .successes()
         .forEach((blockId, bytes) -> assertThat(bytes).isEqualTo(fixture.written(blockId)));
   }
 
