@@ -26,7 +26,7 @@ final class DiskRead implements ReadListener {
   private final FetchCall call;
   private final ReadAttempt attempt;
   private final Deque<LocatedBlock> waiting;
-  private ReadEngine.Buffer buffer;
+  private ReadTransport.Buffer buffer;
   private LocatedBlock current;
   private PartialDownload download;
   private boolean again;
@@ -42,10 +42,10 @@ final class DiskRead implements ReadListener {
     long longest = waiting.stream().mapToLong(LocatedBlock::length).max().orElseThrow();
     int bytes = (int) Math.min(longest, path.maxGroupBytes());
     long deadlineNanos = path.bufferDeadlineNanos(call.deadlineNanos());
-    path.engine().acquire(bytes, deadlineNanos, this::acquired);
+    path.transport().acquire(bytes, deadlineNanos, this::acquired);
   }
 
-  private void acquired(ReadEngine.Buffer acquired) {
+  private void acquired(ReadTransport.Buffer acquired) {
     if (acquired == null) {
       call.fallBack(remaining(), FallbackReason.BUFFERS);
       return;
@@ -85,7 +85,7 @@ final class DiskRead implements ReadListener {
     } while (current != null && !current.block().isPending());
     if (current == null) {
       releaseBuffer();
-      path.engine().touch(attempt.peer(), attempt.shuffleId());
+      path.transport().touch(attempt.peer(), attempt.shuffleId());
     } else {
       beginBlock();
     }
@@ -101,7 +101,7 @@ final class DiskRead implements ReadListener {
   private void readSlice() {
     long position = download.position();
     ReadRange slice = new ReadRange(current.address() + position, sliceBytes(), current.dataKey());
-    path.engine().read(attempt.peer(), List.of(slice), buffer, call.deadlineNanos(), this);
+    path.transport().read(attempt.peer(), List.of(slice), buffer, call.deadlineNanos(), this);
   }
 
   private int sliceBytes() {

@@ -21,7 +21,7 @@ final class GroupRead implements ReadListener {
   private final ReadGroup group;
   private final List<RequestedBlock> blocks;
   private final boolean again;
-  private ReadEngine.Buffer buffer;
+  private ReadTransport.Buffer buffer;
 
   /**
    * @param again whether the group is READ again because its bytes were wrong
@@ -37,10 +37,10 @@ final class GroupRead implements ReadListener {
 
   void start() {
     long deadlineNanos = path.bufferDeadlineNanos(call.deadlineNanos());
-    path.engine().acquire(group.bytes(), deadlineNanos, this::acquired);
+    path.transport().acquire(group.bytes(), deadlineNanos, this::acquired);
   }
 
-  private void acquired(ReadEngine.Buffer acquired) {
+  private void acquired(ReadTransport.Buffer acquired) {
     if (acquired == null) {
       call.fallBack(blocks, FallbackReason.BUFFERS);
       return;
@@ -50,7 +50,7 @@ final class GroupRead implements ReadListener {
       buffer.release();
       return;
     }
-    path.engine().read(attempt.peer(), group.ranges(), buffer, call.deadlineNanos(), this);
+    path.transport().read(attempt.peer(), group.ranges(), buffer, call.deadlineNanos(), this);
   }
 
   @Override
@@ -75,7 +75,7 @@ final class GroupRead implements ReadListener {
     } finally {
       buffer.release();
     }
-    path.engine().touch(attempt.peer(), attempt.shuffleId());
+    path.transport().touch(attempt.peer(), attempt.shuffleId());
   }
 
   private void deliver(LocatedBlock located, long offset) {

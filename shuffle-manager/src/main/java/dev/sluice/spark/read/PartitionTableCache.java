@@ -29,7 +29,7 @@ import java.util.function.Predicate;
  * leave and are READ again, which costs a reducer 410 MiB of READs beside its data and no heap.
  */
 final class PartitionTableCache {
-  private final ReadEngine engine;
+  private final ReadTransport transport;
   private final Executor deliverer;
   private final long maxBytes;
   private final int maxReadBytes;
@@ -44,8 +44,9 @@ final class PartitionTableCache {
    *     lasts
    * @param maxReadBytes bytes that are READ with one request
    */
-  PartitionTableCache(ReadEngine engine, Executor deliverer, long maxBytes, int maxReadBytes) {
-    this.engine = engine;
+  PartitionTableCache(
+      ReadTransport transport, Executor deliverer, long maxBytes, int maxReadBytes) {
+    this.transport = transport;
     this.deliverer = deliverer;
     this.maxBytes = maxBytes;
     this.maxReadBytes = maxReadBytes;
@@ -78,7 +79,7 @@ final class PartitionTableCache {
         }
       }
       for (List<PageKey> batch : batches(missing)) {
-        TableRead read = new TableRead(engine, deliverer, peer, batch, deadlineNanos);
+        TableRead read = new TableRead(transport, deliverer, peer, batch, deadlineNanos);
         batch.forEach(key -> underWay.put(key, read));
         started.add(read);
       }

@@ -71,7 +71,7 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
         ownExecutorId,
         transportConf,
         options,
-        new EndpointReadEngine(endpoint, servers),
+        new EndpointTransport(endpoint, servers),
         locator,
         counters,
         threads,
@@ -91,19 +91,19 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
       String ownExecutorId,
       TransportConf transportConf,
       ReadOptions options,
-      ReadEngine engine,
+      ReadTransport transport,
       Locator locator,
       ShuffleCounters counters,
       DeadlineTimer timer,
       Executor deliverer,
       Executor blocking) {
     SparkTransfer sparkTransfer = new SparkTransfer(sparkClient, counters, blocking);
-    int maxReadBytes = Math.min(options.maxGroupBytes(), engine.maxBufferBytes());
+    int maxReadBytes = Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
     ReadPath path =
         new ReadPath(
-            engine,
+            transport,
             locator,
-            new PartitionTableCache(engine, deliverer, options.tableCacheBytes(), maxReadBytes),
+            new PartitionTableCache(transport, deliverer, options.tableCacheBytes(), maxReadBytes),
             sparkTransfer,
             counters,
             options,

@@ -12,12 +12,12 @@ import org.apache.spark.network.buffer.ManagedBuffer;
  * when the last of its blocks is released. Its creator has the first reference. Any thread.
  */
 final class RdmaManagedBuffer extends ManagedBuffer {
-  private final ReadEngine.Buffer buffer;
+  private final ReadTransport.Buffer buffer;
   private final MemorySegment bytes;
   private final AtomicInteger references = new AtomicInteger(1);
 
   /** Takes a reference of its own to the pooled buffer. */
-  RdmaManagedBuffer(ReadEngine.Buffer buffer, long offset, long length) {
+  RdmaManagedBuffer(ReadTransport.Buffer buffer, long offset, long length) {
     this.bytes = buffer.segment().asSlice(offset, length);
     this.buffer = buffer;
     buffer.retain();

@@ -171,6 +171,6 @@ final class ReadAttempt {
   /** An empty block is an error to Spark, which is then to be Spark's own. */
   private boolean isReadable(LocatedBlock located) {
     return located.length() > 0
-        && (call.files() != null || located.length() <= path.engine().maxBufferBytes());
+        && (call.files() != null || located.length() <= path.transport().maxBufferBytes());
   }
 }

@@ -17,7 +17,7 @@ import org.apache.spark.network.util.TransportConf;
  * @param transportConf for the download files that Spark makes
  */
 record ReadPath(
-    ReadEngine engine,
+    ReadTransport transport,
     Locator locator,
     PartitionTableCache tables,
     SparkTransfer sparkTransfer,
@@ -47,6 +47,6 @@ record ReadPath(
   }
 
   int maxGroupBytes() {
-    return Math.min(options.maxGroupBytes(), engine.maxBufferBytes());
+    return Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
   }
 }

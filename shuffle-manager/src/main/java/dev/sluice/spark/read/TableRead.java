@@ -17,23 +17,23 @@ import java.util.concurrent.Executor;
  * PartitionTableCache} starts it, and every fetch that needs one of the pages waits for it.
  */
 final class TableRead implements ReadListener {
-  private final ReadEngine engine;
+  private final ReadTransport transport;
   private final Executor deliverer;
   private final PeerAddress peer;
   private final List<PageKey> keys;
   private final long deadlineNanos;
   private final Map<PageKey, TablePage> pages = new HashMap<>();
   private final CompletableFuture<TableRead> done = new CompletableFuture<>();
-  private ReadEngine.Buffer buffer;
+  private ReadTransport.Buffer buffer;
   private FallbackReason failure = FallbackReason.STALE_LOCATION;
 
   TableRead(
-      ReadEngine engine,
+      ReadTransport transport,
       Executor deliverer,
       PeerAddress peer,
       List<PageKey> keys,
       long deadlineNanos) {
-    this.engine = engine;
+    this.transport = transport;
     this.deliverer = deliverer;
     this.peer = peer;
     this.keys = keys;
@@ -62,20 +62,20 @@ final class TableRead implements ReadListener {
   void start(long bufferDeadlineNanos) {
     int bytes = keys.stream().mapToInt(PageKey::bytes).sum();
     try {
-      engine.acquire(bytes, bufferDeadlineNanos, this::acquired);
+      transport.acquire(bytes, bufferDeadlineNanos, this::acquired);
     } catch (RuntimeException e) {
       fail(FallbackReason.BUFFERS);
     }
   }
 
-  private void acquired(ReadEngine.Buffer acquired) {
+  private void acquired(ReadTransport.Buffer acquired) {
     if (acquired == null) {
       fail(FallbackReason.BUFFERS);
       return;
     }
     buffer = acquired;
     List<ReadRange> ranges = keys.stream().map(PageKey::range).toList();
-    engine.read(peer, ranges, buffer, deadlineNanos, this);
+    transport.read(peer, ranges, buffer, deadlineNanos, this);
   }
 
   @Override
@@ -105,7 +105,7 @@ final class TableRead implements ReadListener {
       buffer.release();
       done.complete(this);
     }
-    engine.touch(peer, keys.getFirst().shuffleId());
+    transport.touch(peer, keys.getFirst().shuffleId());
   }
 
   private void fail(FallbackReason reason) {

@@ -28,13 +28,13 @@ class DiskReadTest {
   @BeforeEach
   void makeBlocksLargerThanABuffer() {
     downloads = new DownloadDirectory(directory);
-    fixture.engine.maxBufferBytes(BUFFER_BYTES);
+    fixture.transport.maxBufferBytes(BUFFER_BYTES);
     fixture.registered(10, 12_000, 0, 700, 4000);
   }
 
   @AfterEach
   void nothingIsLeftBehind() throws IOException {
-    assertThat(fixture.engine.buffersOut()).isZero();
+    assertThat(fixture.transport.buffersOut()).isZero();
     assertThat(fixture.listener.repeated()).isEmpty();
     assertThat(fixture.timer.scheduled()).isZero();
     assertThat(downloads.files()).hasSameElementsAs(downloads.registered());
@@ -45,10 +45,10 @@ class DiskReadTest {
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
     assertDelivered(block(10, 0), block(10, 2));
-    assertThat(fixture.engine.reads())
-        .extracting(FakeEngine.Read::bytes)
+    assertThat(fixture.transport.reads())
+        .extracting(FakeTransport.Read::bytes)
         .containsExactly(80L, 5000L, 5000L, 2000L, 700L);
-    assertThat(fixture.engine.buffersTaken()).as("table, data").isEqualTo(2);
+    assertThat(fixture.transport.buffersTaken()).as("table, data").isEqualTo(2);
     assertThat(downloads.registered()).hasSize(2);
     assertThat(fixture.count("read.bytes")).isEqualTo(12_700);
     assertThat(fixture.spark.fetches()).isEmpty();
@@ -64,7 +64,7 @@ class DiskReadTest {
 
   @Test
   void wrongBytesAreReadOnceMoreIntoANewFile() {
-    fixture.engine.afterRead(read -> corrupt(read, fixture.engine.reads().size() == 3));
+    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() == 3));
 
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
@@ -75,7 +75,7 @@ class DiskReadTest {
 
   @Test
   void blockWhoseBytesStayWrongGoesToSparkAlone() {
-    fixture.engine.afterRead(read -> corrupt(read, read.bytes() == 2000));
+    fixture.transport.afterRead(read -> corrupt(read, read.bytes() == 2000));
 
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
@@ -86,7 +86,7 @@ class DiskReadTest {
 
   @Test
   void failedReadSendsWhatIsLeftToSpark() {
-    fixture.engine.script((number, _) -> number == 4 ? Cause.TRANSPORT : null);
+    fixture.transport.script((number, _) -> number == 4 ? Cause.TRANSPORT : null);
 
     fixture.fetch(downloads, block(10, 0), block(10, 2), block(10, 3));
 
@@ -96,7 +96,7 @@ class DiskReadTest {
 
   @Test
   void staleLocationIsAskedForAgain() {
-    fixture.engine.script((number, _) -> number == 2 ? Cause.STALE_LOCATION : null);
+    fixture.transport.script((number, _) -> number == 2 ? Cause.STALE_LOCATION : null);
 
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
@@ -107,7 +107,7 @@ class DiskReadTest {
 
   @Test
   void noBufferSendsThemToSpark() {
-    fixture.engine.poolBytes(4500);
+    fixture.transport.poolBytes(4500);
 
     fixture.fetch(downloads, block(10, 0));
 
@@ -154,7 +154,7 @@ class DiskReadTest {
 
   @Test
   void progressExtendsTheDeadline() {
-    fixture.engine.afterRead(read -> fixture.timer.advanceMs(read.bytes() > 80 ? 9_000 : 0));
+    fixture.transport.afterRead(read -> fixture.timer.advanceMs(read.bytes() > 80 ? 9_000 : 0));
 
     fixture.fetch(downloads, block(10, 0));
 
@@ -164,7 +164,7 @@ class DiskReadTest {
 
   @Test
   void deadlineWithoutProgressGivesTheFileUp() {
-    fixture.engine.afterRead(read -> fixture.timer.advanceMs(read.bytes() == 5000 ? 10_000 : 0));
+    fixture.transport.afterRead(read -> fixture.timer.advanceMs(read.bytes() == 5000 ? 10_000 : 0));
 
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
@@ -186,7 +186,7 @@ class DiskReadTest {
     assertThat(fixture.fallbacks(reason)).isEqualTo(blockIds.length);
   }
 
-  private static void corrupt(FakeEngine.Read read, boolean now) {
+  private static void corrupt(FakeTransport.Read read, boolean now) {
     if (now) {
       byte first = read.target().get(ValueLayout.JAVA_BYTE, 0);
       read.target().set(ValueLayout.JAVA_BYTE, 0, (byte) ~first);

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.zip.Checksum;
 
-/** A map output in the memory of a {@link FakeEngine}'s peer. */
+/** A map output in the memory of a {@link FakeTransport}'s peer. */
 final class MapOutput {
   private final long mapId;
   private final byte[] data;
@@ -37,11 +37,7 @@ final class MapOutput {
             .order(ByteOrder.LITTLE_ENDIAN);
     for (int i = 0; i <= partitions; i++) {
       entries.putLong(offsets[i]);
-      Checksum checksum = ChecksumAlgorithm.CRC32C.newChecksum();
-      if (i < partitions) {
-        checksum.update(data, offsets[i], offsets[i + 1] - offsets[i]);
-      }
-      entries.putLong(checksum.getValue());
+      entries.putLong(i < partitions ? checksum(i) : 0);
     }
     return entries.array();
   }
@@ -54,16 +50,38 @@ final class MapOutput {
     return data;
   }
 
+  /** Its index file, as Spark's. */
+  byte[] index() {
+    ByteBuffer index = ByteBuffer.allocate(offsets.length * Long.BYTES);
+    Arrays.stream(offsets).forEach(index::putLong);
+    return index.array();
+  }
+
+  /** Its checksum file, as Spark's. */
+  byte[] checksums() {
+    ByteBuffer checksums = ByteBuffer.allocate((offsets.length - 1) * Long.BYTES);
+    for (int i = 0; i < offsets.length - 1; i++) {
+      checksums.putLong(checksum(i));
+    }
+    return checksums.array();
+  }
+
+  private long checksum(int partition) {
+    Checksum checksum = ChecksumAlgorithm.CRC32C.newChecksum();
+    checksum.update(data, offsets[partition], offsets[partition + 1] - offsets[partition]);
+    return checksum.getValue();
+  }
+
   /** The bytes of partitions [start, end). */
   byte[] bytes(int start, int end) {
     return Arrays.copyOfRange(data, offsets[start], offsets[end]);
   }
 
   /** Puts it into the peer's memory; the address tells registrations apart. */
-  MapOutputLocation register(FakeEngine engine, long address) {
+  MapOutputLocation register(FakeTransport transport, long address) {
     long tableAddress = address + (1L << 32);
-    engine.map(address, data);
-    engine.map(tableAddress, table);
+    transport.map(address, data);
+    transport.map(tableAddress, table);
     int rkey = (int) (address >> 8) + 1;
     return new MapOutputLocation(
         mapId,

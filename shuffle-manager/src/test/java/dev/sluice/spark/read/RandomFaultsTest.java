@@ -70,9 +70,9 @@ class RandomFaultsTest {
       int failing = random.nextInt(50);
       int corrupting = random.nextInt(50);
       Cause[] causes = Cause.values();
-      fixture.engine.script(
+      fixture.transport.script(
           (_, _) -> chance(failing) ? causes[random.nextInt(causes.length)] : null);
-      fixture.engine.afterRead(
+      fixture.transport.afterRead(
           read -> {
             // The checksums of a table's pages are verified with the data: spoil data alone.
             boolean data = read.bytes() % 16 != 0 || read.bytes() > 4 * 96;
@@ -89,7 +89,7 @@ class RandomFaultsTest {
             }
           });
       if (chance(20)) {
-        fixture.engine.poolBytes(random.nextInt(10_000));
+        fixture.transport.poolBytes(random.nextInt(10_000));
       }
       if (chance(5)) {
         fixture.locator.silence();
@@ -143,7 +143,7 @@ class RandomFaultsTest {
                             .isEqualTo(fixture.written(blockId)));
             listener.releaseKept();
           });
-      assertThat(fixture.engine.buffersOut()).as("seed %d", seed).isZero();
+      assertThat(fixture.transport.buffersOut()).as("seed %d", seed).isZero();
       assertThat(fixture.timer.scheduled()).as("seed %d", seed).isZero();
     }
 

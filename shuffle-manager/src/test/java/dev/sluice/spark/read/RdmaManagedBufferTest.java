@@ -12,8 +12,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class RdmaManagedBufferTest {
-  private final FakeEngine engine = new FakeEngine(Runnable::run);
-  private final ReadEngine.Buffer pooled = acquire();
+  private final FakeTransport transport = new FakeTransport(Runnable::run);
+  private final ReadTransport.Buffer pooled = acquire();
 
   @Test
   void theSliceReturnsWithTheLastReference() {
@@ -24,10 +24,10 @@ class RdmaManagedBufferTest {
     first.retain();
     first.release();
     second.release();
-    assertThat(engine.buffersOut()).isEqualTo(1);
+    assertThat(transport.buffersOut()).isEqualTo(1);
     first.release();
 
-    assertThat(engine.buffersOut()).isZero();
+    assertThat(transport.buffersOut()).isZero();
   }
 
   @Test
@@ -38,7 +38,7 @@ class RdmaManagedBufferTest {
     assertThatThrownBy(data::release).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(data::retain).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(data::createInputStream).isInstanceOf(IllegalStateException.class);
-    assertThat(engine.buffersOut()).isEqualTo(1);
+    assertThat(transport.buffersOut()).isEqualTo(1);
   }
 
   @Test
@@ -80,9 +80,9 @@ class RdmaManagedBufferTest {
     copy.release();
   }
 
-  private ReadEngine.Buffer acquire() {
-    List<ReadEngine.Buffer> buffers = new ArrayList<>();
-    engine.acquire(8, 0, buffers::add);
+  private ReadTransport.Buffer acquire() {
+    List<ReadTransport.Buffer> buffers = new ArrayList<>();
+    transport.acquire(8, 0, buffers::add);
     MemorySegment bytes = MemorySegment.ofArray(new byte[] {0, 1, 2, 3, 4, 5, 6, 7});
     buffers.getFirst().segment().copyFrom(bytes);
     return buffers.getFirst();

@@ -10,13 +10,15 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
-/** A client whose engine, locator, time and fallback the test scripts; shuffle 3 of executor 7. */
+/**
+ * A client whose transport, locator, time and fallback the test scripts; shuffle 3 of executor 7.
+ */
 final class ReadFixture {
   static final int SHUFFLE = 3;
   static final ReadOptions OPTIONS =
       new ReadOptions(true, 10_000, 1_000, 1 << 16, 1 << 20, false, false);
 
-  final FakeEngine engine;
+  final FakeTransport transport;
   final FakeLocator locator;
   final FakeTimer timer = new FakeTimer();
   final FakeSparkClient spark = new FakeSparkClient(this::written);
@@ -38,7 +40,7 @@ final class ReadFixture {
    * @param executor runs whatever other threads would
    */
   ReadFixture(ReadOptions options, Executor executor) {
-    engine = new FakeEngine(executor);
+    transport = new FakeTransport(executor);
     locator = new FakeLocator(executor);
     client =
         RdmaBlockStoreClient.open(
@@ -46,7 +48,7 @@ final class ReadFixture {
             "1",
             new TransportConf("shuffle", MapConfigProvider.EMPTY),
             options,
-            engine,
+            transport,
             locator,
             counters,
             timer,
@@ -70,7 +72,7 @@ final class ReadFixture {
 
   /** Registers, or registers anew at another address. */
   MapOutputLocation register(MapOutput output) {
-    MapOutputLocation location = output.register(engine, nextAddress);
+    MapOutputLocation location = output.register(transport, nextAddress);
     nextAddress += 1 << 20;
     locator.put(location);
     return location;

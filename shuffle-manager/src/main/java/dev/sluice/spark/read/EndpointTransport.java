@@ -11,8 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** {@link ReadEngine} over the process's endpoint, which the shuffle manager owns and closes. */
-record EndpointReadEngine(RdmaEndpoint endpoint, BlockServerClient servers) implements ReadEngine {
+/** {@link ReadTransport} over the process's endpoint, which the shuffle manager owns and closes. */
+record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers)
+    implements ReadTransport {
 
   private record EndpointBuffer(PooledBuffer pooled) implements Buffer {
     @Override

@@ -16,7 +16,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /** A transfer engine over memory of its own, whose READs go as the test says. */
-final class FakeEngine implements ReadEngine {
+final class FakeTransport implements ReadTransport {
   /** A READ that was asked for. */
   record Read(PeerAddress peer, List<ReadRange> ranges, MemorySegment target) {
     long bytes() {
@@ -46,7 +46,7 @@ final class FakeEngine implements ReadEngine {
   private long buffersTaken;
   private int buffersOut;
 
-  FakeEngine(Executor completions) {
+  FakeTransport(Executor completions) {
     this.completions = completions;
   }
 

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  * What reading needs of the transfer engine and of the control channel, so that tests can script
  * both. Called by any thread; nothing here blocks.
  */
-interface ReadEngine {
+interface ReadTransport {
   /** A reference-counted piece of registered memory. */
   interface Buffer {
     MemorySegment segment();

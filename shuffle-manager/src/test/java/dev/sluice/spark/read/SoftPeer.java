@@ -1,0 +1,116 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.blocks.BlockServer;
+import dev.sluice.blocks.ChecksumAlgorithm;
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.MapOutputListener;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.QueuePairAcceptor;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.soft.FaultPlan;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.QueuePairConnector;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.TransferOptions;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+
+/** An executor that serves map outputs over the software provider, with files and all. */
+final class SoftPeer implements AutoCloseable {
+  static final TransportConf TRANSPORT_CONF = new TransportConf("shuffle", MapConfigProvider.EMPTY);
+  private static final TransferOptions OPTIONS =
+      new TransferOptions(
+          16 << 20, 8, 64, 1 << 16, 2_000, 60_000, 100, 100, 0, ConnectionAttributes.DEFAULT);
+
+  private final Path directory;
+  private final RdmaEndpoint endpoint;
+  private final MapOutputRegistry registry;
+  private final BlockServer server;
+
+  SoftPeer(Path directory, FaultPlan faults) throws IOException {
+    this.directory = directory;
+    this.endpoint = endpoint(faults, (_, _, _) -> null);
+    this.registry =
+        new MapOutputRegistry(
+            endpoint.protectionDomain(),
+            this::find,
+            new RegistryLimits(1 << 30, 1000, 0, false),
+            new Unpublished(),
+            () -> System.nanoTime() / 1_000_000);
+    this.server =
+        new BlockServer(
+            TRANSPORT_CONF, null, 0, List.of(), SoftProvider.NAME, new Acceptor(), registry);
+  }
+
+  /** An endpoint of another process, so to speak. */
+  static RdmaEndpoint endpoint(FaultPlan faults, QueuePairConnector connector) throws IOException {
+    SoftProvider provider = new SoftProvider(SoftOptions.DEFAULT.withFaults(faults));
+    return RdmaEndpoint.open(provider.open(InetAddress.getLoopbackAddress()), OPTIONS, connector);
+  }
+
+  PeerAddress address() {
+    return new PeerAddress("7", "localhost", server.port());
+  }
+
+  MapOutputRegistry registry() {
+    return registry;
+  }
+
+  /** Writes Spark's three files of a map output. */
+  void write(MapOutput output) throws IOException {
+    Files.write(file(output.mapId(), "data"), output.data());
+    Files.write(file(output.mapId(), "index"), output.index());
+    Files.write(file(output.mapId(), "checksum"), output.checksums());
+  }
+
+  private MapOutputFiles.Files find(int shuffleId, long mapId) {
+    Path data = file(mapId, "data");
+    return Files.exists(data)
+        ? new MapOutputFiles.Files(
+            data, file(mapId, "index"), file(mapId, "checksum"), ChecksumAlgorithm.CRC32C)
+        : null;
+  }
+
+  private Path file(long mapId, String suffix) {
+    return directory.resolve(mapId + "." + suffix);
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    registry.close();
+    endpoint.close();
+  }
+
+  private final class Acceptor implements QueuePairAcceptor {
+    @Override
+    public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws VerbsException {
+      return endpoint.accept(peerId, remote);
+    }
+
+    @Override
+    public void disconnected(String peerId, int remoteQpNumber) {
+      endpoint.disconnected(peerId, remoteQpNumber);
+    }
+  }
+
+  /** There is no driver: readers ask the peer. */
+  private static final class Unpublished implements MapOutputListener {
+    @Override
+    public void registered(int shuffleId, MapOutputLocation location) {}
+
+    @Override
+    public void withdrawn(int shuffleId) {}
+  }
+}

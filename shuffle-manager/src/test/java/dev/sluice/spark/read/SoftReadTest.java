@@ -1,0 +1,244 @@
+package dev.sluice.spark.read;
+
+import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
+import static dev.sluice.spark.read.ReadFixture.block;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.rdma.soft.FaultPlan;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.locate.Locator;
+import dev.sluice.spark.metrics.ShuffleCounters;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Reading from a real registry through real queue pairs of the software provider. */
+@Timeout(180)
+class SoftReadTest {
+  private static final int PARTITIONS = 300;
+  private static final int MAPS = 20;
+
+  @TempDir private Path directory;
+  private final Map<Long, MapOutput> outputs = new HashMap<>();
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final FakeSparkClient spark = new FakeSparkClient(this::written);
+  private SoftPeer peer;
+  private BlockServerClient servers;
+  private RdmaEndpoint endpoint;
+  private RdmaBlockStoreClient client;
+
+  private void start(FaultPlan faults) throws IOException {
+    peer = new SoftPeer(directory, faults);
+    servers = new BlockServerClient("1", SoftPeer.TRANSPORT_CONF, List.of(), 5_000, () -> 0);
+    endpoint = SoftPeer.endpoint(FaultPlan.NONE, servers);
+    client =
+        RdmaBlockStoreClient.open(
+            spark,
+            "1",
+            SoftPeer.TRANSPORT_CONF,
+            new ReadOptions(true, 60_000, 60_000, 1 << 18, 1 << 20, false, false),
+            endpoint,
+            new Resolving(),
+            servers,
+            counters);
+    Random random = new Random(1);
+    for (long mapId = 0; mapId < MAPS; mapId++) {
+      MapOutput output = new MapOutput(mapId, random.ints(PARTITIONS, 0, 3000).toArray());
+      outputs.put(mapId, output);
+      peer.write(output);
+      peer.registry().add(SHUFFLE, mapId);
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    endpoint.close();
+    servers.close();
+    peer.close();
+  }
+
+  @Test
+  void everyBlockIsRead() throws Exception {
+    start(FaultPlan.NONE);
+
+    Answers answers = fetchAll(null);
+
+    answers.assertRight();
+    long empty = blocks().stream().filter(blockId -> written(blockId).length == 0).count();
+    assertThat(count("read.blocks")).isEqualTo(MAPS * PARTITIONS - empty);
+    assertThat(endpoint.buffers().bytesInUse()).isZero();
+  }
+
+  @Test
+  void everyBlockIsRightWhateverTheFabricDoes() throws Exception {
+    start(FaultPlan.parse("seed=5;corrupt=0.02;status=0.02:REM_OP_ERR;kill=0.01"));
+
+    Answers answers = fetchAll(null);
+
+    answers.assertRight();
+    assertThat(count("read.blocks")).isPositive();
+    assertThat(count("corruptions")).isPositive();
+  }
+
+  @Test
+  void blocksAreReadToDisk() throws Exception {
+    start(FaultPlan.NONE);
+    Path downloads = Files.createDirectory(directory.resolve("downloads"));
+
+    Answers answers = fetchAll(new DownloadDirectory(downloads));
+
+    answers.assertRight();
+    assertThat(count("fallback.blocks.CHECKSUM")).isZero();
+    assertThat(endpoint.buffers().bytesInUse()).isZero();
+  }
+
+  @Test
+  void mapOutputThatIsRegisteredAnewIsReadFromItsNewPlace() throws Exception {
+    start(FaultPlan.NONE);
+    fetchAll(null).assertRight();
+    for (long mapId = 0; mapId < MAPS; mapId++) {
+      peer.registry().invalidate(SHUFFLE, mapId);
+      peer.registry().add(SHUFFLE, mapId);
+    }
+
+    fetchAll(null).assertRight();
+
+    assertThat(count("fallback.blocks.STALE_LOCATION")).isZero();
+    assertThat(count("fallback.blocks.NOT_REGISTERED")).isZero();
+  }
+
+  @Test
+  void blocksOfAnUnregisteredShuffleAreLeftToSpark() throws Exception {
+    start(FaultPlan.NONE);
+    fetchAll(null).assertRight();
+    peer.registry().unregister(SHUFFLE);
+    client.unregisterShuffle(SHUFFLE);
+
+    fetchAll(null).assertRight();
+
+    assertThat(count("fallback.blocks.NOT_REGISTERED") + count("fallback.blocks.STALE_LOCATION"))
+        .isGreaterThanOrEqualTo(MAPS * (PARTITIONS - 10));
+  }
+
+  /** Fetches each reducer's blocks with a call of its own, all at once. */
+  private Answers fetchAll(DownloadFileManager files) throws InterruptedException {
+    Answers answers = new Answers(blocks());
+    for (int partition = 0; partition < PARTITIONS; partition++) {
+      String[] blockIds = new String[MAPS];
+      for (int mapId = 0; mapId < MAPS; mapId++) {
+        blockIds[mapId] = block(mapId, partition);
+      }
+      client.fetchBlocks("localhost", 1, "7", blockIds, answers, files);
+    }
+    assertThat(answers.outstanding.await(120, TimeUnit.SECONDS)).isTrue();
+    return answers;
+  }
+
+  private List<String> blocks() {
+    List<String> blockIds = new ArrayList<>();
+    for (long mapId = 0; mapId < MAPS; mapId++) {
+      for (int partition = 0; partition < PARTITIONS; partition++) {
+        blockIds.add(block(mapId, partition));
+      }
+    }
+    return blockIds;
+  }
+
+  private byte[] written(String blockId) {
+    RequestedBlock block = RequestedBlock.parse(blockId);
+    return outputs.get(block.mapId()).bytes(block.startPartition(), block.endPartition());
+  }
+
+  private long count(String counter) {
+    return counters.byName().get(counter).getAsLong();
+  }
+
+  /** Asks the peer for what it does not know, as where there is no driver. */
+  private final class Resolving implements Locator {
+    private final Map<Long, MapOutputLocation> known = new ConcurrentHashMap<>();
+
+    @Override
+    public CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds) {
+      MapOutputLocation[] outputs = new MapOutputLocation[mapIds.length];
+      boolean complete = true;
+      for (int i = 0; i < mapIds.length; i++) {
+        outputs[i] = known.get(mapIds[i]);
+        complete &= outputs[i] != null;
+      }
+      if (complete) {
+        return CompletableFuture.completedFuture(new Located(peer.address(), outputs));
+      }
+      return servers
+          .resolve(peer.address(), shuffleId, mapIds)
+          .thenApply(
+              resolved -> {
+                resolved.forEach(
+                    location -> {
+                      if (location != null) {
+                        known.put(location.mapId(), location);
+                      }
+                    });
+                return new Located(peer.address(), resolved.toArray(MapOutputLocation[]::new));
+              });
+    }
+
+    @Override
+    public void invalidate(int shuffleId, MapOutputLocation stale) {
+      known.remove(stale.mapId(), stale);
+    }
+  }
+
+  /** Counts answers of any thread; each block gets one. */
+  private final class Answers implements BlockFetchingListener {
+    private final CountDownLatch outstanding;
+    private final Map<String, byte[]> bytes = new ConcurrentHashMap<>();
+    private final List<String> wrong = Collections.synchronizedList(new ArrayList<>());
+
+    Answers(List<String> blockIds) {
+      outstanding = new CountDownLatch(blockIds.size());
+    }
+
+    @Override
+    public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
+      try {
+        if (bytes.put(blockId, data.createInputStream().readAllBytes()) != null) {
+          wrong.add(blockId + " twice");
+        }
+      } catch (IOException e) {
+        wrong.add(blockId + " " + e);
+      }
+      outstanding.countDown();
+    }
+
+    @Override
+    public void onBlockFetchFailure(String blockId, Throwable failure) {
+      wrong.add(blockId + " " + failure);
+      outstanding.countDown();
+    }
+
+    void assertRight() {
+      assertThat(wrong).isEmpty();
+      bytes.forEach((blockId, read) -> assertThat(read).isEqualTo(written(blockId)));
+    }
+  }
+}
