@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
@@ -15,8 +17,9 @@ import org.apache.spark.launcher.JavaModuleOptions;
  * of ours. Immutable; left to the build directory when done.
  *
  * @param directory holds jars/ and, later, Spark's work/
+ * @param more what its processes have on their class path beside Spark's jars
  */
-public record SparkHome(Path directory) {
+public record SparkHome(Path directory, List<Path> more) {
 
   /**
    * Links the jars, where that was not done before.
@@ -33,7 +36,11 @@ public record SparkHome(Path directory) {
         continue;
       }
     }
-    return new SparkHome(directory);
+    return new SparkHome(directory, List.of());
+  }
+
+  SparkHome with(List<Path> classPath) {
+    return new SparkHome(directory, List.copyOf(classPath));
   }
 
   /** The command of one of Spark's classes in a JVM of its own, with the options Spark wants. */
@@ -42,9 +49,15 @@ public record SparkHome(Path directory) {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
     command.addAll(jvmOptions);
-    command.addAll(List.of("-cp", directory.resolve("jars") + "/*", mainClass));
+    command.addAll(List.of("-cp", classPath(), mainClass));
     command.addAll(arguments);
     return command;
+  }
+
+  private String classPath() {
+    return Stream.concat(Stream.of(directory.resolve("jars").resolve("*")), more.stream())
+        .map(Path::toString)
+        .collect(Collectors.joining(File.pathSeparator));
   }
 
   /** What Spark's processes need in their environment. */

@@ -21,6 +21,7 @@ public final class StandaloneCluster implements AutoCloseable {
   private final Path directory;
   private final List<SparkProcess> processes = new ArrayList<>();
   private final List<SparkProcess> workers = new ArrayList<>();
+  private SparkProcess master;
   private String masterUrl;
 
   private StandaloneCluster(SparkHome home, Path directory) {
@@ -58,10 +59,11 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   private void startMaster() throws IOException, InterruptedException {
-    SparkProcess master =
+    master =
         start(
-            "master",
+            home,
             directory,
+            "master",
             List.of(),
             "org.apache.spark.deploy.master.Master",
             List.of("--host", "127.0.0.1", "--port", "0", "--webui-port", "0"));
@@ -84,19 +86,22 @@ public final class StandaloneCluster implements AutoCloseable {
             "--work-dir",
             own.resolve("work").toString(),
             masterUrl);
-    workers.add(start(name, own, options, "org.apache.spark.deploy.worker.Worker", arguments));
+    workers.add(
+        start(home, own, name, options, "org.apache.spark.deploy.worker.Worker", arguments));
   }
 
   /**
    * Runs an application in client mode, by SparkSubmit.
    *
    * @param conf Spark's configuration
+   * @param driverClassPath what the driver has beside Spark's jars
    * @param options what else SparkSubmit understands, "--jars" for one
    * @return the driver's process, which this cluster closes too
    */
   public SparkProcess submit(
       String name,
       Map<String, String> conf,
+      List<Path> driverClassPath,
       List<String> options,
       String mainClass,
       Path jar,
@@ -107,7 +112,12 @@ public final class StandaloneCluster implements AutoCloseable {
     command.addAll(options);
     command.add(jar.toString());
     command.addAll(arguments);
-    return start(name, directory, List.of(), "org.apache.spark.deploy.SparkSubmit", command);
+    SparkHome with = home.with(driverClassPath);
+    return start(with, directory, name, List.of(), "org.apache.spark.deploy.SparkSubmit", command);
+  }
+
+  public SparkProcess master() {
+    return master;
   }
 
   /** The Workers, in the order of their names: their descendants are the executors. */
@@ -121,9 +131,14 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   private SparkProcess start(
-      String name, Path where, List<String> jvmOptions, String mainClass, List<String> arguments)
+      SparkHome from,
+      Path where,
+      String name,
+      List<String> jvmOptions,
+      String mainClass,
+      List<String> arguments)
       throws IOException {
-    SparkProcess process = SparkProcess.start(home, where, name, jvmOptions, mainClass, arguments);
+    SparkProcess process = SparkProcess.start(from, where, name, jvmOptions, mainClass, arguments);
     processes.add(process);
     return process;
   }

@@ -26,14 +26,15 @@ import scala.Tuple2;
  * @param keys distinct keys
  * @param valueBytes of each record, random but for {@link #MARKER} at their start
  */
-record KnownShuffle(int maps, int records, int keys, int valueBytes) implements Serializable {
+public record KnownShuffle(int maps, int records, int keys, int valueBytes)
+    implements Serializable {
   /** What one would find on the wire if a record went there in the clear. */
   static final String MARKER = "a record in the clear";
 
-  static final KnownShuffle SMALL = new KnownShuffle(16, 500, 400, 100);
+  public static final KnownShuffle SMALL = new KnownShuffle(16, 500, 400, 100);
 
   /** The answer: the sum of the checksums of a key's values. */
-  Map<Integer, Long> answer() {
+  public Map<Integer, Long> answer() {
     Map<Integer, Long> answer = new TreeMap<>();
     IntStream.range(0, maps)
         .boxed()
@@ -43,12 +44,12 @@ record KnownShuffle(int maps, int records, int keys, int valueBytes) implements 
   }
 
   /** Moves the records as they are. */
-  JavaPairRDD<Integer, byte[]> repartitioned(JavaSparkContext context, int partitions) {
+  public JavaPairRDD<Integer, byte[]> repartitioned(JavaSparkContext context, int partitions) {
     return input(context).partitionBy(new HashPartitioner(partitions));
   }
 
   /** The answer from records that were moved as they are. */
-  static Map<Integer, Long> answerOf(JavaPairRDD<Integer, byte[]> repartitioned) {
+  public static Map<Integer, Long> answerOf(JavaPairRDD<Integer, byte[]> repartitioned) {
     return new TreeMap<>(repartitioned.mapPartitionsToPair(KnownShuffle::checksums).collectAsMap());
   }
 

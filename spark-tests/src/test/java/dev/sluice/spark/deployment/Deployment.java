@@ -1,0 +1,129 @@
+package dev.sluice.spark.deployment;
+
+import dev.sluice.spark.cluster.SparkHome;
+import dev.sluice.spark.cluster.SparkProcess;
+import dev.sluice.spark.cluster.StandaloneCluster;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Stream;
+
+/**
+ * A standalone cluster with one Worker for two executors, and {@link ShuffleApplication} packed in
+ * a jar, as users have it. Whoever starts it closes it; for one thread.
+ */
+final class Deployment implements AutoCloseable {
+  private static final Duration RUN_TIMEOUT = Duration.ofMinutes(4);
+  private static final Path TARGET = Path.of(System.getProperty("sluice.target"));
+
+  private final StandaloneCluster cluster;
+  private final Path application;
+
+  private Deployment(StandaloneCluster cluster, Path application) {
+    this.cluster = cluster;
+    this.application = application;
+  }
+
+  /**
+   * @param name of its directory in the build's, with all logs
+   * @param workerOptions system properties for the Worker
+   */
+  static Deployment start(String name, String... workerOptions)
+      throws IOException, InterruptedException {
+    String jars = Files.readString(TARGET.resolve("spark-class-path.txt"));
+    SparkHome home = SparkHome.create(TARGET.resolve("spark-home"), jars);
+    Path directory = TARGET.resolve(name);
+    StandaloneCluster cluster =
+        StandaloneCluster.start(home, directory, 1, 2, "2g", List.of(workerOptions));
+    return new Deployment(cluster, pack(directory.resolve("application.jar")));
+  }
+
+  /**
+   * @param log of the driver
+   * @param master the Master's log
+   */
+  record Result(int exitCode, String log, String master) {
+    List<Round> rounds() {
+      return Round.of(log);
+    }
+
+    long executorsLaunched() {
+      return master.lines().filter(line -> line.contains("Launching executor")).count();
+    }
+  }
+
+  /** With the drop-in jar by --jars alone. */
+  Result submitWithJars(String name, Map<String, String> settings, String... arguments)
+      throws IOException, InterruptedException {
+    List<String> options = List.of("--jars", DropInJar.path().toString());
+    return run(
+        cluster.submit(
+            name,
+            conf(settings),
+            List.of(),
+            options,
+            ShuffleApplication.class.getName(),
+            application,
+            List.of(arguments)));
+  }
+
+  /** With the drop-in jar on the class paths of driver and executors. */
+  Result submitWithClassPath(String name, Map<String, String> settings)
+      throws IOException, InterruptedException {
+    Map<String, String> conf = conf(settings);
+    conf.put("spark.executor.extraClassPath", DropInJar.path().toString());
+    return run(
+        cluster.submit(
+            name,
+            conf,
+            List.of(DropInJar.path()),
+            List.of(),
+            ShuffleApplication.class.getName(),
+            application,
+            List.of()));
+  }
+
+  @Override
+  public void close() {
+    cluster.close();
+  }
+
+  private Result run(SparkProcess driver) throws InterruptedException {
+    int exitCode = driver.await(RUN_TIMEOUT);
+    return new Result(exitCode, driver.log(), cluster.master().log());
+  }
+
+  private static Map<String, String> conf(Map<String, String> settings) {
+    Map<String, String> conf = new LinkedHashMap<>();
+    conf.put("spark.shuffle.manager", System.getProperty("spark.shuffle.manager"));
+    conf.put("spark.shuffle.rdma.provider", "soft");
+    conf.put("spark.shuffle.readHostLocalDisk", "false");
+    conf.put("spark.executor.cores", "1");
+    conf.put("spark.executor.memory", "512m");
+    conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
+    conf.put("spark.ui.enabled", "false");
+    conf.putAll(settings);
+    return conf;
+  }
+
+  /** The test classes without what the drop-in jar and Spark have. */
+  private static Path pack(Path jar) throws IOException {
+    Path classes = TARGET.resolve("test-classes");
+    try (OutputStream file = Files.newOutputStream(jar);
+        JarOutputStream out = new JarOutputStream(file);
+        Stream<Path> files = Files.walk(classes.resolve("dev"))) {
+      for (Path path : files.filter(Files::isRegularFile).toList()) {
+        out.putNextEntry(new JarEntry(classes.relativize(path).toString()));
+        Files.copy(path, out);
+      }
+    }
+    return jar;
+  }
+}

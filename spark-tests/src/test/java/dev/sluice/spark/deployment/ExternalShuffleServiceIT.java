@@ -1,0 +1,51 @@
+package dev.sluice.spark.deployment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.account.Totals;
+import dev.sluice.spark.deployment.Deployment.Result;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Executors come and go, and Spark's external shuffle service keeps the map outputs. */
+final class ExternalShuffleServiceIT {
+  @Test
+  void blocksOfExecutorsThatHaveLeftComeFromTheService() throws Exception {
+    String port = Integer.toString(freePort());
+    try (Deployment deployment =
+        Deployment.start(
+            "external-shuffle-service",
+            "-Dspark.shuffle.service.enabled=true",
+            "-Dspark.shuffle.service.port=" + port)) {
+      Result result =
+          deployment.submitWithJars(
+              "leave",
+              Map.of(
+                  "spark.shuffle.service.enabled", "true",
+                  "spark.shuffle.service.port", port,
+                  "spark.dynamicAllocation.enabled", "true",
+                  "spark.dynamicAllocation.initialExecutors", "2",
+                  "spark.dynamicAllocation.maxExecutors", "2",
+                  "spark.dynamicAllocation.executorIdleTimeout", "2s"),
+              "leave");
+
+      assertThat(result.exitCode()).as(result.log()).isZero();
+      assertThat(result.rounds()).hasSize(2).allMatch(Round::right);
+      Totals before = result.rounds().getFirst().totals();
+      assertThat(before.read()).isPositive();
+      assertThat(before.fallbackByReason()).isEmpty();
+      Totals after = result.rounds().getLast().totals();
+      assertThat(after.read()).isEqualTo(before.read());
+      assertThat(after.fallbackByReason()).containsOnlyKeys("PEER");
+    }
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+}

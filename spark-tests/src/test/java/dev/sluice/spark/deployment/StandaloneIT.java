@@ -1,0 +1,57 @@
+package dev.sluice.spark.deployment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.deployment.Deployment.Result;
+import java.io.IOException;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/**
+ * The drop-in jar in a standalone cluster. With --jars, executors load our classes by a class
+ * loader that Spark's RPC does not know: whatever driver and executors say to each other has to get
+ * by without our classes.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class StandaloneIT {
+  private static final int EXECUTORS = 2;
+
+  private final Deployment deployment = Deployment.start("standalone");
+
+  StandaloneIT() throws IOException, InterruptedException {}
+
+  @AfterAll
+  void stop() {
+    deployment.close();
+  }
+
+  @Test
+  void theJarIsDroppedInByJarsAlone() throws Exception {
+    assertRead(deployment.submitWithJars("by-jars", Map.of()));
+  }
+
+  @Test
+  void theJarIsDroppedInByClassPath() throws Exception {
+    assertRead(deployment.submitWithClassPath("by-class-path", Map.of()));
+  }
+
+  @Test
+  void aWrongKeyEndsTheApplicationBeforeExecutorsStart() throws Exception {
+    Result result =
+        deployment.submitWithJars("wrong-key", Map.of("spark.shuffle.rdma.provder", "soft"));
+    assertThat(result.exitCode()).isNotZero();
+    assertThat(result.log()).contains("spark.shuffle.rdma.provder");
+    assertThat(result.rounds()).isEmpty();
+  }
+
+  private static void assertRead(Result result) {
+    assertThat(result.exitCode()).as(result.log()).isZero();
+    assertThat(result.rounds()).hasSize(1).allMatch(Round::right);
+    assertThat(result.rounds().getFirst().totals().read()).isPositive();
+    assertThat(result.rounds().getFirst().totals().fallbackByReason()).isEmpty();
+    assertThat(result.log()).doesNotContain("ClassNotFoundException");
+    assertThat(result.executorsLaunched()).isEqualTo(EXECUTORS);
+  }
+}
