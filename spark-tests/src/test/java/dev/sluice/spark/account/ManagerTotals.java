@@ -1,7 +1,7 @@
 package dev.sluice.spark.account;
 
+import dev.sluice.spark.RdmaShuffleManager;
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.spark.shuffle.ShuffleManager;
@@ -13,15 +13,8 @@ public final class ManagerTotals {
   private ManagerTotals() {}
 
   /** What is counted now; nothing for the stock manager. */
-  @SuppressWarnings("unchecked")
   public static Totals of(ShuffleManager manager) {
-    try {
-      return new Totals((Map<String, Long>) manager.getClass().getMethod("totals").invoke(manager));
-    } catch (NoSuchMethodException stock) {
-      return Totals.NONE;
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("Reading the totals of " + manager, e);
-    }
+    return manager instanceof RdmaShuffleManager rdma ? new Totals(rdma.totals()) : Totals.NONE;
   }
 
   /**
