@@ -113,8 +113,7 @@ final class EndpointPartner implements Partner, QueuePairConnector {
               workload.bytes(),
               memory.rkey());
       endpoint.read(
-          new ReadRequest(
-              address, List.of(range), buffer, deadlineNanos(), new Answer(buffer)));
+          new ReadRequest(address, List.of(range), buffer, deadlineNanos(), new Answer(buffer)));
     }
 
     private final class Answer implements ReadListener {

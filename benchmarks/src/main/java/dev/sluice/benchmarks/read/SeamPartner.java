@@ -40,8 +40,7 @@ final class SeamPartner implements Partner {
     ProtectionDomain domain = device.allocateProtectionDomain();
     channel = device.createCompletionChannel();
     queue = device.createCompletionQueue(Fabric.SEND_QUEUE_DEPTH + 1, channel);
-    target =
-        domain.register(arena.allocate(TARGET_BYTES, 4096), Set.of(AccessFlag.LOCAL_WRITE));
+    target = domain.register(arena.allocate(TARGET_BYTES, 4096), Set.of(AccessFlag.LOCAL_WRITE));
     queuePair = Fabric.queuePair(domain, queue);
     Fabric.connect(queuePair, peer.connect(ControlMessages.SEAM, queuePair.address()));
   }

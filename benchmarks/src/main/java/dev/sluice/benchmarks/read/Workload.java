@@ -41,5 +41,4 @@ record Workload(String name, int bytes, int inFlight, int count) {
   long offset(long i, long memoryBytes) {
     return i * bytes % (memoryBytes - bytes);
   }
-
 }

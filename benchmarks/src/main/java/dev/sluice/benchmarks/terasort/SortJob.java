@@ -1,10 +1,10 @@
 package dev.sluice.benchmarks.terasort;
 
+import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.StandardOutput;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.conf.Configuration;
@@ -23,6 +23,7 @@ import scala.Tuple2;
 final class SortJob {
   private static final long EXECUTORS_UP_MS = 60_000;
   private static final long LISTENER_MS = 30_000;
+  private static final long TOTALS_MS = 15_000;
 
   private SortJob() {}
 
@@ -45,7 +46,7 @@ final class SortJob {
       sort(spark, input, output, ranges);
       double seconds = (System.nanoTime() - start) / 1e9;
       tasks.awaitJobEnd(LISTENER_MS);
-      new SortResult(seconds, tasks.remoteBytes(), null, null, Map.of()).write(result);
+      new SortResult(seconds, tasks.remoteBytes(), totals(conf, tasks.remoteBytes())).write(result);
     }
   }
 
@@ -63,6 +64,14 @@ final class SortJob {
         .mapToPair(record -> new Tuple2<>(new Text(record._1()), new Text(record._2())))
         .saveAsNewAPIHadoopFile(
             output.toUri().toString(), Text.class, Text.class, TeraOutputFormat.class);
+  }
+
+  private static SluiceTotals totals(SparkConf conf, long remoteBytes) throws InterruptedException {
+    if (conf.get("spark.shuffle.manager", "sort").equals("sort")) {
+      return SluiceTotals.NONE;
+    }
+    return SluiceTotals.await(
+        totals -> totals.readBytes() + totals.fallbackBytes() == remoteBytes, TOTALS_MS);
   }
 
   /** The reader of TeraInputFormat reuses its Text objects. */

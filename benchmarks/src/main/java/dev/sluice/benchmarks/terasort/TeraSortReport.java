@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.terasort;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.Statistics;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -11,12 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
 /** Collects the results of all sorts, decides whether they are valid, and shows them. */
 final class TeraSortReport {
-  private static final String FALLBACK_BLOCKS = "fallback.blocks.";
-  private static final String FALLBACK_BYTES = "fallback.bytes.";
-
   private final TeraData.Input input;
   private final boolean expectCorruption;
   private final Map<Shuffle, List<SortResult>> results = new EnumMap<>(Shuffle.class);
@@ -42,23 +41,21 @@ final class TeraSortReport {
     runs.add(result);
     List<String> found = new ArrayList<>(outputProblems);
     if (shuffle == Shuffle.SLUICE) {
-      addTransferProblems(result, found);
+      addTransferProblems(result.totals(), result.remoteBytes(), found);
     }
     found.forEach(problem -> problems.add(shuffle.label() + " " + runs.size() + ": " + problem));
   }
 
-  private void addTransferProblems(SortResult result, List<String> found) {
-    long read = result.total("read.bytes");
-    long fallback = result.sum(FALLBACK_BYTES);
-    if (read + fallback != result.remoteBytes()) {
+  private void addTransferProblems(SluiceTotals totals, long remoteBytes, List<String> found) {
+    if (totals.readBytes() + totals.fallbackBytes() != remoteBytes) {
       found.add(
           "%d bytes by READ and %d by fallback are not the %d remote bytes that Spark counted"
-              .formatted(read, fallback, result.remoteBytes()));
+              .formatted(totals.readBytes(), totals.fallbackBytes(), remoteBytes));
     }
-    if (!expectCorruption && result.sum(FALLBACK_BLOCKS) != 0) {
-      found.add("blocks fell back to Spark's own transfer: " + result.byReason(FALLBACK_BLOCKS));
+    if (!expectCorruption && !totals.fallbackBlocks().isEmpty()) {
+      found.add("blocks fell back to Spark's own transfer: " + totals.fallbackBlocks());
     }
-    if (expectCorruption && result.total("corruptions") == 0) {
+    if (expectCorruption && totals.corruptions() == 0) {
       found.add("no corrupted READ was noticed");
     }
   }
@@ -68,18 +65,27 @@ final class TeraSortReport {
   }
 
   /** Sums over all sorts through Sluice. */
-  private long sluiceSum(ToLongFunction<SortResult> value) {
-    return results.get(Shuffle.SLUICE).stream().mapToLong(value).sum();
+  private long sum(ToLongFunction<SluiceTotals> value) {
+    return sluice().mapToLong(value).sum();
   }
 
-  private Map<String, Long> fallbacks() {
-    Map<String, Long> byReason = new TreeMap<>();
-    for (SortResult result : results.get(Shuffle.SLUICE)) {
-      result
-          .byReason(FALLBACK_BLOCKS)
-          .forEach((reason, blocks) -> byReason.merge(reason, blocks, Long::sum));
-    }
-    return byReason;
+  private long remoteBytes() {
+    return results.get(Shuffle.SLUICE).stream().mapToLong(SortResult::remoteBytes).sum();
+  }
+
+  private Map<String, Long> fallbackBlocks() {
+    Map<String, Long> sums = new TreeMap<>();
+    sluice()
+        .forEach(
+            totals ->
+                totals
+                    .fallbackBlocks()
+                    .forEach((reason, blocks) -> sums.merge(reason, blocks, Long::sum)));
+    return sums;
+  }
+
+  private Stream<SluiceTotals> sluice() {
+    return results.get(Shuffle.SLUICE).stream().map(SortResult::totals);
   }
 
   String table() {
@@ -111,35 +117,42 @@ final class TeraSortReport {
   }
 
   private void appendTransfer(StringBuilder table) {
-    SortResult last = results.get(Shuffle.SLUICE).getLast();
-    table.append("provider %s, device %s%n".formatted(last.provider(), last.device()));
+    table.append("device  %s%n".formatted(lastTotals().devices()));
     table.append(
         "bytes   read %d, local %d, fallback %d; Spark counted %d remote%n"
             .formatted(
-                sluiceSum(result -> result.total("read.bytes")),
-                sluiceSum(result -> result.total("local.bytes")),
-                sluiceSum(result -> result.sum(FALLBACK_BYTES)),
-                sluiceSum(SortResult::remoteBytes)));
-    table.append(
-        "blocks that fell back: %s%n".formatted(fallbacks().isEmpty() ? "none" : fallbacks()));
+                sum(SluiceTotals::readBytes),
+                sum(SluiceTotals::localBytes),
+                sum(SluiceTotals::fallbackBytes),
+                remoteBytes()));
+    table.append("blocks that fell back: ");
+    table.append(fallbackBlocks().isEmpty() ? "none" : fallbackBlocks()).append('\n');
+    if (expectCorruption) {
+      table.append("corrupted READs noticed: %d%n".formatted(sum(SluiceTotals::corruptions)));
+    }
+  }
+
+  private SluiceTotals lastTotals() {
+    return sluice().reduce(SluiceTotals.NONE, (first, last) -> last);
   }
 
   String json() throws JsonProcessingException {
-    Map<String, Long> bytes = new LinkedHashMap<>();
-    bytes.put("read", sluiceSum(result -> result.total("read.bytes")));
-    bytes.put("local", sluiceSum(result -> result.total("local.bytes")));
-    bytes.put("fallback", sluiceSum(result -> result.sum(FALLBACK_BYTES)));
+    Map<String, Object> bytes = new LinkedHashMap<>();
+    bytes.put("read", sum(SluiceTotals::readBytes));
+    bytes.put("local", sum(SluiceTotals::localBytes));
+    bytes.put("fallback", sum(SluiceTotals::fallbackBytes));
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("valid", valid());
     json.put("records", input.records());
     json.put("checksum", input.checksum());
-    List<SortResult> sluice = results.get(Shuffle.SLUICE);
-    json.put("provider", sluice.isEmpty() ? null : sluice.getLast().provider());
+    json.put("provider", lastTotals().provider());
     json.put("sluice_s", seconds(Shuffle.SLUICE));
     json.put("stock_s", seconds(Shuffle.STOCK));
     json.put("bytes", bytes);
-    json.put("fallbacks", fallbacks());
-    json.put("spark_remote_bytes", sluiceSum(SortResult::remoteBytes));
+    json.put("fallbacks", fallbackBlocks());
+    json.put("device", lastTotals().devices());
+    json.put("spark_remote_bytes", remoteBytes());
+    json.put("corruptions", sum(SluiceTotals::corruptions));
     json.put("problems", problems);
     return new ObjectMapper().writeValueAsString(json);
   }

@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.terasort;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.SluiceTotals;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -66,12 +67,13 @@ class TeraSortReportTest {
     return new TeraSortReport(INPUT, expectCorruption);
   }
 
-  private static SortResult sluice(double seconds, long remoteBytes, Map<String, Long> totals) {
-    return new SortResult(seconds, remoteBytes, "soft", "soft0", with(totals, "local.bytes", 300L));
+  private static SortResult sluice(double seconds, long remoteBytes, Map<String, Long> counters) {
+    SluiceTotals totals = new SluiceTotals("soft lo", with(counters, "local.bytes", 300L));
+    return new SortResult(seconds, remoteBytes, totals);
   }
 
   private static SortResult stock(double seconds) {
-    return new SortResult(seconds, 700, null, null, Map.of());
+    return new SortResult(seconds, 700, SluiceTotals.NONE);
   }
 
   private static Map<String, Long> with(Map<String, Long> totals, String name, long value) {
