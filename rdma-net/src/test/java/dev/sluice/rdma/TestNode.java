@@ -7,7 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,6 +28,7 @@ public final class TestNode implements AutoCloseable {
   public final ProtectionDomain pd;
   public final CompletionChannel channel;
   public final CompletionQueue cq;
+  private final Map<MemoryRegion, MemorySegment> memories = new ConcurrentHashMap<>();
 
   /** A work completion, kept. */
   public record Completed(
@@ -44,11 +47,23 @@ public final class TestNode implements AutoCloseable {
   }
 
   public MemoryRegion register(long bytes, Set<AccessFlag> access) throws VerbsException {
-    return pd.register(arena.allocate(bytes, 4096), access);
+    return register(arena.allocate(bytes, 4096), access);
   }
 
   public MemoryRegion register(MemorySegment memory) throws VerbsException {
-    return pd.register(memory, ALL);
+    return register(memory, ALL);
+  }
+
+  private MemoryRegion register(MemorySegment memory, Set<AccessFlag> access)
+      throws VerbsException {
+    MemoryRegion region = pd.register(memory, access);
+    memories.put(region, memory);
+    return region;
+  }
+
+  /** The memory of a region that was registered here. */
+  public MemorySegment memory(MemoryRegion region) {
+    return memories.get(region);
   }
 
   public QueuePair createQueuePair() throws VerbsException {
@@ -70,17 +85,17 @@ public final class TestNode implements AutoCloseable {
     b.toRts();
   }
 
-  /** Polls until there are so many completions. */
+  /** Polls until there are so many completions; takes no more. */
   public List<Completed> await(int count) throws VerbsException {
     return await(cq, count);
   }
 
   public static List<Completed> await(CompletionQueue queue, int count) throws VerbsException {
     List<Completed> all = new ArrayList<>();
-    WorkCompletions batch = new WorkCompletions(16);
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
     while (all.size() < count) {
       assertThat(System.nanoTime()).as("%s of %d completions", all, count).isLessThan(deadline);
+      WorkCompletions batch = new WorkCompletions(Math.min(16, count - all.size()));
       int polled = queue.poll(batch);
       for (int i = 0; i < polled; i++) {
         all.add(

@@ -91,6 +91,7 @@ final class Connection implements EventLoop.Handler {
         receive(now);
       }
       send(now, MAX_ROUNDS);
+      queuePair.scheduleTimer(now);
     } catch (IOException | RuntimeException | InternalError e) {
       queuePair.connectionLost(reason(e));
     } finally {

@@ -92,8 +92,7 @@ final class EventLoop implements AutoCloseable {
 
   /** Calls the timer at {@code atNanos} or before. Any thread. */
   void schedule(long atNanos) {
-    long previous = nextTimer.getAndAccumulate(atNanos, Math::min);
-    if (atNanos < previous) {
+    if (atNanos < nextTimer.get() && atNanos < nextTimer.getAndAccumulate(atNanos, Math::min)) {
       wakeUp();
     }
   }

@@ -172,9 +172,17 @@ public final class FaultPlan {
       }
       return switch (kind) {
         case DELAY -> new Fault(kind, (int) atLeast(0, Integer.parseInt(argument)), null);
-        case STATUS -> new Fault(kind, 0, WorkCompletionStatus.valueOf(argument));
+        case STATUS -> new Fault(kind, 0, failure(argument));
         default -> new Fault(kind, 0, null);
       };
+    }
+
+    private static WorkCompletionStatus failure(String name) {
+      WorkCompletionStatus status = WorkCompletionStatus.valueOf(name);
+      if (status == WorkCompletionStatus.SUCCESS) {
+        throw new IllegalArgumentException("SUCCESS is no failure");
+      }
+      return status;
     }
 
     boolean applies(long number, Random random) {

@@ -285,7 +285,8 @@ final class SoftQueuePair implements QueuePair {
     scheduleTimer(now);
   }
 
-  private void scheduleTimer(long now) {
+  /** Has {@link #expire} called in time for what is waiting now. */
+  void scheduleTimer(long now) {
     long deadline = deadline(now);
     if (deadline != EventLoop.NEVER) {
       device.loop().schedule(deadline);

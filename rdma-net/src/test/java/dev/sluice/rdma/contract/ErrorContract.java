@@ -1,0 +1,281 @@
+package dev.sluice.rdma.contract;
+
+import static dev.sluice.rdma.WorkCompletionStatus.LOC_PROT_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.REM_ACCESS_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.REM_INV_REQ_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.RETRY_EXC_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
+import static dev.sluice.rdma.WorkCompletionStatus.WR_FLUSH_ERR;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.Opcode;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.QueuePairState;
+import dev.sluice.rdma.RemotePeer;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.TestNode.Completed;
+import dev.sluice.rdma.WorkCompletionStatus;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What goes wrong, how it is reported, and what it must not touch. */
+public abstract class ErrorContract extends RdmaProviderContract {
+  private static final int BYTES = 4096;
+
+  /** A READ that the peer, or this side, must refuse. */
+  enum BadRead {
+    WRONG_RKEY(REM_ACCESS_ERR),
+    BEFORE_THE_REGION(REM_ACCESS_ERR),
+    PAST_THE_END(REM_ACCESS_ERR),
+    FAR_OUTSIDE(REM_ACCESS_ERR),
+    NOT_REMOTE_READ(REM_ACCESS_ERR),
+    OTHER_DOMAIN(REM_ACCESS_ERR),
+    LKEY_AS_RKEY(REM_ACCESS_ERR),
+    WRONG_LKEY(LOC_PROT_ERR),
+    LOCAL_PAST_THE_END(LOC_PROT_ERR),
+    NOT_LOCAL_WRITE(LOC_PROT_ERR),
+    LOCAL_OTHER_DOMAIN(LOC_PROT_ERR);
+
+    private final WorkCompletionStatus status;
+
+    BadRead(WorkCompletionStatus status) {
+      this.status = status;
+    }
+  }
+
+  private SendWorkRequest badRead(BadRead kind) throws Exception {
+    MemoryRegion source = source(BYTES);
+    MemoryRegion target = target(BYTES);
+    ScatterGatherEntry local = entry(target, 0, BYTES);
+    long address = source.address();
+    int rkey = source.rkey();
+    switch (kind) {
+      case WRONG_RKEY -> rkey ^= 0x0F0F_0F0F;
+      case BEFORE_THE_REGION -> address -= 1;
+      case PAST_THE_END -> address += 1;
+      case FAR_OUTSIDE -> address = Long.MAX_VALUE - 1;
+      case NOT_REMOTE_READ -> {
+        MemoryRegion closed = right.register(BYTES, LOCAL_WRITE);
+        address = closed.address();
+        rkey = closed.rkey();
+      }
+      case OTHER_DOMAIN -> {
+        ProtectionDomain other = right.device.allocateProtectionDomain();
+        MemoryRegion foreign = other.register(right.memory(source), TestNode.ALL);
+        rkey = foreign.rkey();
+      }
+      case LKEY_AS_RKEY -> rkey = source.lkey();
+      case WRONG_LKEY -> local = new ScatterGatherEntry(target.address(), BYTES, ~target.lkey());
+      case LOCAL_PAST_THE_END -> local = entry(target, 1, BYTES);
+      case NOT_LOCAL_WRITE -> local = entry(left.register(BYTES, REMOTE_READ), 0, BYTES);
+      case LOCAL_OTHER_DOMAIN -> {
+        ProtectionDomain other = left.device.allocateProtectionDomain();
+        MemoryRegion foreign = other.register(left.memory(target), TestNode.ALL);
+        local = entry(foreign, 0, BYTES);
+      }
+    }
+    return SendWorkRequest.read(1, local, address, rkey, true);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void badReadFailsItsQueuePairAndNoOther(BadRead kind) throws Exception {
+    Pair good = connectedPair();
+    Pair bad = connectedPair();
+    MemoryRegion source = source(BYTES);
+    MemoryRegion target = target(BYTES);
+    bad.left()
+        .postSend(
+            List.of(
+                read(0, target, source, BYTES),
+                badRead(kind),
+                read(2, target, source, BYTES),
+                SendWorkRequest.read(
+                    3, entry(target, 0, 8), source.address(), source.rkey(), false)));
+    List<Completed> completed = left.await(4);
+    assertThat(statuses(completed))
+        .containsExactly(SUCCESS, kind.status, WR_FLUSH_ERR, WR_FLUSH_ERR);
+    assertThat(wrIds(completed)).containsExactly(0L, 1L, 2L, 3L);
+    assertThat(bad.left().state()).isEqualTo(QueuePairState.ERROR);
+    // Exactly once: nothing is left over, and the good pair works.
+    assertWorks(good);
+    assertThat(good.left().state()).isEqualTo(QueuePairState.RTS);
+  }
+
+  @Test
+  void everythingPostedToAFailedQueuePairIsFlushedExactlyOnce() throws Exception {
+    Pair pair = connectedPair();
+    MemoryRegion source = source(BYTES);
+    MemoryRegion target = target(BYTES);
+    pair.left().postReceive(List.of(receive(100), receive(101)));
+    List<SendWorkRequest> chain = new ArrayList<>();
+    chain.add(badRead(BadRead.WRONG_RKEY));
+    chain.addAll(Collections.nCopies(50, read(2, target, source, BYTES)));
+    pair.left().postSend(chain);
+    List<Completed> completed = left.await(53);
+    assertThat(statuses(completed)).filteredOn(s -> s == REM_ACCESS_ERR).hasSize(1);
+    assertThat(statuses(completed)).filteredOn(s -> s == WR_FLUSH_ERR).hasSize(52);
+    pair.left().postSend(List.of(read(7, target, source, BYTES)));
+    pair.left().postReceive(List.of(receive(8)));
+    completed = left.await(2);
+    assertThat(wrIds(completed)).containsExactlyInAnyOrder(7L, 8L);
+    assertThat(statuses(completed)).containsOnly(WR_FLUSH_ERR);
+    assertWorks(connectedPair());
+  }
+
+  @Test
+  void zeroLengthReadNeedsNoKey() throws Exception {
+    Pair pair = connectedPair();
+    pair.left()
+        .postSend(
+            List.of(
+                new SendWorkRequest(
+                    1, Opcode.RDMA_READ, List.of(), SendWorkRequest.SIGNALED, 0, 0, 0, 0, 0)));
+    assertThat(statuses(left.await(1))).containsExactly(SUCCESS);
+  }
+
+  @Test
+  void queuePairThatAllowsNothingRefusesReads() throws Exception {
+    QueuePair a = left.createQueuePair();
+    QueuePair b = right.createQueuePair();
+    a.toInit(Set.of());
+    b.toInit(Set.of());
+    a.toRtr(b.address(), ConnectionAttributes.DEFAULT);
+    b.toRtr(a.address(), ConnectionAttributes.DEFAULT);
+    a.toRts();
+    a.postSend(List.of(read(1, target(8), source(8), 8)));
+    // NICs differ in which of the two they report.
+    assertThat(statuses(left.await(1))).first().isIn(REM_ACCESS_ERR, REM_INV_REQ_ERR);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RDMA_WRITE", "SEND"})
+  void sourceMustBeRegistered(Opcode opcode) throws Exception {
+    Pair pair = connectedPair();
+    pair.right().postReceive(List.of(receive(1, entry(source(64), 0, 64))));
+    MemoryRegion from = target(64);
+    from.close();
+    pair.left()
+        .postSend(
+            List.of(
+                request(
+                    1, opcode, List.of(entry(from, 0, 64)), SendWorkRequest.SIGNALED, source(64))));
+    assertThat(statuses(left.await(1))).containsExactly(LOC_PROT_ERR);
+  }
+
+  @Test
+  void writeNeedsRemoteWrite() throws Exception {
+    MemoryRegion readable =
+        right.register(64, EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.LOCAL_WRITE));
+    connectedPair()
+        .left()
+        .postSend(
+            List.of(
+                request(
+                    1,
+                    Opcode.RDMA_WRITE,
+                    List.of(entry(target(64), 0, 64)),
+                    SendWorkRequest.SIGNALED,
+                    readable)));
+    assertThat(statuses(left.await(1))).containsExactly(REM_ACCESS_ERR);
+  }
+
+  @Test
+  void receiveWithoutLocalWriteFailsOnBothSides() throws Exception {
+    Pair pair = connectedPair();
+    pair.right().postReceive(List.of(receive(1, entry(right.register(64, REMOTE_READ), 0, 64))));
+    pair.left()
+        .postSend(
+            List.of(
+                request(
+                    1,
+                    Opcode.SEND,
+                    List.of(entry(target(64), 0, 64)),
+                    SendWorkRequest.SIGNALED,
+                    null)));
+    assertThat(statuses(left.await(1))).containsExactly(WorkCompletionStatus.REM_OP_ERR);
+    assertThat(statuses(right.await(1))).containsExactly(LOC_PROT_ERR);
+  }
+
+  @Test
+  void peerThatNeverConnectsIsNoticed() throws Exception {
+    QueuePair a = left.createQueuePair();
+    QueuePair b = right.createQueuePair();
+    a.toInit(TestNode.ALL);
+    b.toInit(TestNode.ALL);
+    a.toRtr(b.address(), SHORT_TIMEOUT);
+    a.toRts();
+    MemoryRegion source = source(8);
+    a.postSend(List.of(read(1, target(8), source, 8), read(2, target(8), source, 8)));
+    assertThat(statuses(left.await(2))).containsExactly(RETRY_EXC_ERR, WR_FLUSH_ERR);
+  }
+
+  @Test
+  void closedQueuePairOfThePeerIsNoticedByTheNextRequest() throws Exception {
+    Pair pair = connectedPair(SHORT_TIMEOUT);
+    assertWorks(pair);
+    pair.right().close();
+    assertThat(pair.left().state()).isEqualTo(QueuePairState.RTS);
+    pair.left().postSend(List.of(read(1, target(8), source(8), 8)));
+    assertThat(statuses(left.await(1))).containsExactly(RETRY_EXC_ERR);
+    assertThat(pair.left().state()).isEqualTo(QueuePairState.ERROR);
+  }
+
+  @Test
+  void failedQueuePairOfThePeerIsNoticedByTheNextRequest() throws Exception {
+    Pair pair = connectedPair(SHORT_TIMEOUT);
+    pair.right().toError();
+    pair.left().postSend(List.of(read(1, target(8), source(8), 8)));
+    assertThat(statuses(left.await(1))).containsExactly(RETRY_EXC_ERR);
+  }
+
+  @Test
+  void killedPeerProcessIsNoticedByItsRequestsAndByNoOther() throws Exception {
+    Pair good = connectedPair();
+    int bytes = 1 << 20;
+    MemoryRegion target = target(bytes);
+    try (RemotePeer peer = RemotePeer.start(left.device.providerName(), bytes)) {
+      QueuePair busy = connectTo(peer);
+      QueuePair idle = connectTo(peer);
+      SendWorkRequest read =
+          SendWorkRequest.read(
+              1, entry(target, 0, bytes), peer.region().address(), peer.region().rkey(), true);
+      busy.postSend(Collections.nCopies(100, read));
+      assertThat(statuses(left.await(1))).containsExactly(SUCCESS);
+      peer.kill();
+      List<WorkCompletionStatus> statuses = statuses(left.await(99));
+      int failed = statuses.indexOf(RETRY_EXC_ERR);
+      // A fast peer may have answered everything before it was killed.
+      if (failed >= 0) {
+        assertThat(statuses.subList(0, failed)).allMatch(s -> s == SUCCESS);
+        assertThat(statuses.subList(failed + 1, 99)).allMatch(s -> s == WR_FLUSH_ERR);
+      }
+      assertThat(idle.state()).isEqualTo(QueuePairState.RTS);
+      idle.postSend(List.of(read));
+      assertThat(statuses(left.await(1))).containsExactly(RETRY_EXC_ERR);
+    }
+    assertWorks(good);
+  }
+
+  private QueuePair connectTo(RemotePeer peer) throws Exception {
+    QueuePair queuePair = left.createQueuePair();
+    queuePair.toInit(Set.of());
+    QueuePairAddress remote = peer.connect(queuePair.address());
+    queuePair.toRtr(remote, SHORT_TIMEOUT);
+    queuePair.toRts();
+    return queuePair;
+  }
+}

@@ -1,0 +1,167 @@
+package dev.sluice.rdma.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.Opcode;
+import dev.sluice.rdma.Provider;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.ReceiveWorkRequest;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendFlag;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.TestNode.Completed;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.rdma.leak.LeakTracker;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * What every provider must do, whatever is below it: two open devices, {@code left} which mostly
+ * asks and {@code right} which mostly answers. Its subclasses are the parts of the contract; a
+ * provider's test runs all of them and says only how to make the provider.
+ */
+public abstract class RdmaProviderContract {
+  /** A dead path is noticed after about 270 ms. */
+  static final ConnectionAttributes SHORT_TIMEOUT =
+      new ConnectionAttributes(14, 3, 7, 12, 16, 0, 0, 64);
+
+  static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
+  static final Set<AccessFlag> LOCAL_WRITE = EnumSet.of(AccessFlag.LOCAL_WRITE);
+
+  @RegisterExtension final LeakCheck leaks = new LeakCheck();
+
+  TestNode left;
+  TestNode right;
+
+  /** Makes the provider; the tracker is for one that can report what it has open. */
+  protected abstract Provider provider(LeakTracker tracker);
+
+  /** The address that devices are opened with. */
+  protected InetAddress localAddress() {
+    return InetAddress.getLoopbackAddress();
+  }
+
+  @BeforeEach
+  void openDevices() throws IOException {
+    left = new TestNode(openDevice());
+    right = new TestNode(openDevice());
+  }
+
+  @AfterEach
+  void closeDevices() {
+    left.close();
+    right.close();
+  }
+
+  final Device openDevice() throws IOException {
+    return provider(leaks.tracker()).open(localAddress());
+  }
+
+  /** A queue pair of each side, connected to each other. */
+  record Pair(QueuePair left, QueuePair right) {}
+
+  final Pair connectedPair() throws VerbsException {
+    return connectedPair(ConnectionAttributes.DEFAULT);
+  }
+
+  final Pair connectedPair(ConnectionAttributes attributes) throws VerbsException {
+    Pair pair = new Pair(left.createQueuePair(), right.createQueuePair());
+    TestNode.connect(pair.left, pair.right, attributes);
+    return pair;
+  }
+
+  /** A region of the answering side, filled with a pattern. */
+  final MemoryRegion source(int bytes) throws VerbsException {
+    MemorySegment memory = right.arena.allocate(bytes, 4096);
+    fill(memory, 42);
+    return right.register(memory);
+  }
+
+  /** A region of the asking side. */
+  final MemoryRegion target(int bytes) throws VerbsException {
+    return left.register(bytes, TestNode.ALL);
+  }
+
+  static void fill(MemorySegment memory, long seed) {
+    byte[] bytes = new byte[(int) memory.byteSize()];
+    new Random(seed).nextBytes(bytes);
+    MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes.length);
+  }
+
+  static ScatterGatherEntry entry(MemoryRegion region, long offset, int length) {
+    return new ScatterGatherEntry(region.address() + offset, length, region.lkey());
+  }
+
+  static SendWorkRequest read(long wrId, MemoryRegion target, MemoryRegion source, int length) {
+    return SendWorkRequest.read(
+        wrId, entry(target, 0, length), source.address(), source.rkey(), true);
+  }
+
+  /** A work request other than a READ of one piece. */
+  static SendWorkRequest request(
+      long wrId,
+      Opcode opcode,
+      List<ScatterGatherEntry> entries,
+      Set<SendFlag> flags,
+      MemoryRegion remote) {
+    return new SendWorkRequest(
+        wrId,
+        opcode,
+        entries,
+        flags,
+        0x1234,
+        remote == null ? 0 : remote.address(),
+        remote == null ? 0 : remote.rkey(),
+        0,
+        0);
+  }
+
+  static ReceiveWorkRequest receive(long wrId, ScatterGatherEntry... entries) {
+    return new ReceiveWorkRequest(wrId, List.of(entries));
+  }
+
+  static void assertErrno(int errno, ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).as(e.getMessage()).isEqualTo(errno));
+  }
+
+  static List<WorkCompletionStatus> statuses(List<Completed> completions) {
+    return completions.stream().map(Completed::status).toList();
+  }
+
+  static List<Long> wrIds(List<Completed> completions) {
+    return completions.stream().map(Completed::wrId).toList();
+  }
+
+  /** A READ through the pair works and its only completion is a success. */
+  final void assertWorks(Pair pair) throws VerbsException {
+    MemoryRegion from = source(64);
+    MemoryRegion to = target(64);
+    pair.left.postSend(List.of(read(4711, to, from, 64)));
+    assertThat(left.await(1))
+        .extracting(Completed::wrId, Completed::status)
+        .containsExactly(tuple(4711L, WorkCompletionStatus.SUCCESS));
+    from.close();
+    to.close();
+  }
+}

@@ -1,0 +1,183 @@
+package dev.sluice.rdma.contract;
+
+import static dev.sluice.rdma.VerbsException.EINVAL;
+import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
+import static dev.sluice.rdma.WorkCompletionStatus.WR_FLUSH_ERR;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.QueuePairState;
+import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.WorkCompletions;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The states of a queue pair. */
+public abstract class StateMachineContract extends RdmaProviderContract {
+
+  @Test
+  void beginsInReset() throws Exception {
+    QueuePair queuePair = left.createQueuePair();
+    assertThat(queuePair.state()).isEqualTo(QueuePairState.RESET);
+    assertThatThrownBy(queuePair::address).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void goesThroughItsStatesInOrder() throws Exception {
+    QueuePair a = left.createQueuePair();
+    QueuePair b = right.createQueuePair();
+    b.toInit(TestNode.ALL);
+    a.toInit(TestNode.ALL);
+    assertThat(a.state()).isEqualTo(QueuePairState.INIT);
+    a.toRtr(b.address(), ConnectionAttributes.DEFAULT);
+    assertThat(a.state()).isEqualTo(QueuePairState.RTR);
+    a.toRts();
+    assertThat(a.state()).isEqualTo(QueuePairState.RTS);
+    a.toError();
+    assertThat(a.state()).isEqualTo(QueuePairState.ERROR);
+    a.toReset();
+    assertThat(a.state()).isEqualTo(QueuePairState.RESET);
+  }
+
+  @Test
+  void refusesEveryOtherTransition() throws Exception {
+    QueuePair peer = right.createQueuePair();
+    peer.toInit(TestNode.ALL);
+    QueuePairAddress remote = peer.address();
+    QueuePair queuePair = left.createQueuePair();
+    assertErrno(EINVAL, () -> queuePair.toRtr(remote, ConnectionAttributes.DEFAULT));
+    assertErrno(EINVAL, queuePair::toRts);
+    queuePair.toInit(TestNode.ALL);
+    assertErrno(EINVAL, queuePair::toRts);
+    queuePair.toRtr(remote, ConnectionAttributes.DEFAULT);
+    assertErrno(EINVAL, () -> queuePair.toInit(TestNode.ALL));
+    assertErrno(EINVAL, () -> queuePair.toRtr(remote, ConnectionAttributes.DEFAULT));
+    queuePair.toRts();
+    assertErrno(EINVAL, queuePair::toRts);
+    queuePair.toError();
+    assertErrno(EINVAL, queuePair::toRts);
+    assertErrno(EINVAL, () -> queuePair.toInit(TestNode.ALL));
+  }
+
+  @Test
+  void attributesOutOfRangeAreRefused() throws Exception {
+    QueuePair a = left.createQueuePair();
+    QueuePair b = right.createQueuePair();
+    a.toInit(TestNode.ALL);
+    b.toInit(TestNode.ALL);
+    int tooMany = left.device.attributes().maxQueuePairInitRdAtomic() + 1;
+    for (ConnectionAttributes bad :
+        List.of(
+            new ConnectionAttributes(32, 7, 7, 12, 1, 0, 0, 64),
+            new ConnectionAttributes(18, 8, 7, 12, 1, 0, 0, 64),
+            new ConnectionAttributes(18, 7, 8, 12, 1, 0, 0, 64),
+            new ConnectionAttributes(18, 7, 7, 32, 1, 0, 0, 64),
+            new ConnectionAttributes(18, 7, 7, 12, tooMany, 0, 0, 64))) {
+      assertErrno(EINVAL, () -> a.toRtr(b.address(), bad));
+    }
+    assertThat(a.state()).isEqualTo(QueuePairState.INIT);
+  }
+
+  @Test
+  void nothingCanBeSentBeforeRts() throws Exception {
+    QueuePair a = left.createQueuePair();
+    QueuePair b = right.createQueuePair();
+    b.toInit(TestNode.ALL);
+    var read = List.of(read(1, target(8), source(8), 8));
+    assertErrno(EINVAL, () -> a.postSend(read));
+    a.toInit(TestNode.ALL);
+    assertErrno(EINVAL, () -> a.postSend(read));
+    a.toRtr(b.address(), ConnectionAttributes.DEFAULT);
+    assertErrno(EINVAL, () -> a.postSend(read));
+  }
+
+  @Test
+  void nothingCanBeReceivedInReset() throws Exception {
+    QueuePair queuePair = left.createQueuePair();
+    assertErrno(EINVAL, () -> queuePair.postReceive(List.of(receive(1))));
+  }
+
+  @Test
+  void closedQueuePairRefusesEverything() throws Exception {
+    Pair pair = connectedPair();
+    pair.left().close();
+    pair.left().close();
+    var read = List.of(read(1, target(8), source(8), 8));
+    assertErrno(EINVAL, () -> pair.left().postSend(read));
+    assertErrno(EINVAL, () -> pair.left().postReceive(List.of(receive(1))));
+    assertErrno(EINVAL, pair.left()::toError);
+  }
+
+  @Test
+  void errorFlushesReceives() throws Exception {
+    Pair pair = connectedPair();
+    pair.left().postReceive(List.of(receive(1), receive(2)));
+    pair.left().toError();
+    assertThat(statuses(left.await(2))).containsOnly(WR_FLUSH_ERR);
+    pair.left().postReceive(List.of(receive(3)));
+    assertThat(wrIds(left.await(1))).containsExactly(3L);
+  }
+
+  @Test
+  void resetDropsWithoutCompletionsAndTheQueuePairCanBeUsedAgain() throws Exception {
+    Pair pair = connectedPair();
+    pair.left().postReceive(List.of(receive(1)));
+    pair.left().toReset();
+    pair.right().toReset();
+    assertThat(left.cq.poll(new WorkCompletions(1))).isZero();
+    TestNode.connect(pair.left(), pair.right());
+    assertWorks(pair);
+  }
+
+  @Test
+  void failedPairCanBeConnectedAgain() throws Exception {
+    Pair pair = connectedPair();
+    var stale = source(8);
+    stale.close();
+    pair.left().postSend(List.of(read(1, target(8), stale, 8)));
+    left.await(1);
+    pair.left().toReset();
+    pair.right().toReset();
+    TestNode.connect(pair.left(), pair.right());
+    assertWorks(pair);
+  }
+
+  @Test
+  void requestsPostedBeforeThePeerIsReadyAreServedOnceItIs() throws Exception {
+    for (boolean leftFirst : new boolean[] {true, false}) {
+      QueuePair a = left.createQueuePair();
+      QueuePair b = right.createQueuePair();
+      a.toInit(TestNode.ALL);
+      b.toInit(TestNode.ALL);
+      QueuePair first = leftFirst ? a : b;
+      QueuePair second = leftFirst ? b : a;
+      first.toRtr(second.address(), ConnectionAttributes.DEFAULT);
+      first.toRts();
+      if (leftFirst) {
+        a.postSend(List.of(read(1, target(8), source(8), 8)));
+      }
+      second.toRtr(first.address(), ConnectionAttributes.DEFAULT);
+      second.toRts();
+      if (!leftFirst) {
+        a.postSend(List.of(read(1, target(8), source(8), 8)));
+      }
+      assertThat(statuses(left.await(1))).containsExactly(SUCCESS);
+    }
+  }
+
+  @Test
+  void peerInRtrAnswers() throws Exception {
+    QueuePair a = left.createQueuePair();
+    QueuePair b = right.createQueuePair();
+    a.toInit(TestNode.ALL);
+    b.toInit(TestNode.ALL);
+    b.toRtr(a.address(), ConnectionAttributes.DEFAULT);
+    a.toRtr(b.address(), ConnectionAttributes.DEFAULT);
+    a.toRts();
+    a.postSend(List.of(read(1, target(8), source(8), 8)));
+    assertThat(statuses(left.await(1))).containsExactly(SUCCESS);
+  }
+}

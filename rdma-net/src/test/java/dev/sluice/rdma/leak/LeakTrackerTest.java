@@ -1,0 +1,52 @@
+package dev.sluice.rdma.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+
+class LeakTrackerTest {
+
+  @Test
+  void countsWhatIsOpen() {
+    LeakTracker tracker = LeakTracker.counting();
+    LeakTracker.Handle first = tracker.opened("buffer", 1);
+    tracker.opened("buffer", 2);
+    first.closed();
+    assertThat(tracker.openCount()).isEqualTo(1);
+    assertThat(tracker.open()).isEmpty();
+  }
+
+  @Test
+  void closingTwiceCountsOnce() {
+    LeakTracker tracker = LeakTracker.recordingOpeners();
+    tracker.opened("buffer", 1);
+    LeakTracker.Handle handle = tracker.opened("buffer", 2);
+    handle.closed();
+    handle.closed();
+    assertThat(tracker.openCount()).isEqualTo(1);
+  }
+
+  @Test
+  void namesWhoOpenedWhatIsLeft() {
+    LeakTracker tracker = LeakTracker.recordingOpeners();
+    tracker.opened("buffer", 1);
+    tracker.opened("socket", 2).closed();
+    tracker.opened("region", 3);
+    assertThatThrownBy(() -> LeakCheck.assertNothingOpen(tracker))
+        .isInstanceOf(AssertionError.class)
+        .hasMessage("left open: [buffer 1, region 3]")
+        .satisfies(
+            error ->
+                assertThat(error.getSuppressed()[0].getStackTrace())
+                    .anyMatch(frame -> frame.getMethodName().equals("namesWhoOpenedWhatIsLeft")));
+  }
+
+  @Test
+  void acceptsThatAllIsClosed() {
+    LeakTracker tracker = LeakTracker.recordingOpeners();
+    tracker.opened("buffer", 1).closed();
+    assertThatCode(() -> LeakCheck.assertNothingOpen(tracker)).doesNotThrowAnyException();
+  }
+}
