@@ -28,6 +28,7 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   /** Connections that have not yet said who they are, at most. */
   private static final int MAX_STRANGERS = 1024;
 
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final long HELLO_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final EventLoop loop;
@@ -36,6 +37,9 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   private final LeakTracker leaks;
   private final LeakTracker.Handle leak;
   private final Set<Stranger> strangers = new HashSet<>();
+
+  /** Out of file descriptors, most likely: trying again at once would be a busy loop. */
+  private long pausedUntil = EventLoop.NEVER;
 
   /**
    * @param introduced takes over the channel of a connection that has said hello
@@ -72,13 +76,16 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
         welcome(channel);
       }
     } catch (IOException e) {
-      LOG.warn("cannot accept a connection at port {}", port(), e);
+      LOG.warn("cannot accept connections at port {} for a while", port(), e);
+      key.interestOps(0);
+      pausedUntil = loop.now() + PAUSE_NANOS;
+      loop.schedule(pausedUntil);
     }
   }
 
   private void welcome(SocketChannel channel) throws IOException {
     if (strangers.size() == MAX_STRANGERS) {
-      LOG.warn("port {} has {} connections that say nothing: closing another", port(), strangers);
+      LOG.warn("port {} has {} silent connections: closing another", port(), MAX_STRANGERS);
       channel.close();
       return;
     }
@@ -91,7 +98,11 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
 
   /** Closes those that have not said hello in time; returns when to call it again. */
   long expire(long now) {
-    long next = EventLoop.NEVER;
+    if (now >= pausedUntil) {
+      pausedUntil = EventLoop.NEVER;
+      server.keyFor(loop.selector()).interestOps(SelectionKey.OP_ACCEPT);
+    }
+    long next = pausedUntil;
     for (Stranger stranger : List.copyOf(strangers)) {
       if (now >= stranger.deadline) {
         stranger.close();

@@ -26,7 +26,7 @@ final class Answer {
   /** It must not be sent before; 0 for at once. */
   long dueNanos;
 
-  /** The data is to be falsified. */
+  /** The next data is to be falsified. */
   boolean corrupt;
 
   private Answer(FrameType type) {

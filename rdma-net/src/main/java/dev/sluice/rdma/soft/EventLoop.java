@@ -105,7 +105,8 @@ final class EventLoop implements AutoCloseable {
         runTimer();
       } catch (ClosedSelectorException e) {
         return;
-      } catch (IOException | RuntimeException | InternalError e) {
+      } catch (IOException | RuntimeException | Error e) {
+        // Whatever happened to one task: without this thread every queue pair would hang.
         LOG.warn("{}: a task of the event loop failed", thread.getName(), e);
       }
     }

@@ -255,10 +255,11 @@ final class Initiator {
 
   private void fail(PendingSend failed, WorkCompletionStatus status) {
     List<PendingSend> all = takeAll();
-    queuePair.failed();
+    queuePair.failing();
     for (PendingSend send : all) {
       queuePair.completeSend(send, send == failed ? status : WorkCompletionStatus.WR_FLUSH_ERR);
     }
+    queuePair.failed();
   }
 
   /** Completes everything with WR_FLUSH_ERR. */

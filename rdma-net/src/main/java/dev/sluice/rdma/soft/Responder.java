@@ -283,6 +283,7 @@ final class Responder {
     if (region != null) {
       ByteBuffer data = region.slice(address, bytes);
       batch.add(answer.corrupt ? corrupted(data) : data, answer.corrupt ? null : region);
+      answer.corrupt = false;
     } else if (bytes > 0) {
       batch.add(ByteBuffer.wrap(answer.value), null);
     }

@@ -341,7 +341,7 @@ final class SoftQueuePair implements QueuePair {
   /** Called by the responder for each receive, in posting order. */
   void completeReceive(Completion completion) {
     push(receiveCompletions, completion);
-    if (completion.status() != WorkCompletionStatus.SUCCESS) {
+    if (completion.status() != WorkCompletionStatus.SUCCESS && state != QueuePairState.ERROR) {
       enterError();
     }
   }
@@ -354,10 +354,14 @@ final class SoftQueuePair implements QueuePair {
     }
   }
 
-  /** A request of this side has failed; its half completes all of them. */
-  void failed() {
+  /** A request of this side has failed: nothing is sent or received any more. */
+  void failing() {
     state = QueuePairState.ERROR;
     closeConnection();
+  }
+
+  /** The requests of this side are all completed. */
+  void failed() {
     responder.flush();
   }
 

@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -46,7 +47,6 @@ public final class ReadMeasurement {
       queuePair.toRts();
       for (int round = 0; round < 3; round++) {
         double socket = STREAM_BYTES / plainStreamSeconds() / 1e9;
-        double reads = 1 << 20;
         double seconds =
             readSeconds(node, queuePair, peer, target, 1 << 20, 16, (int) (STREAM_BYTES >> 20));
         double read = STREAM_BYTES / seconds / 1e9;
@@ -85,7 +85,7 @@ public final class ReadMeasurement {
     int posted = 0;
     int done = 0;
     while (done < count) {
-      List<SendWorkRequest> chain = new java.util.ArrayList<>();
+      List<SendWorkRequest> chain = new ArrayList<>();
       while (posted < count && posted - done < depth) {
         long offset = (long) (posted++ % slots) * bytes;
         chain.add(
@@ -131,12 +131,16 @@ public final class ReadMeasurement {
               .inheritIO()
               .start();
       try (SocketChannel channel = server.accept()) {
-        ByteBuffer buffer = ByteBuffer.allocateDirect(SOCKET_BYTES);
+        // As many different pages as the READs have, so that both meet the same caches.
+        ByteBuffer memory = ByteBuffer.allocateDirect(REGION_BYTES);
         long begin = System.nanoTime();
         long left = STREAM_BYTES;
         while (left > 0) {
-          buffer.clear();
-          left -= channel.read(buffer);
+          if (memory.remaining() < SOCKET_BYTES) {
+            memory.clear();
+          }
+          left -= channel.read(memory.limit(memory.position() + SOCKET_BYTES));
+          memory.limit(REGION_BYTES);
         }
         return (System.nanoTime() - begin) / 1e9;
       } finally {
