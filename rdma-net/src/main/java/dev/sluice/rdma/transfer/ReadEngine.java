@@ -3,13 +3,10 @@ package dev.sluice.rdma.transfer;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
@@ -25,11 +22,8 @@ import org.slf4j.LoggerFactory;
  * ReadThread}, or a test by hand. That thread also calls {@link #close}, after which everything was
  * answered and every queue pair is destroyed.
  *
- * <p>Failures. The first work request that fails says what is broken: its own read is answered with
- * STALE_LOCATION after REM_ACCESS_ERR, is otherwise tried once more on a fresh queue pair, and then
- * fails with TRANSPORT. The other reads of the queue pair were not tried: they are posted again,
- * uncounted, each when its last work request was flushed. A deadline answers the read at once and
- * flushes its queue pair.
+ * <p>What becomes of a read whose work request fails is decided in {@link Recovery}; a deadline
+ * answers the read at once and flushes its queue pair.
  */
 final class ReadEngine implements Connections.ConnectListener {
   private static final Logger LOG = LoggerFactory.getLogger(ReadEngine.class);
@@ -50,6 +44,7 @@ final class ReadEngine implements Connections.ConnectListener {
   private volatile boolean closed;
 
   private final PendingReads reads;
+  private final Recovery recovery;
   private final Map<String, Peer> peers = new HashMap<>();
 
   // A peer is in one of these at most: READs to post, and no queue pair to be had at the moment.
@@ -57,9 +52,6 @@ final class ReadEngine implements Connections.ConnectListener {
   private final Queue<Peer> toConnect = new ArrayDeque<>();
 
   private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
-
-  /** Work requests of all queue pairs; never more than the completion queue holds. */
-  private int outstanding;
 
   private long nextTickNanos;
   private VerbsException deviceFailure;
@@ -83,6 +75,7 @@ final class ReadEngine implements Connections.ConnectListener {
     this.tasks = tasks;
     this.clock = clock;
     this.reads = new PendingReads(counters);
+    this.recovery = new Recovery(connections, reads, counters, clock, this::schedule);
     this.nextTickNanos = clock.getAsLong() + TICK_NANOS;
   }
 
@@ -111,7 +104,7 @@ final class ReadEngine implements Connections.ConnectListener {
 
   /** Whether completions are to be expected. */
   boolean isReading() {
-    return outstanding > 0;
+    return recovery.outstanding() > 0;
   }
 
   /** How long {@link #doWork} need not be called unless a task or a completion arrives. */
@@ -123,7 +116,7 @@ final class ReadEngine implements Connections.ConnectListener {
   void close() {
     closed = true;
     reads.where(read -> true).forEach(read -> fail(read, Cause.CLOSED, "the endpoint is closed"));
-    connections.forEach(this::destroy);
+    connections.forEach(recovery::destroy);
     tasks.close();
   }
 
@@ -141,7 +134,7 @@ final class ReadEngine implements Connections.ConnectListener {
     } else if (deviceFailure != null) {
       fail(read, Cause.TRANSPORT, deviceFailure.getMessage());
     } else if (!peer.breaker().admits(clock.getAsLong())) {
-      fail(read, Cause.CIRCUIT_OPEN, "it failed too often of late");
+      fail(read, Cause.CIRCUIT_OPEN, Recovery.FAILED_TOO_OFTEN);
     } else {
       peer.waiting().add(read);
       schedule(peer);
@@ -191,16 +184,16 @@ final class ReadEngine implements Connections.ConnectListener {
       return 0;
     }
     int before = connection.outstanding();
-    int limit = completionQueue.capacity() - outstanding;
+    int limit = completionQueue.capacity() - recovery.outstanding();
     try {
       connection.post(peer.waiting(), limit);
     } catch (PostException e) {
-      outstanding += connection.outstanding() - before;
-      refused(connection, e);
+      recovery.posted(connection.outstanding() - before);
+      recovery.refused(connection, e);
       return 1;
     }
     int posted = connection.outstanding() - before;
-    outstanding += posted;
+    recovery.posted(posted);
     if (posted > 0) {
       counters.increment(TransferCounter.POSTS);
       counters.add(TransferCounter.WORK_REQUESTS, posted);
@@ -222,7 +215,7 @@ final class ReadEngine implements Connections.ConnectListener {
       peer.connection(connections.open(peer, clock.getAsLong(), this));
       return peer.connection() != null;
     } catch (VerbsException e) {
-      failWaiting(peer, Cause.CONNECT, e.getMessage());
+      recovery.failWaiting(peer, Cause.CONNECT, e.getMessage());
       return true;
     }
   }
@@ -239,9 +232,9 @@ final class ReadEngine implements Connections.ConnectListener {
     LOG.info("Could not connect a queue pair to {}: {}", peer, reason);
     counters.increment(TransferCounter.CONNECT_FAILURES);
     boolean last = peer.connectFailed() >= CONNECT_ATTEMPTS;
-    if (countFailure(peer) || last) {
+    if (recovery.countFailure(peer) || last) {
       peer.connectSettled();
-      failWaiting(peer, Cause.CONNECT, reason);
+      recovery.failWaiting(peer, Cause.CONNECT, reason);
     } else {
       schedule(peer);
     }
@@ -262,165 +255,19 @@ final class ReadEngine implements Connections.ConnectListener {
       return 1;
     }
     for (int i = 0; i < polled; i++) {
-      completed(completions.wrId(i), completions.status(i));
+      Connection connection = connections.of(completions.wrId(i));
+      if (connection != null) { // null: destroyed after this batch was polled
+        recovery.completed(connection, completions.wrId(i), completions.status(i));
+      }
     }
     return polled;
-  }
-
-  private void completed(long wrId, WorkCompletionStatus status) {
-    Connection connection = connections.of(wrId);
-    long sequence = connection == null ? -1 : connection.sequence(wrId);
-    if (sequence < 0) {
-      return; // of a queue pair that was destroyed after this batch was polled
-    }
-    while (connection.oldest() < sequence) {
-      retireOldest(connection, WorkCompletionStatus.SUCCESS);
-    }
-    if (status == WorkCompletionStatus.SUCCESS) {
-      connection.used(clock.getAsLong());
-    } else if (connection.state() == Connection.State.READY) {
-      firstFailure(connection, status);
-    }
-    retireOldest(connection, status);
-    if (connection.state() == Connection.State.DRAINING && connection.outstanding() == 0) {
-      connections.close(connection);
-    } else if (!connection.peer().waiting().isEmpty()) {
-      schedule(connection.peer());
-    }
-  }
-
-  private void firstFailure(Connection connection, WorkCompletionStatus status) {
-    Peer peer = connection.peer();
-    LOG.info("A queue pair to {} failed: {}", peer, status);
-    breakOff(connection);
-    if (status == WorkCompletionStatus.REM_ACCESS_ERR) {
-      peer.breaker().succeeded(); // it did answer
-    } else if (countFailure(peer)) {
-      failWaiting(peer, Cause.CIRCUIT_OPEN, "it failed too often of late");
-    }
-  }
-
-  private void retireOldest(Connection connection, WorkCompletionStatus status) {
-    PendingRead read = connection.retireOldest();
-    outstanding--;
-    read.retire(status);
-    if (read.outstanding() == 0) {
-      settle(read);
-    }
-  }
-
-  /** Decides about a read of which no work request is outstanding. */
-  private void settle(PendingRead read) {
-    WorkCompletionStatus failure = read.failure();
-    if (!read.isBroken()) {
-      if (!read.hasMore()) {
-        read.peer().breaker().succeeded();
-        reads.succeed(read);
-      }
-    } else if (read.isAnswered()) {
-      return;
-    } else if (failure == null) {
-      counters.increment(TransferCounter.READ_REPOSTS);
-      postAgain(read);
-    } else if (failure == WorkCompletionStatus.REM_ACCESS_ERR) {
-      reads.fail(
-          read, Cause.STALE_LOCATION, failure, "the peer refused " + read.request().ranges());
-    } else if (read.retry() && !read.peer().breaker().isOpen()) {
-      counters.increment(TransferCounter.READ_RETRIES);
-      postAgain(read);
-    } else {
-      reads.fail(read, Cause.TRANSPORT, failure, "the work request failed");
-    }
-  }
-
-  private void postAgain(PendingRead read) {
-    Peer peer = read.peer();
-    if (peer.breaker().isOpen()) {
-      fail(read, Cause.CIRCUIT_OPEN, "it failed too often of late");
-      return;
-    }
-    read.rewind();
-    peer.waiting().add(read);
-    schedule(peer);
-  }
-
-  // Failures.
-
-  /** Ends the use of a connection that was READY; what is outstanding has yet to be flushed. */
-  private void breakOff(Connection connection) {
-    counters.increment(TransferCounter.QUEUE_PAIRS_FAILED);
-    connections.drain(connection, clock.getAsLong());
-    Peer peer = connection.peer();
-    PendingRead first = peer.waiting().peek();
-    if (first != null && first.isStarted()) {
-      peer.waiting().remove();
-      first.abandon();
-      if (first.outstanding() == 0) {
-        settle(first);
-      }
-    }
-    schedule(peer);
-  }
-
-  /** Moves the connection to ERROR, so that its READs end. */
-  private void flush(Connection connection) {
-    if (connection.state() != Connection.State.READY) {
-      return; // it has failed by itself
-    }
-    breakOff(connection);
-    try {
-      connection.queuePair().toError();
-    } catch (VerbsException e) {
-      LOG.warn("A queue pair to {} could not be flushed", connection.peer(), e);
-      destroy(connection);
-    }
-    if (connection.outstanding() == 0) {
-      connections.close(connection);
-    }
-  }
-
-  /** Destroys the queue pair, which ends its READs without completions. */
-  private void destroy(Connection connection) {
-    connections.close(connection);
-    while (connection.outstanding() > 0) {
-      retireOldest(connection, WorkCompletionStatus.WR_FLUSH_ERR);
-    }
-  }
-
-  private void refused(Connection connection, PostException e) {
-    LOG.warn("A READ from {} could not be posted", connection.peer(), e);
-    long refused = connection.sequenceInChain(e.badIndex());
-    breakOff(connection);
-    connections.close(connection);
-    while (connection.outstanding() > 0) {
-      retireOldest(
-          connection,
-          connection.oldest() == refused
-              ? WorkCompletionStatus.LOC_QP_OP_ERR
-              : WorkCompletionStatus.WR_FLUSH_ERR);
-    }
-  }
-
-  /** The queue pair did not flush: what its READs could still write to is not used again. */
-  private void giveUp(Connection connection) {
-    LOG.warn("A queue pair to {} was not flushed: its buffers are given up", connection.peer());
-    connections.close(connection);
-    while (connection.outstanding() > 0) {
-      PendingRead read = connection.retireOldest();
-      outstanding--;
-      if (read.giveUpTarget()) {
-        counters.increment(TransferCounter.BUFFERS_GIVEN_UP);
-      }
-      read.retire(WorkCompletionStatus.WR_FLUSH_ERR);
-      fail(read, Cause.TRANSPORT, "its queue pair was not flushed");
-    }
   }
 
   private void deviceFailed(VerbsException e) {
     LOG.error("The device failed: all READs fail from now on", e);
     deviceFailure = e;
     reads.where(read -> true).forEach(read -> fail(read, Cause.TRANSPORT, e.getMessage()));
-    connections.forEach(this::destroy);
+    connections.forEach(recovery::destroy);
   }
 
   private void forget(String peerId) {
@@ -436,24 +283,8 @@ final class ReadEngine implements Connections.ConnectListener {
     if (connection != null && connection.state() == Connection.State.CONNECTING) {
       connections.close(connection);
     } else if (connection != null) {
-      flush(connection);
+      recovery.flush(connection);
     }
-  }
-
-  private boolean countFailure(Peer peer) {
-    boolean opened = peer.breaker().failed(clock.getAsLong());
-    if (opened) {
-      counters.increment(TransferCounter.CIRCUIT_OPENINGS);
-      LOG.warn("READs from {} are not tried for {} ms", peer, options.circuitCooldownMs());
-    }
-    return opened;
-  }
-
-  private void failWaiting(Peer peer, Cause cause, String detail) {
-    peer.breaker().probeEnded(clock.getAsLong());
-    List<PendingRead> waiting = new ArrayList<>(peer.waiting());
-    peer.waiting().clear();
-    waiting.forEach(read -> fail(read, cause, detail));
   }
 
   private void fail(PendingRead read, Cause cause, String detail) {
@@ -464,7 +295,7 @@ final class ReadEngine implements Connections.ConnectListener {
 
   private void tick(long now) {
     buffers.expire(now);
-    connections.expire(now, this, this::giveUp);
+    connections.expire(now, this, recovery::giveUp);
     for (PendingRead read : reads.where(read -> read.request().deadlineNanos() - now <= 0)) {
       expire(read, now);
     }
@@ -478,10 +309,8 @@ final class ReadEngine implements Connections.ConnectListener {
     Peer peer = read.peer();
     fail(read, Cause.DEADLINE, "it was not done by its deadline");
     if (read.outstanding() > 0 && read.connection().state() == Connection.State.READY) {
-      flush(read.connection());
-      if (countFailure(peer)) {
-        failWaiting(peer, Cause.CIRCUIT_OPEN, "it failed too often of late");
-      }
+      recovery.flush(read.connection());
+      recovery.blame(peer);
     } else {
       peer.waiting().removeIf(PendingRead::isAnswered);
       peer.breaker().probeEnded(now);

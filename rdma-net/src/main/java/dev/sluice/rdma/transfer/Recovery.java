@@ -1,0 +1,235 @@
+package dev.sluice.rdma.transfer;
+
+import dev.sluice.rdma.PostException;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.transfer.ReadException.Cause;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides what becomes of reads when their work requests end, well or badly. Called by the {@link
+ * ReadEngine} on its thread; holds nothing to be closed.
+ *
+ * <p>The first work request that fails says what is broken: its own read is answered with
+ * STALE_LOCATION after REM_ACCESS_ERR, is otherwise tried once more on a fresh queue pair, and then
+ * fails with TRANSPORT. The other reads of the queue pair were not tried: they are posted again,
+ * uncounted, each when its last work request was flushed. Failures of a peer in a row open its
+ * circuit breaker, which fails all that waits for the peer.
+ */
+final class Recovery {
+  private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
+
+  static final String FAILED_TOO_OFTEN = "it failed too often of late";
+
+  private final Connections connections;
+  private final PendingReads reads;
+  private final TransferCounters counters;
+  private final LongSupplier clock;
+  private final Consumer<Peer> scheduler;
+
+  /** Work requests of all queue pairs that were posted and not retired. */
+  private int outstanding;
+
+  /**
+   * @param scheduler is told of peers that have something to post
+   */
+  Recovery(
+      Connections connections,
+      PendingReads reads,
+      TransferCounters counters,
+      LongSupplier clock,
+      Consumer<Peer> scheduler) {
+    this.connections = connections;
+    this.reads = reads;
+    this.counters = counters;
+    this.clock = clock;
+    this.scheduler = scheduler;
+  }
+
+  int outstanding() {
+    return outstanding;
+  }
+
+  void posted(int workRequests) {
+    outstanding += workRequests;
+  }
+
+  /** Takes a completion of one of the connection's work requests. */
+  void completed(Connection connection, long wrId, WorkCompletionStatus status) {
+    long sequence = connection.sequence(wrId);
+    if (sequence < 0) {
+      LOG.error("A queue pair to {} completed a work request twice", connection.peer());
+      return;
+    }
+    while (connection.oldest() < sequence) {
+      retireOldest(connection, WorkCompletionStatus.SUCCESS);
+    }
+    if (status == WorkCompletionStatus.SUCCESS) {
+      connection.used(clock.getAsLong());
+    } else if (connection.state() == Connection.State.READY) {
+      firstFailure(connection, status);
+    }
+    retireOldest(connection, status);
+    if (connection.state() == Connection.State.DRAINING && connection.outstanding() == 0) {
+      connections.close(connection);
+    } else if (!connection.peer().waiting().isEmpty()) {
+      scheduler.accept(connection.peer());
+    }
+  }
+
+  private void firstFailure(Connection connection, WorkCompletionStatus status) {
+    Peer peer = connection.peer();
+    LOG.info("A queue pair to {} failed: {}", peer, status);
+    breakOff(connection);
+    if (status == WorkCompletionStatus.REM_ACCESS_ERR) {
+      peer.breaker().succeeded(); // it did answer
+    } else {
+      blame(peer);
+    }
+  }
+
+  private void retireOldest(Connection connection, WorkCompletionStatus status) {
+    PendingRead read = connection.retireOldest();
+    outstanding--;
+    read.retire(status);
+    if (read.outstanding() == 0) {
+      settle(read);
+    }
+  }
+
+  /** Decides about a read of which no work request is outstanding. */
+  private void settle(PendingRead read) {
+    WorkCompletionStatus failure = read.failure();
+    if (!read.isBroken()) {
+      if (!read.hasMore()) {
+        read.peer().breaker().succeeded();
+        reads.succeed(read);
+      }
+    } else if (read.isAnswered()) {
+      return;
+    } else if (failure == null) {
+      counters.increment(TransferCounter.READ_REPOSTS);
+      postAgain(read);
+    } else if (failure == WorkCompletionStatus.REM_ACCESS_ERR) {
+      reads.fail(
+          read, Cause.STALE_LOCATION, failure, "the peer refused " + read.request().ranges());
+    } else if (read.retry() && !read.peer().breaker().isOpen()) {
+      counters.increment(TransferCounter.READ_RETRIES);
+      postAgain(read);
+    } else {
+      reads.fail(read, Cause.TRANSPORT, failure, "the work request failed");
+    }
+  }
+
+  private void postAgain(PendingRead read) {
+    Peer peer = read.peer();
+    if (peer.breaker().isOpen()) {
+      reads.fail(read, Cause.CIRCUIT_OPEN, null, FAILED_TOO_OFTEN);
+      return;
+    }
+    read.rewind();
+    peer.waiting().add(read);
+    scheduler.accept(peer);
+  }
+
+  /** Ends the use of a connection that was READY; what is outstanding has yet to be flushed. */
+  private void breakOff(Connection connection) {
+    counters.increment(TransferCounter.QUEUE_PAIRS_FAILED);
+    connections.drain(connection, clock.getAsLong());
+    Peer peer = connection.peer();
+    PendingRead first = peer.waiting().peek();
+    if (first != null && first.isStarted()) {
+      peer.waiting().remove();
+      first.abandon();
+      if (first.outstanding() == 0) {
+        settle(first);
+      }
+    }
+    scheduler.accept(peer);
+  }
+
+  /** Moves the connection to ERROR, so that its READs end. */
+  void flush(Connection connection) {
+    if (connection.state() != Connection.State.READY) {
+      return; // it has failed by itself
+    }
+    breakOff(connection);
+    try {
+      connection.queuePair().toError();
+    } catch (VerbsException e) {
+      LOG.warn("A queue pair to {} could not be flushed", connection.peer(), e);
+      destroy(connection);
+    }
+    if (connection.outstanding() == 0) {
+      connections.close(connection);
+    }
+  }
+
+  /** Destroys the queue pair, which ends its READs without completions. */
+  void destroy(Connection connection) {
+    connections.close(connection);
+    while (connection.outstanding() > 0) {
+      retireOldest(connection, WorkCompletionStatus.WR_FLUSH_ERR);
+    }
+  }
+
+  void refused(Connection connection, PostException e) {
+    LOG.warn("A READ from {} could not be posted", connection.peer(), e);
+    long refused = connection.sequenceInChain(e.badIndex());
+    breakOff(connection);
+    connections.close(connection);
+    while (connection.outstanding() > 0) {
+      retireOldest(
+          connection,
+          connection.oldest() == refused
+              ? WorkCompletionStatus.LOC_QP_OP_ERR
+              : WorkCompletionStatus.WR_FLUSH_ERR);
+    }
+  }
+
+  /** The queue pair did not flush: what its READs could still write to is not used again. */
+  void giveUp(Connection connection) {
+    LOG.warn("A queue pair to {} was not flushed: its buffers are given up", connection.peer());
+    connections.close(connection);
+    while (connection.outstanding() > 0) {
+      PendingRead read = connection.retireOldest();
+      outstanding--;
+      if (read.giveUpTarget()) {
+        counters.increment(TransferCounter.BUFFERS_GIVEN_UP);
+      }
+      read.retire(WorkCompletionStatus.WR_FLUSH_ERR);
+      reads.fail(read, Cause.TRANSPORT, null, "its queue pair was not flushed");
+    }
+  }
+
+  /** A failure that is held against the peer. */
+  void blame(Peer peer) {
+    if (countFailure(peer)) {
+      failWaiting(peer, Cause.CIRCUIT_OPEN, FAILED_TOO_OFTEN);
+    }
+  }
+
+  /**
+   * @return whether the peer is not to be tried from now on
+   */
+  boolean countFailure(Peer peer) {
+    boolean opened = peer.breaker().failed(clock.getAsLong());
+    if (opened) {
+      counters.increment(TransferCounter.CIRCUIT_OPENINGS);
+      LOG.warn("READs from {} failed too often: it is not tried for a while", peer);
+    }
+    return opened;
+  }
+
+  void failWaiting(Peer peer, Cause cause, String detail) {
+    peer.breaker().probeEnded(clock.getAsLong());
+    List<PendingRead> waiting = new ArrayList<>(peer.waiting());
+    peer.waiting().clear();
+    waiting.forEach(read -> reads.fail(read, cause, null, detail));
+  }
+}

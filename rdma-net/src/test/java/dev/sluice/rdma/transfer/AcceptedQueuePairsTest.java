@@ -1,0 +1,95 @@
+package dev.sluice.rdma.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.QueuePairState;
+import dev.sluice.rdma.VerbsException;
+import org.junit.jupiter.api.Test;
+
+class AcceptedQueuePairsTest {
+  private static final TransferOptions TWO =
+      new TransferOptions(4096, 2, 8, 4096, 1, 1, 1, 1, 0, ConnectionAttributes.DEFAULT);
+
+  private final ScriptedDevice device = new ScriptedDevice();
+  private final AcceptedQueuePairs accepted =
+      new AcceptedQueuePairs(device, device, TWO, new TransferCounters());
+
+  private ScriptedQueuePair accept(String peerId, int remoteQpNumber) throws VerbsException {
+    int local = accepted.accept(peerId, device.address(remoteQpNumber)).qpNumber();
+    assertThat(local).isEqualTo(device.last().qpNumber());
+    return device.last();
+  }
+
+  private void assertRefuses(String peerId) {
+    assertThatExceptionOfType(VerbsException.class)
+        .isThrownBy(() -> accept(peerId, 1))
+        .withMessageContaining(peerId)
+        .satisfies(e -> assertThat(e.errno()).isEqualTo(VerbsException.ENOMEM));
+  }
+
+  @Test
+  void allowsREADsAndNothingElseAndAnswersThem() throws VerbsException {
+    ScriptedQueuePair queuePair = accept("a", 1);
+    assertThat(queuePair.access).containsExactly(AccessFlag.REMOTE_READ);
+    assertThat(queuePair.state()).isEqualTo(QueuePairState.RTR);
+  }
+
+  @Test
+  void refusesWhenEveryPeerNeedsItsOwn() throws VerbsException {
+    accept("a", 1);
+    ScriptedQueuePair second = accept("b", 1);
+    assertRefuses("c");
+    accepted.disconnected("b", 1);
+    assertThat(second.isClosed()).isTrue();
+    accept("c", 1);
+  }
+
+  @Test
+  void whatThePeerReplacedMakesRoom() throws VerbsException {
+    ScriptedQueuePair replaced = accept("a", 1);
+    ScriptedQueuePair newest = accept("a", 2);
+    accept("b", 1);
+    assertThat(replaced.isClosed()).isTrue();
+    assertThat(newest.isClosed()).isFalse();
+    assertRefuses("c");
+  }
+
+  @Test
+  void aBrokenOneMakesRoom() throws VerbsException {
+    ScriptedQueuePair broken = accept("a", 1);
+    accept("b", 1);
+    broken.toError();
+    accept("c", 1);
+    assertThat(broken.isClosed()).isTrue();
+  }
+
+  @Test
+  void theSameRemoteQueuePairIsConnectedAnew() throws VerbsException {
+    ScriptedQueuePair before = accept("a", 1);
+    accept("a", 1);
+    assertThat(before.isClosed()).isTrue();
+    accept("b", 1);
+  }
+
+  @Test
+  void aLostPeerLosesAllOfIts() throws VerbsException {
+    ScriptedQueuePair first = accept("a", 1);
+    ScriptedQueuePair other = accept("b", 2);
+    accepted.peerLost("a");
+    accepted.disconnected("b", 99);
+    assertThat(first.isClosed()).isTrue();
+    assertThat(other.isClosed()).isFalse();
+  }
+
+  @Test
+  void closedItClosesAllAndAcceptsNothing() throws VerbsException {
+    ScriptedQueuePair queuePair = accept("a", 1);
+    accepted.close();
+    accepted.close();
+    assertThat(queuePair.isClosed()).isTrue();
+    assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> accept("a", 2));
+  }
+}
