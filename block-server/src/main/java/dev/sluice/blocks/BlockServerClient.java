@@ -81,7 +81,8 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
                 });
   }
 
-  /** Tells the peer that this process has closed its queue pair. No answer. */
+  /** Says nothing to a peer that there is no connection to: it may be gone. */
+  @Override
   public void released(PeerAddress peer, int localQpNumber) {
     channel(peer).sendIfConnected(new Released(localId, localQpNumber));
   }
@@ -126,8 +127,8 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    */
   public void touch(PeerAddress peer, int shuffleId) {
     PeerChannel channel = channel(peer);
-    if (channel.touchIsDue(shuffleId)) {
-      channel.sendIfConnected(new Touch(shuffleId));
+    if (!closed && channel.touchIsDue(shuffleId)) {
+      channel.send(new Touch(shuffleId));
     }
   }
 

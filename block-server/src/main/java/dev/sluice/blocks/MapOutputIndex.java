@@ -11,8 +11,8 @@ import java.nio.file.Path;
 
 /**
  * A map output's index and checksum files, read and checked, on their way into a {@link
- * PartitionTable}. Lives on the registering thread for one registration: 80 KB of garbage for
- * 10,000 partitions, twice that with checksums.
+ * PartitionTable}. Lives on the registering thread for one registration: 320 KB of garbage for
+ * 10,000 partitions.
  */
 final class MapOutputIndex {
   /** More than Spark's serialized shuffle allows; an index beyond it is not read into memory. */
@@ -79,15 +79,18 @@ final class MapOutputIndex {
 
   /**
    * Fills in the partition table; the last entry, which ends the last partition, has checksum 0.
+   * One bulk copy, because 20,000 checked stores into a shared arena's memory take ten times as
+   * long.
    */
   void writeTo(MemorySegment table) {
+    long[] entries = new long[2 * offsets.limit()];
     for (int i = 0; i < offsets.limit(); i++) {
-      long entry = (long) i * PartitionTable.ENTRY_BYTES;
-      table.set(LITTLE_ENDIAN, entry, offsets.get(i));
-      boolean checked = checksums != null && i < checksums.limit();
-      table.set(
-          LITTLE_ENDIAN, entry + PartitionTable.CHECKSUM_OFFSET, checked ? checksums.get(i) : 0);
+      entries[2 * i] = offsets.get(i);
     }
+    for (int i = 0; checksums != null && i < checksums.limit(); i++) {
+      entries[2 * i + 1] = checksums.get(i);
+    }
+    MemorySegment.copy(entries, 0, table, LITTLE_ENDIAN, 0, entries.length);
   }
 
   /** A partition's offset in the data file, from a table that {@link #writeTo} filled in. */

@@ -65,17 +65,25 @@ final class PeerChannel {
     return request.answer(timeoutMs);
   }
 
+  /** Sends a message without an answer once connected; it is lost if that fails. */
+  void send(Object message) {
+    connection().thenAccept(client -> send(client, message));
+  }
+
   /** Sends a message without an answer; does nothing when there is no connection. */
   void sendIfConnected(Object message) {
     CompletableFuture<TransportClient> current;
     synchronized (this) {
       current = connection;
     }
-    if (current == null || !isConnected(current)) {
-      return;
+    if (current != null && isConnected(current)) {
+      send(current.join(), message);
     }
+  }
+
+  private void send(TransportClient client, Object message) {
     try {
-      current.join().send(ByteBuffer.wrap(codec.encode(message)));
+      client.send(ByteBuffer.wrap(codec.encode(message)));
     } catch (MessageException e) {
       LOG.warn("Message to {} was not sent", peer, e);
     }
@@ -144,7 +152,7 @@ final class PeerChannel {
       if (!attempt.complete(client)) {
         client.close();
       }
-    } catch (IOException | InterruptedException | RuntimeException e) {
+    } catch (Throwable e) { // Errors too: nobody else would end the attempt.
       synchronized (this) {
         failedMs = clockMs.getAsLong();
       }

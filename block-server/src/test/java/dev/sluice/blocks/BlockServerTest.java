@@ -181,6 +181,19 @@ class BlockServerTest {
   }
 
   @Test
+  void aTouchConnectsWhereNoConnectionIs() throws Exception {
+    client.released(peer, 6);
+    client.touch(peer, SHUFFLE);
+    awaitTrue(
+        () -> {
+          client.released(peer, 7);
+          return acceptor.events.contains("disconnected client 7");
+        });
+
+    assertThat(acceptor.events).doesNotContain("disconnected client 6");
+  }
+
+  @Test
   void touchesAreSentOnceInAWhile() throws Exception {
     outputs.write(SHUFFLE, 1, 10);
     outputs.write(4, 1, 10);
@@ -210,6 +223,17 @@ class BlockServerTest {
 
   @Test
   void aServerThatGoesAwayFailsWhatWaits() throws Exception {
+    filesReady = new CountDownLatch(1);
+    outputs.write(SHUFFLE, 1, 10);
+    get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
+    CompletableFuture<?> waiting = client.resolve(peer, SHUFFLE, new long[] {1});
+    server.close();
+
+    assertFails(waiting, "Resolve to server");
+  }
+
+  @Test
+  void losingAPeerFailsWhatWaits() throws Exception {
     filesReady = new CountDownLatch(1);
     outputs.write(SHUFFLE, 1, 10);
     get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));

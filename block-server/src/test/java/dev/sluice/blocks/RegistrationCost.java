@@ -10,10 +10,10 @@ import java.util.Arrays;
  * Prints what registering a map output costs: reading the index, mapping, registering, and what
  * ending the shuffle costs.
  *
- * <p>Run by hand with a directory on the disk that shuffle files lie on.
+ * <p>Run by hand with a directory on the disk that shuffle files lie on, and a number of
+ * partitions.
  */
 final class RegistrationCost {
-  private static final int PARTITIONS = 10_000;
   private static final int REPETITIONS = 50;
   private static final int WARM_UP = 200;
 
@@ -22,13 +22,14 @@ final class RegistrationCost {
   public static void main(String[] args) throws Exception {
     Path directory = Files.createTempDirectory(Path.of(args[0]), "registration-cost");
     TestMapOutputs outputs = new TestMapOutputs(directory);
+    int partitionCount = Integer.parseInt(args[1]);
     int[] mebibytes = {1, 16, 256};
     for (int size : mebibytes) {
-      int[] partitions = new int[PARTITIONS];
-      Arrays.fill(partitions, (size << 20) / PARTITIONS);
+      int[] partitions = new int[partitionCount];
+      Arrays.fill(partitions, (size << 20) / partitionCount);
       outputs.write(1, size, partitions);
     }
-    System.out.printf("%d partitions, medians of %d, microseconds%n", PARTITIONS, REPETITIONS);
+    System.out.printf("%d partitions, medians of %d, microseconds%n", partitionCount, REPETITIONS);
     System.out.printf("%-6s %6s %10s %12s %8s%n", "", "MiB", "register", "unregister", "index");
     for (int size : mebibytes) {
       measure("fake", new FakeProtectionDomain(), outputs, size);
