@@ -32,7 +32,10 @@ import org.slf4j.LoggerFactory;
 public final class MapOutputRegistry implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MapOutputRegistry.class);
 
-  /** Registrations that wait; more than that are left to {@link #resolve}. */
+  /**
+   * Requests that wait; a map output beyond them is registered when a reader resolves it. An add
+   * takes 200 bytes, a peer's request 32 KB at most.
+   */
   private static final int MAX_PENDING = 10_000;
 
   private static final long CLOSE_TIMEOUT_MS = 10_000;

@@ -26,9 +26,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * holds one, and whoever touches the memory holds one meanwhile; the last to {@link #release} it
  * unmaps. All else is called with the owner's lock held.
  *
- * <p>Tables cost 16 bytes a partition: 160 KB a map output of 10,000 partitions, so 16 MB an
- * executor where 1,000 executors hold 100,000 map outputs. Slabs grow from 16 KiB to 1 MiB, so that
- * many small shuffles cost little and a large one takes one region for several tables.
+ * <p>Tables cost 16 bytes a partition: 160 KB a map output of 10,000 partitions. Where 1,000
+ * executors hold 100,000 such map outputs, that is 16 MB an executor, in 200 regions at most. Slabs
+ * grow from 16 KiB to 1 MiB, so that many small shuffles cost little and a large one takes one
+ * region for several tables.
  */
 final class ShuffleMemory {
   private static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);

@@ -174,7 +174,6 @@ class BlockServerTest {
     MapOutputLocation location = get(client.resolve(peer, SHUFFLE, new long[] {1})).getFirst();
     serverMs.set(5_000);
     client.touch(peer, SHUFFLE);
-    serverMs.set(5_000);
 
     assertThat(get(client.resolve(peer, 4, new long[] {1})).getFirst()).isNull();
     assertThat(domain.read(location.data())).isNotNull();
@@ -194,7 +193,7 @@ class BlockServerTest {
   }
 
   @Test
-  void touchesAreSentOnceInAWhile() throws Exception {
+  void aSecondTouchWithinTheIntervalIsNotSent() throws Exception {
     outputs.write(SHUFFLE, 1, 10);
     outputs.write(4, 1, 10);
     get(client.resolve(peer, SHUFFLE, new long[] {1}));
@@ -203,12 +202,18 @@ class BlockServerTest {
     serverMs.set(5_000);
     client.touch(peer, SHUFFLE);
     assertThat(get(client.resolve(peer, 4, new long[] {1})).getFirst()).isNotNull();
+  }
 
-    get(client.resolve(peer, SHUFFLE, new long[] {1}));
+  @Test
+  void aTouchIsDueOncePerShuffleAndInterval() {
+    PeerChannel channel = new PeerChannel(peer, null, null, clientMs::get);
+    assertThat(channel.touchIsDue(1)).isTrue();
+    assertThat(channel.touchIsDue(2)).isTrue();
+    clientMs.set(PeerChannel.TOUCH_INTERVAL_MS - 1);
+    assertThat(channel.touchIsDue(1)).isFalse();
     clientMs.set(PeerChannel.TOUCH_INTERVAL_MS);
-    serverMs.set(10_000);
-    client.touch(peer, 4);
-    assertThat(get(client.resolve(peer, SHUFFLE, new long[] {1})).getFirst()).isNull();
+    assertThat(channel.touchIsDue(1)).isTrue();
+    assertThat(channel.touchIsDue(1)).isFalse();
   }
 
   @Test

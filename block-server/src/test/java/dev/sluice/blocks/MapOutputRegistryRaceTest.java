@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +40,37 @@ class MapOutputRegistryRaceTest {
   @Test
   void evictionRacesWithAllElse() throws Exception {
     race(new RegistryLimits(60 << 10, 1_000, 0, false), 43);
+  }
+
+  @Test
+  void segmentsAreAskedForWhileTheShuffleGoes() throws Exception {
+    outputs = new TestMapOutputs(directory);
+    outputs.write(0, 0, PARTITIONS);
+    RegistryLimits limits = new RegistryLimits(1 << 20, 1_000, Long.MAX_VALUE / 2, false);
+    AtomicBoolean done = new AtomicBoolean();
+    try (MapOutputRegistry registry =
+            new MapOutputRegistry(
+                domain, outputs::find, limits, new RecordingListener(), nowMs::incrementAndGet);
+        ExecutorService threads = Executors.newFixedThreadPool(1)) {
+      Future<?> asking =
+          threads.submit(
+              () -> {
+                while (!done.get()) {
+                  checkSegment(registry, 0, 0);
+                }
+              });
+      try {
+        for (int i = 0; i < 2_000; i++) {
+          registry.add(0, 0);
+          registry.resolve(0, new long[] {0}).get(30, TimeUnit.SECONDS);
+          registry.unregister(0);
+        }
+      } finally {
+        done.set(true);
+      }
+      asking.get(30, TimeUnit.SECONDS);
+    }
+    assertThat(outputs.mappings()).isZero();
   }
 
   private void race(RegistryLimits limits, long seed) throws Exception {
