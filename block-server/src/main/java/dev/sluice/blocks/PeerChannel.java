@@ -192,7 +192,12 @@ final class PeerChannel {
     @Override
     public void onFailure(Throwable e) {
       answer.completeExceptionally(
-          new IOException("%s to %s failed: %s".formatted(name, peer, e.getMessage()), e));
+          new IOException("%s to %s failed: %s".formatted(name, peer, firstLine(e)), e));
+    }
+
+    /** A failure of the server comes as its whole stack trace. */
+    private static String firstLine(Throwable e) {
+      return e.toString().lines().findFirst().orElseThrow();
     }
 
     CompletableFuture<Object> answer(long timeoutMs) {

@@ -69,10 +69,11 @@ final class Registrar {
     } catch (IOException | RuntimeException e) {
       counters.add(RegistryCounter.REJECTIONS, 1);
       LOG.warn(
-          "Shuffle {}: map output {} cannot be registered and goes by Spark's own transfer",
+          "Shuffle {}: map output {} cannot be registered and goes by Spark's own transfer: {}",
           shuffle.id(),
           mapId,
-          e);
+          e.toString());
+      LOG.debug("Shuffle {}: registration of map output {} failed", shuffle.id(), mapId, e);
     }
     announce(shuffle.id(), output);
   }

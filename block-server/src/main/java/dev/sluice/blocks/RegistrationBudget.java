@@ -62,10 +62,14 @@ final class RegistrationBudget {
   record Cost(long bytes, int regions) {
     static final Cost NONE = new Cost(0, 0);
 
-    private static final long PAGE_BYTES = 4096;
+    static final long PAGE_BYTES = 4096;
 
     static Cost region(long bytes) {
-      return bytes == 0 ? NONE : new Cost((bytes + PAGE_BYTES - 1) & -PAGE_BYTES, 1);
+      return bytes == 0 ? NONE : new Cost(wholePages(bytes), 1);
+    }
+
+    static long wholePages(long bytes) {
+      return (bytes + PAGE_BYTES - 1) & -PAGE_BYTES;
     }
 
     Cost plus(Cost other) {

@@ -33,7 +33,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class ShuffleMemory {
   private static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
-  private static final long PAGE_BYTES = 4096;
   private static final long MIN_SLAB_BYTES = 16 << 10;
   private static final long MAX_SLAB_BYTES = 1 << 20;
 
@@ -98,11 +97,11 @@ final class ShuffleMemory {
   }
 
   private long slabBytes(long tableBytes) {
-    return Math.max(nextSlabBytes, (tableBytes + PAGE_BYTES - 1) & -PAGE_BYTES);
+    return Math.max(nextSlabBytes, Cost.wholePages(tableBytes));
   }
 
   private void addSlab(long bytes) throws VerbsException {
-    MemorySegment memory = arena.allocate(bytes, PAGE_BYTES);
+    MemorySegment memory = arena.allocate(bytes, Cost.PAGE_BYTES);
     slabs.add(domain.register(memory, REMOTE_READ));
     slab = memory;
     slabUsedBytes = 0;
