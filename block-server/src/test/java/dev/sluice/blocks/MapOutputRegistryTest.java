@@ -9,8 +9,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -63,6 +65,29 @@ class MapOutputRegistryTest {
     assertThat(registry.counters().get(REGISTERED_BYTES)).isEqualTo(2 * 4096 + SLAB_BYTES);
     assertThat(registry.counters().get(REGISTERED_REGIONS)).isEqualTo(2);
     assertThat(registry.counters().get(REGISTRATIONS)).isEqualTo(1);
+  }
+
+  @Test
+  void aDataFileMayExceedTwoGibibytes() throws Exception {
+    long bytes = 3L << 30;
+    byte[] end = {1, 2, 3};
+    outputs.write(SHUFFLE, 7, 1, 1);
+    Files.delete(outputs.checksums(SHUFFLE, 7));
+    ByteBuffer index = ByteBuffer.allocate(3 * Long.BYTES);
+    Files.write(
+        outputs.index(SHUFFLE, 7),
+        index.putLong(0).putLong(bytes - end.length).putLong(bytes).array());
+    try (FileChannel sparse =
+        FileChannel.open(outputs.data(SHUFFLE, 7), StandardOpenOption.WRITE)) {
+      sparse.write(ByteBuffer.wrap(end), bytes - end.length);
+    }
+    registry.close();
+    RegistryLimits limits = new RegistryLimits(2 * bytes, 100, 1_000, false);
+    registry = new MapOutputRegistry(domain, outputs::find, limits, listener, () -> 0);
+
+    MapOutputLocation location = resolve(SHUFFLE, 7);
+    assertThat(domain.read(location.data(), bytes - end.length, end.length)).isEqualTo(end);
+    assertThat(registry.segment(SHUFFLE, 7, 1, 2)).isEqualTo(segment(bytes - end.length, 3));
   }
 
   @Test
