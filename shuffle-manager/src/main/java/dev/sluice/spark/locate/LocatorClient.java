@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -129,11 +130,19 @@ public final class LocatorClient implements Locator {
         return shuffle.refresh;
       }
       shuffle.refreshNanos = now;
-      shuffle.refresh =
-          CompletableFuture.runAsync(() -> ask(shuffle.locations), services.asker())
-              .orTimeout(services.timeoutMs(), TimeUnit.MILLISECONDS)
-              .exceptionally(LocatorClient::unanswered);
+      shuffle.refresh = askDriver(shuffle.locations);
       return shuffle.refresh;
+    }
+  }
+
+  private CompletableFuture<Void> askDriver(ShuffleLocations locations) {
+    try {
+      return CompletableFuture.runAsync(() -> ask(locations), services.asker())
+          .orTimeout(services.timeoutMs(), TimeUnit.MILLISECONDS)
+          .exceptionally(LocatorClient::unanswered);
+    } catch (RejectedExecutionException e) {
+      // The executor stops.
+      return CompletableFuture.completedFuture(null);
     }
   }
 

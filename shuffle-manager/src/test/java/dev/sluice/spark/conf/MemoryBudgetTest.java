@@ -20,8 +20,7 @@ class MemoryBudgetTest {
   @Test
   void isAShareOfTheOverheadThatIsSet() {
     conf.set("spark.executor.memoryOverhead", "2g");
-    assertThat(derive(0.5, OptionalLong.empty()))
-        .isEqualTo(new MemoryBudget(768 * MIB, 256 * MIB));
+    assertThat(derive(0.5, OptionalLong.empty())).isEqualTo(new MemoryBudget(768 * MIB, 256 * MIB));
   }
 
   @Test

@@ -1,0 +1,184 @@
+package dev.sluice.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.File;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.ShuffleBlockBatchId;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import scala.Option;
+import scala.Tuple2;
+
+/** The manager in local mode, where one instance is driver and executor. */
+class SluiceShuffleManagerTest {
+  private static final int MAPS = 4;
+  private static final int PARTITIONS = 5;
+  private static final Duration DEADLINE = Duration.ofSeconds(30);
+
+  private final SparkConf conf =
+      new SparkConf(false)
+          .setMaster("local[2]")
+          .setAppName("test")
+          .set("spark.ui.enabled", "false")
+          .set("spark.driver.host", "127.0.0.1")
+          .set("spark.shuffle.manager", RdmaShuffleManager.class.getName())
+          .set("spark.shuffle.rdma.provider", "soft");
+  private JavaSparkContext context;
+
+  @AfterEach
+  void stop() {
+    if (context != null) {
+      context.close();
+    }
+  }
+
+  @Test
+  void blocksAreReadOverALoopbackQueuePair() {
+    conf.set("spark.shuffle.rdma.testing.loopback", "true")
+        .set("spark.shuffle.rdma.testing.refuseNetty", "true")
+        .set("spark.shuffle.readHostLocalDisk", "false");
+    start();
+    assertThat(counts(shuffle())).containsOnly(100L).hasSize(10);
+    await(totals -> totals.getOrDefault("read.blocks", 0L) > 0);
+    assertThat(manager().totals())
+        .allSatisfy(
+            (counter, value) -> {
+              if (counter.startsWith("fallback.") || counter.equals("corruptions")) {
+                assertThat(value).as(counter).isZero();
+              }
+            });
+    assertThat(manager().devices())
+        .hasEntrySatisfying("driver", d -> assertThat(d).startsWith("soft/"));
+  }
+
+  @Test
+  void localBlocksAreFoundWithoutTheirIndexFile() {
+    start();
+    counts(shuffle());
+    long mapId = registeredMapId();
+    ManagedBuffer expected = resolver().getBlockData(block(mapId, 1), Option.empty());
+
+    File index = resolver().getIndexFile(0, mapId, Option.empty());
+    assertThat(index.delete()).isTrue();
+
+    assertThat(segment(resolver().getBlockData(block(mapId, 1), Option.empty())))
+        .isEqualTo(segment(expected));
+    assertThat(resolver().getBlockData(batch(mapId), Option.empty()).size())
+        .isEqualTo(resolver().getDataFile(0, mapId).length());
+  }
+
+  @Test
+  void unregisteringDeregistersAndDeletes() {
+    start();
+    JavaPairRDD<Integer, Iterable<Integer>> rdd = shuffle();
+    counts(rdd);
+    long mapId = registeredMapId();
+    File data = resolver().getDataFile(0, mapId);
+    assertThat(data).exists();
+
+    assertThat(manager().unregisterShuffle(0)).isTrue();
+
+    assertThat(data).doesNotExist();
+    assertThat(resolver().taskIdMapsForShuffle()).isEmpty();
+    assertThatThrownBy(() -> resolver().getBlockData(block(mapId, 1), Option.empty()))
+        .isInstanceOf(java.nio.file.NoSuchFileException.class);
+  }
+
+  @Test
+  void anUnknownKeyEndsTheApplicationAtItsStart() {
+    conf.set("spark.shuffle.rdma.provder", "soft");
+    assertThatThrownBy(this::start)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("spark.shuffle.rdma.provder");
+  }
+
+  @Test
+  void verbsWithoutADeviceEndsALocalApplicationAtItsStart() {
+    conf.set("spark.shuffle.rdma.provider", "verbs");
+    assertThatThrownBy(this::start)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll("spark.shuffle.rdma.provider is \"verbs\"", "does not work here");
+  }
+
+  @Test
+  void theOldFetchProtocolIsServedByTheStockShuffle() {
+    conf.set("spark.shuffle.useOldFetchProtocol", "true");
+    start();
+    assertThat(counts(shuffle())).containsOnly(100L);
+    await(totals -> totals.getOrDefault("local.blocks", 0L) > 0);
+    assertThat(manager().devices()).containsEntry("driver", "off");
+    assertThat(manager().totals()).containsEntry("read.blocks", 0L);
+  }
+
+  private void start() {
+    context = new JavaSparkContext(conf);
+  }
+
+  private static RdmaShuffleManager manager() {
+    return (RdmaShuffleManager) SparkEnv.get().shuffleManager();
+  }
+
+  private static IndexShuffleBlockResolver resolver() {
+    return manager().shuffleBlockResolver();
+  }
+
+  private JavaPairRDD<Integer, Iterable<Integer>> shuffle() {
+    List<Integer> numbers = IntStream.range(0, 1000).boxed().toList();
+    return context
+        .parallelize(numbers, MAPS)
+        .mapToPair(number -> new Tuple2<>(number % 10, number))
+        .groupByKey(PARTITIONS);
+  }
+
+  private static List<Long> counts(JavaPairRDD<Integer, Iterable<Integer>> rdd) {
+    return rdd.mapValues(SluiceShuffleManagerTest::count).values().collect();
+  }
+
+  private static long count(Iterable<Integer> values) {
+    long count = 0;
+    for (Integer ignored : values) {
+      count++;
+    }
+    return count;
+  }
+
+  /** The map output of the first shuffle's first task, once it is registered. */
+  private long registeredMapId() {
+    await(totals -> totals.getOrDefault("registry.registered-outputs", 0L) == MAPS);
+    return 0;
+  }
+
+  private static ShuffleBlockId block(long mapId, int partition) {
+    return new ShuffleBlockId(0, mapId, partition);
+  }
+
+  private static ShuffleBlockBatchId batch(long mapId) {
+    return new ShuffleBlockBatchId(0, mapId, 0, PARTITIONS);
+  }
+
+  private static String segment(ManagedBuffer buffer) {
+    FileSegmentManagedBuffer segment = (FileSegmentManagedBuffer) buffer;
+    return segment.getFile() + " " + segment.getOffset() + " " + segment.getLength();
+  }
+
+  private static void await(java.util.function.Predicate<Map<String, Long>> condition) {
+    long deadline = System.nanoTime() + DEADLINE.toNanos();
+    while (!condition.test(manager().totals())) {
+      assertThat(System.nanoTime()).as("time, with %s", manager().totals()).isLessThan(deadline);
+      Thread.onSpinWait();
+    }
+  }
+}

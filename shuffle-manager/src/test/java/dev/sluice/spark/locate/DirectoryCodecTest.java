@@ -1,0 +1,66 @@
+package dev.sluice.spark.locate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Event;
+import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.DirectoryMessage.Published;
+import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.locate.DirectoryMessage.Table;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class DirectoryCodecTest {
+  static Stream<DirectoryMessage> messages() {
+    return Stream.of(
+        new Ack(),
+        Samples.publish("1"),
+        Samples.publish("driver", Samples.location(1), Samples.location(1L << 40)),
+        new Publish(Samples.endpoint("2"), List.of(new Published(3, null))),
+        new Locate(3, 1L << 40, 17, 4),
+        new Report("1", -5, "soft/soft0", Map.of("read.blocks", 1L, "read.bytes", 1L << 50)),
+        new Failure("1", "no device \u2013 none"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void whatWasEncodedIsDecoded(DirectoryMessage message) {
+    assertThat(DirectoryCodec.decode(DirectoryCodec.encode(message))).isEqualTo(message);
+  }
+
+  @Test
+  void aTableKeepsItsBytes() {
+    Event lost = new Event(Samples.endpoint("1"), true);
+    Table table = new Table(5, new byte[] {1, 2}, new byte[] {3}, List.of(lost));
+    assertThat(DirectoryCodec.decode(DirectoryCodec.encode(table)))
+        .usingRecursiveComparison()
+        .isEqualTo(table);
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void whatIsCutOffIsRefused(DirectoryMessage message) {
+    byte[] bytes = DirectoryCodec.encode(message);
+    for (int length = 0; length < bytes.length; length++) {
+      byte[] cut = Arrays.copyOf(bytes, length);
+      assertThatThrownBy(() -> DirectoryCodec.decode(cut)).isInstanceOf(UncheckedIOException.class);
+    }
+  }
+
+  @Test
+  void anUnknownTypeIsRefused() {
+    assertThatThrownBy(() -> DirectoryCodec.decode(new byte[] {99}))
+        .isInstanceOf(UncheckedIOException.class)
+        .hasRootCauseMessage("unknown type 99");
+  }
+}

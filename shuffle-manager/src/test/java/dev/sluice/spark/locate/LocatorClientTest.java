@@ -1,0 +1,299 @@
+package dev.sluice.spark.locate;
+
+import static dev.sluice.spark.locate.Samples.SHUFFLE;
+import static dev.sluice.spark.locate.Samples.location;
+import static dev.sluice.spark.locate.Samples.publish;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.Locator.Located;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class LocatorClientTest {
+  private static final Duration DEADLINE = Duration.ofSeconds(20);
+
+  private final FakeBroadcasts broadcasts = new FakeBroadcasts();
+  private final LocationDirectory directory =
+      new LocationDirectory(broadcasts, 100 * LocationLog.RECORD_BYTES, _ -> {});
+  private final Queue<Runnable> driverQuestions = new ArrayDeque<>();
+  private final List<String> lost = new ArrayList<>();
+  private final List<String> peerQuestions = new ArrayList<>();
+  private final Map<Long, MapOutputLocation> atPeer = new HashMap<>();
+  private CompletableFuture<Void> peerAnswers = CompletableFuture.completedFuture(null);
+  private boolean driverIsGone;
+  private int asked;
+  private long nowNanos;
+  private LocatorClient locator;
+
+  @BeforeEach
+  void newLocator() {
+    locator = locator(driverQuestions::add, 10_000);
+  }
+
+  private LocatorClient locator(Executor asker, long timeoutMs) {
+    return new LocatorClient(
+        new LocatorClient.Services(
+            "soft",
+            this::driver,
+            broadcasts,
+            this::peer,
+            asker,
+            timeoutMs,
+            lost::add,
+            () -> nowNanos));
+  }
+
+  @Test
+  void asksTheDriverOnceForAllCallers() throws IOException {
+    directory.handle(publish("1", location(5), location(6)));
+
+    var first = locator.locate(SHUFFLE, "1", new long[] {5});
+    var second = locator.locate(SHUFFLE, "1", new long[] {6, 5});
+    answer();
+    var third = locator.locate(SHUFFLE, "1", new long[] {6});
+
+    assertThat(asked).isEqualTo(1);
+    assertThat(first.join().peer()).isEqualTo(new PeerAddress("1", "host-1", 4000));
+    assertThat(first.join().outputs()).containsExactly(location(5));
+    assertThat(second.join().outputs()).containsExactly(location(6), location(5));
+    assertThat(third.join().outputs()).containsExactly(location(6));
+    assertThat(peerQuestions).isEmpty();
+  }
+
+  @Test
+  void asksThePeerOnceForWhatTheTableLacks() throws IOException {
+    directory.handle(publish("1", location(5)));
+    atPeer.put(8L, location(8));
+
+    assertThat(locate("1", 5, 8).outputs()).containsExactly(location(5), location(8));
+    assertThat(locate("1", 8).outputs()).containsExactly(location(8));
+
+    assertThat(peerQuestions).containsExactly("1 [8]");
+  }
+
+  @Test
+  void callersShareAQuestionToAPeer() throws IOException {
+    directory.handle(publish("1"));
+    atPeer.put(8L, location(8));
+    atPeer.put(9L, location(9));
+    peerAnswers = new CompletableFuture<>();
+    var first = locator.locate(SHUFFLE, "1", new long[] {8});
+    answer();
+    var second = locator.locate(SHUFFLE, "1", new long[] {9, 8});
+    answer();
+    assertThat(second).isNotDone();
+
+    peerAnswers.complete(null);
+
+    assertThat(first.join().outputs()).containsExactly(location(8));
+    assertThat(second.join().outputs()).containsExactly(location(9), location(8));
+    assertThat(peerQuestions).containsExactly("1 [8]", "1 [9]");
+  }
+
+  @Test
+  void whatThePeerDeniesIsNotAskedForAgainAtOnce() throws IOException {
+    directory.handle(publish("1"));
+    assertThat(locate("1", 8).outputs()).containsExactly((MapOutputLocation) null);
+    assertThat(locate("1", 8).outputs()).containsExactly((MapOutputLocation) null);
+    assertThat(peerQuestions).hasSize(1);
+
+    atPeer.put(8L, location(8));
+    nowNanos += TimeUnit.SECONDS.toNanos(10);
+
+    assertThat(locate("1", 8).outputs()).containsExactly(location(8));
+  }
+
+  @Test
+  void aPeerThatFailsToAnswerDenies() throws IOException {
+    directory.handle(publish("1"));
+    peerAnswers = CompletableFuture.failedFuture(new IOException("connection refused"));
+    assertThat(locate("1", 8).outputs()).containsExactly((MapOutputLocation) null);
+  }
+
+  @Test
+  void anExecutorWithoutAnEndpointIsNoPeer() throws IOException {
+    directory.handle(publish("1", location(5)));
+    Located located = locate("2", 5);
+    assertThat(located.peer()).isNull();
+    assertThat(located.outputs()).containsExactly((MapOutputLocation) null);
+    assertThat(peerQuestions).isEmpty();
+  }
+
+  @Test
+  void anExecutorWithAnotherProviderIsNoPeer() throws IOException {
+    directory.handle(
+        new Publish(new ExecutorEndpoint("1", "host", 1, "verbs"), publish("1").outputs()));
+    assertThat(locate("1", 5).peer()).isNull();
+  }
+
+  @Test
+  void anEntryOfAnotherExecutorIsIgnored() throws IOException {
+    directory.handle(publish("1", location(5)));
+    directory.handle(publish("2"));
+    atPeer.put(5L, location(5, 1));
+    assertThat(locate("2", 5).outputs()).containsExactly(location(5, 1));
+    assertThat(locate("1", 5).outputs()).containsExactly(location(5));
+  }
+
+  @Test
+  void refreshesForWhatIsNewButNotTooOften() throws IOException {
+    directory.handle(publish("1", location(5)));
+    locate("1", 5);
+    directory.handle(publish("1", location(6)));
+
+    assertThat(locate("1", 6).outputs()).containsExactly((MapOutputLocation) null);
+    assertThat(asked).isEqualTo(1);
+    nowNanos += TimeUnit.SECONDS.toNanos(2);
+    assertThat(locate("1", 6).outputs()).containsExactly(location(6));
+    assertThat(asked).isEqualTo(2);
+  }
+
+  @Test
+  void aStaleLocationIsAskedOfThePeer() throws IOException {
+    directory.handle(publish("1", location(5)));
+    locate("1", 5);
+    atPeer.put(5L, location(5, 1));
+
+    locator.invalidate(SHUFFLE, location(5));
+
+    assertThat(locate("1", 5).outputs()).containsExactly(location(5, 1));
+    assertThat(peerQuestions).containsExactly("1 [5]");
+  }
+
+  @Test
+  void aLocationThatWasReplacedAlreadyIsNotInvalidated() throws IOException {
+    directory.handle(publish("1", location(5, 1)));
+    locate("1", 5);
+    locator.invalidate(SHUFFLE, location(5));
+    assertThat(locate("1", 5).outputs()).containsExactly(location(5, 1));
+    assertThat(peerQuestions).isEmpty();
+  }
+
+  @Test
+  void aStaleAnswerOfAPeerIsAskedForAgain() throws IOException {
+    directory.handle(publish("1"));
+    atPeer.put(5L, location(5));
+    locate("1", 5);
+    atPeer.put(5L, location(5, 1));
+    locator.invalidate(SHUFFLE, location(5));
+    assertThat(locate("1", 5).outputs()).containsExactly(location(5, 1));
+  }
+
+  @Test
+  void hearsOfLostExecutorsWithTheNextTable() throws IOException {
+    directory.handle(publish("1", location(5)));
+    directory.handle(publish("2", location(6)));
+    locate("1", 5);
+    directory.executorLost("1");
+    nowNanos += TimeUnit.SECONDS.toNanos(2);
+
+    assertThat(locate("2", 6, 7).outputs()).containsExactly(location(6), null);
+
+    assertThat(lost).containsExactly("1");
+    assertThat(locate("1", 5).peer()).isNull();
+  }
+
+  @Test
+  void aForgottenShuffleIsFetchedAnew() throws IOException {
+    directory.handle(publish("1", location(5)));
+    locate("1", 5);
+    directory.unregister(SHUFFLE);
+    locator.forget(SHUFFLE);
+    directory.handle(publish("1", location(9)));
+    assertThat(locate("1", 9).outputs()).containsExactly(location(9));
+  }
+
+  @Test
+  void aReusedShuffleIdReplacesTheTable() throws IOException {
+    directory.handle(publish("1", location(5), location(6)));
+    locate("1", 5);
+    directory.unregister(SHUFFLE);
+    directory.handle(publish("1", location(9)));
+    nowNanos += TimeUnit.SECONDS.toNanos(2);
+    assertThat(locate("1", 9).outputs()).containsExactly(location(9));
+    assertThat(locate("1", 5).outputs()).containsExactly((MapOutputLocation) null);
+  }
+
+  @Test
+  void fetchesALargeTableByBroadcast() throws IOException {
+    for (int i = 0; i < 1000; i++) {
+      directory.handle(publish("1", location(i)));
+    }
+    long[] all = new long[1000];
+    Arrays.setAll(all, i -> i);
+    assertThat(locate("1", all).outputs()).doesNotContainNull().endsWith(location(999));
+    assertThat(broadcasts.fetched()).isEqualTo(1);
+  }
+
+  @Test
+  void completesWhereTheDriverDoesNotAnswer() {
+    driverIsGone = true;
+    assertThat(locate("1", 5).peer()).isNull();
+  }
+
+  @Test
+  void completesWhereTheDriverTakesTooLong() {
+    LocatorClient impatient = locator(_ -> {}, 1);
+    assertThat(impatient.locate(SHUFFLE, "1", new long[] {5}))
+        .succeedsWithin(DEADLINE)
+        .satisfies(located -> assertThat(located.peer()).isNull());
+  }
+
+  @Test
+  void completesWhileTheExecutorStops() {
+    LocatorClient stopping =
+        locator(
+            _ -> {
+              throw new RejectedExecutionException();
+            },
+            10_000);
+    assertThat(stopping.locate(SHUFFLE, "1", new long[] {5}))
+        .isCompletedWithValueMatching(located -> located.peer() == null);
+  }
+
+  private Located locate(String executorId, long... mapIds) {
+    CompletableFuture<Located> located = locator.locate(SHUFFLE, executorId, mapIds);
+    answer();
+    assertThat(located).isCompleted();
+    return located.join();
+  }
+
+  private void answer() {
+    while (!driverQuestions.isEmpty()) {
+      driverQuestions.remove().run();
+    }
+  }
+
+  private DirectoryMessage driver(DirectoryMessage question) throws IOException {
+    asked++;
+    if (driverIsGone) {
+      throw new IOException("the driver is gone");
+    }
+    byte[] answer =
+        DirectoryCodec.encode(
+            directory.handle(DirectoryCodec.decode(DirectoryCodec.encode(question))));
+    return DirectoryCodec.decode(answer);
+  }
+
+  private CompletableFuture<List<MapOutputLocation>> peer(
+      PeerAddress peer, int shuffleId, long[] mapIds) {
+    peerQuestions.add(peer.id() + " " + Arrays.toString(mapIds));
+    return peerAnswers.thenApply(_ -> Arrays.stream(mapIds).mapToObj(atPeer::get).toList());
+  }
+}

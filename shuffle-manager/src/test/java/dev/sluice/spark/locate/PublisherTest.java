@@ -1,0 +1,93 @@
+package dev.sluice.spark.locate;
+
+import static dev.sluice.spark.locate.Samples.location;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.DirectoryMessage.Published;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class PublisherTest {
+  private static final ExecutorEndpoint ENDPOINT = Samples.endpoint("1");
+
+  private final BlockingQueue<Publish> sent = new LinkedBlockingQueue<>();
+  private final Semaphore answers = new Semaphore(0);
+  private final AtomicInteger failures = new AtomicInteger();
+  private final Publisher publisher = new Publisher(this::driver);
+
+  @AfterEach
+  void close() {
+    publisher.close();
+  }
+
+  @Test
+  void makesTheExecutorKnownBeforeItHasAnything() throws InterruptedException {
+    publisher.start(ENDPOINT);
+    assertThat(next()).isEqualTo(new Publish(ENDPOINT, List.of()));
+  }
+
+  @Test
+  void sendsInOneBatchWhatCameWhileItWaited() throws InterruptedException {
+    publisher.start(ENDPOINT);
+    next();
+    publisher.registered(3, location(1));
+    publisher.withdrawn(3);
+    publisher.registered(4, location(2));
+    answers.release(100);
+
+    List<Published> outputs = new ArrayList<>();
+    while (outputs.size() < 3) {
+      outputs.addAll(next().outputs());
+    }
+
+    assertThat(outputs)
+        .containsExactly(
+            new Published(3, location(1)), new Published(3, null), new Published(4, location(2)));
+  }
+
+  @Test
+  void sendsAgainWhatTheDriverDidNotAnswer() throws InterruptedException {
+    failures.set(2);
+    answers.release(100);
+    publisher.start(ENDPOINT);
+    assertThat(List.of(next(), next(), next())).containsOnly(new Publish(ENDPOINT, List.of()));
+    publisher.registered(3, location(1));
+    assertThat(next().outputs()).containsExactly(new Published(3, location(1)));
+  }
+
+  @Test
+  void isClosedBeforeItWasStarted() {
+    publisher.close();
+    publisher.close();
+  }
+
+  private DirectoryMessage driver(DirectoryMessage message) throws IOException {
+    sent.add((Publish) message);
+    if (failures.getAndDecrement() > 0) {
+      throw new IOException("no answer");
+    }
+    try {
+      answers.acquire();
+      return new Ack();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(e);
+    }
+  }
+
+  private Publish next() throws InterruptedException {
+    Publish publish = sent.poll(20, TimeUnit.SECONDS);
+    assertThat(publish).isNotNull();
+    return publish;
+  }
+}
