@@ -81,7 +81,9 @@ class ArchitectureTest {
               "org.apache.spark..",
               "org.slf4j..",
               "com.codahale.metrics..",
-              "com.esotericsoftware.kryo..");
+              "com.esotericsoftware.kryo..",
+              // The return type of ManagedBuffer#convertToNetty.
+              "io.netty.buffer..");
 
   private static boolean isBeyondTransport(JavaClass type) {
     String name = type.getPackageName();

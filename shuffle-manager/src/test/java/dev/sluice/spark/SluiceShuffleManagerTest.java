@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
+import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -25,7 +28,12 @@ import scala.Tuple2;
 /** The manager in local mode, where one instance is driver and executor. */
 class SluiceShuffleManagerTest {
   private static final int MAPS = 4;
+
+  /** The map id is the task attempt's. */
+  private static final long FIRST_MAP = 0;
+
   private static final int PARTITIONS = 5;
+  private static final Duration PAUSE = Duration.ofMillis(20);
   private static final Duration DEADLINE = Duration.ofSeconds(30);
 
   private final SparkConf conf =
@@ -68,39 +76,39 @@ class SluiceShuffleManagerTest {
   void localBlocksAreFoundWithoutTheirIndexFile() {
     start();
     counts(shuffle());
-    long mapId = registeredMapId();
-    ManagedBuffer expected = resolver().getBlockData(block(mapId, 1), Option.empty());
+    awaitRegistrations();
+    ManagedBuffer expected = resolver().getBlockData(block(1), Option.empty());
 
-    File index = resolver().getIndexFile(0, mapId, Option.empty());
+    File index = resolver().getIndexFile(0, FIRST_MAP, Option.empty());
     assertThat(index.delete()).isTrue();
 
-    assertThat(segment(resolver().getBlockData(block(mapId, 1), Option.empty())))
+    assertThat(segment(resolver().getBlockData(block(1), Option.empty())))
         .isEqualTo(segment(expected));
-    assertThat(resolver().getBlockData(batch(mapId), Option.empty()).size())
-        .isEqualTo(resolver().getDataFile(0, mapId).length());
+    assertThat(resolver().getBlockData(all(), Option.empty()).size())
+        .isEqualTo(resolver().getDataFile(0, FIRST_MAP).length());
   }
 
   @Test
   void unregisteringDeregistersAndDeletes() {
     start();
-    JavaPairRDD<Integer, Iterable<Integer>> rdd = shuffle();
-    counts(rdd);
-    long mapId = registeredMapId();
-    File data = resolver().getDataFile(0, mapId);
+    counts(shuffle());
+    awaitRegistrations();
+    File data = resolver().getDataFile(0, FIRST_MAP);
     assertThat(data).exists();
 
     assertThat(manager().unregisterShuffle(0)).isTrue();
 
     assertThat(data).doesNotExist();
     assertThat(resolver().taskIdMapsForShuffle()).isEmpty();
-    assertThatThrownBy(() -> resolver().getBlockData(block(mapId, 1), Option.empty()))
-        .isInstanceOf(java.nio.file.NoSuchFileException.class);
+    assertThatThrownBy(() -> resolver().getBlockData(block(1), Option.empty()))
+        .isInstanceOf(NoSuchFileException.class);
   }
 
   @Test
   void anUnknownKeyEndsTheApplicationAtItsStart() {
     conf.set("spark.shuffle.rdma.provder", "soft");
     assertThatThrownBy(this::start)
+        .rootCause()
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("spark.shuffle.rdma.provder");
   }
@@ -109,6 +117,7 @@ class SluiceShuffleManagerTest {
   void verbsWithoutADeviceEndsALocalApplicationAtItsStart() {
     conf.set("spark.shuffle.rdma.provider", "verbs");
     assertThatThrownBy(this::start)
+        .cause()
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContainingAll("spark.shuffle.rdma.provider is \"verbs\"", "does not work here");
   }
@@ -155,18 +164,16 @@ class SluiceShuffleManagerTest {
     return count;
   }
 
-  /** The map output of the first shuffle's first task, once it is registered. */
-  private long registeredMapId() {
+  private static void awaitRegistrations() {
     await(totals -> totals.getOrDefault("registry.registered-outputs", 0L) == MAPS);
-    return 0;
   }
 
-  private static ShuffleBlockId block(long mapId, int partition) {
-    return new ShuffleBlockId(0, mapId, partition);
+  private static ShuffleBlockId block(int partition) {
+    return new ShuffleBlockId(0, FIRST_MAP, partition);
   }
 
-  private static ShuffleBlockBatchId batch(long mapId) {
-    return new ShuffleBlockBatchId(0, mapId, 0, PARTITIONS);
+  private static ShuffleBlockBatchId all() {
+    return new ShuffleBlockBatchId(0, FIRST_MAP, 0, PARTITIONS);
   }
 
   private static String segment(ManagedBuffer buffer) {
@@ -174,11 +181,11 @@ class SluiceShuffleManagerTest {
     return segment.getFile() + " " + segment.getOffset() + " " + segment.getLength();
   }
 
-  private static void await(java.util.function.Predicate<Map<String, Long>> condition) {
+  private static void await(Predicate<Map<String, Long>> condition) {
     long deadline = System.nanoTime() + DEADLINE.toNanos();
     while (!condition.test(manager().totals())) {
       assertThat(System.nanoTime()).as("time, with %s", manager().totals()).isLessThan(deadline);
-      Thread.onSpinWait();
+      LockSupport.parkNanos(PAUSE.toNanos());
     }
   }
 }

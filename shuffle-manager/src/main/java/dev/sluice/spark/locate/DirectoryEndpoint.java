@@ -19,6 +19,7 @@ import scala.runtime.BoxedUnit;
 public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoCloseable {
   static final String NAME = "SluiceLocationDirectory";
 
+  private final DirectoryCodec codec = new DirectoryCodec();
   private final RpcEnv rpcEnv;
   private final LocationDirectory directory;
   private final ExecutorService worker =
@@ -64,7 +65,7 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
 
   private void answer(byte[] message, RpcCallContext context) {
     try {
-      context.reply(DirectoryCodec.encode(directory.handle(DirectoryCodec.decode(message))));
+      context.reply(codec.encode(directory.handle(codec.decode(message))));
     } catch (Exception e) {
       // As text: the asker's serializer may not know the exception's class.
       context.sendFailure(new IllegalStateException(e.toString()));

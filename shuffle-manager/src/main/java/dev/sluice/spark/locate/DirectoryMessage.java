@@ -1,8 +1,15 @@
 package dev.sluice.spark.locate;
 
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
 import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.message.Fields;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
 
 /**
  * What executors and the driver's {@link LocationDirectory} say to each other. On the wire all of
@@ -16,14 +23,32 @@ public sealed interface DirectoryMessage {
    * @param endpoint the executor, which thereby is known
    * @param outputs what has changed since the last time, in order; may be empty
    */
-  record Publish(ExecutorEndpoint endpoint, List<Published> outputs) implements DirectoryMessage {}
+  record Publish(ExecutorEndpoint endpoint, List<Published> outputs) implements DirectoryMessage {
+    void write(Output output) {
+      endpoint.write(output);
+      writeAll(output, outputs, Published::write);
+    }
+
+    static Publish read(Input input) {
+      return new Publish(ExecutorEndpoint.read(input), readAll(input, Published::read));
+    }
+  }
 
   /**
    * One map output that can be READ from now on.
    *
    * @param location null for: all that the executor has published of the shuffle is withdrawn
    */
-  record Published(int shuffleId, MapOutputLocation location) {}
+  record Published(int shuffleId, MapOutputLocation location) {
+    private void write(Output output) {
+      output.writeInt(shuffleId);
+      Fields.writeLocation(output, location);
+    }
+
+    private static Published read(Input input) {
+      return new Published(input.readInt(), Fields.readLocation(input));
+    }
+  }
 
   /**
    * An executor wants what it does not know yet of a shuffle; the answer is {@link Table}.
@@ -32,8 +57,18 @@ public sealed interface DirectoryMessage {
    * @param count how many of that table's records it knows
    * @param events how many of the executors' events it knows
    */
-  record Locate(int shuffleId, long generation, int count, int events)
-      implements DirectoryMessage {}
+  record Locate(int shuffleId, long generation, int count, int events) implements DirectoryMessage {
+    void write(Output output) {
+      output.writeInt(shuffleId);
+      output.writeLong(generation);
+      output.writeInt(count);
+      output.writeInt(events);
+    }
+
+    static Locate read(Input input) {
+      return new Locate(input.readInt(), input.readLong(), input.readInt(), input.readInt());
+    }
+  }
 
   /**
    * A shuffle's locations.
@@ -44,10 +79,34 @@ public sealed interface DirectoryMessage {
    * @param events executors' events that follow those known
    */
   record Table(long generation, byte[] broadcast, byte[] records, List<Event> events)
-      implements DirectoryMessage {}
+      implements DirectoryMessage {
+    void write(Output output) {
+      output.writeLong(generation);
+      Fields.writeBytes(output, broadcast);
+      Fields.writeBytes(output, records);
+      writeAll(output, events, Event::write);
+    }
+
+    static Table read(Input input) {
+      return new Table(
+          input.readLong(),
+          Fields.readBytes(input),
+          Fields.readBytes(input),
+          readAll(input, Event::read));
+    }
+  }
 
   /** An executor came, or was lost. A record of a location names its executor's event. */
-  record Event(ExecutorEndpoint endpoint, boolean lost) {}
+  record Event(ExecutorEndpoint endpoint, boolean lost) {
+    private void write(Output output) {
+      endpoint.write(output);
+      output.writeBoolean(lost);
+    }
+
+    private static Event read(Input input) {
+      return new Event(ExecutorEndpoint.read(input), input.readBoolean());
+    }
+  }
 
   /**
    * What an executor has counted since its start; the answer is {@link Ack}.
@@ -56,11 +115,62 @@ public sealed interface DirectoryMessage {
    * @param device provider and device in use
    */
   record Report(String executorId, long sequence, String device, Map<String, Long> counters)
-      implements DirectoryMessage {}
+      implements DirectoryMessage {
+    void write(Output output) {
+      Fields.writeString(output, executorId);
+      output.writeLong(sequence);
+      Fields.writeString(output, device);
+      Fields.writeCount(output, counters.size());
+      counters.forEach(
+          (name, value) -> {
+            Fields.writeString(output, name);
+            output.writeLong(value);
+          });
+    }
+
+    static Report read(Input input) {
+      String executorId = Fields.readString(input);
+      long sequence = input.readLong();
+      String device = Fields.readString(input);
+      Map<String, Long> counters = new HashMap<>();
+      for (int left = Fields.readCount(input, 1 + Long.BYTES); left > 0; left--) {
+        counters.put(Fields.readString(input), input.readLong());
+      }
+      return new Report(executorId, sequence, device, counters);
+    }
+  }
 
   /** An executor cannot do what was asked for; the answer is {@link Ack}. */
-  record Failure(String executorId, String reason) implements DirectoryMessage {}
+  record Failure(String executorId, String reason) implements DirectoryMessage {
+    void write(Output output) {
+      Fields.writeString(output, executorId);
+      Fields.writeString(output, reason);
+    }
+
+    static Failure read(Input input) {
+      return new Failure(Fields.readString(input), Fields.readString(input));
+    }
+  }
 
   /** Done. */
-  record Ack() implements DirectoryMessage {}
+  record Ack() implements DirectoryMessage {
+    void write(Output output) {}
+
+    static Ack read(Input input) {
+      return new Ack();
+    }
+  }
+
+  private static <T> void writeAll(Output output, List<T> elements, BiConsumer<T, Output> write) {
+    Fields.writeCount(output, elements.size());
+    elements.forEach(element -> write.accept(element, output));
+  }
+
+  private static <T> List<T> readAll(Input input, Function<Input, T> read) {
+    List<T> elements = new ArrayList<>();
+    for (int left = Fields.readCount(input, 1); left > 0; left--) {
+      elements.add(read.apply(input));
+    }
+    return elements;
+  }
 }

@@ -1,5 +1,9 @@
 package dev.sluice.spark.locate;
 
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
+import dev.sluice.blocks.message.Fields;
+
 /**
  * Where an executor's block server listens, and how its memory can be READ.
  *
@@ -8,4 +12,19 @@ package dev.sluice.spark.locate;
  * @param port TCP port of the block server
  * @param provider provider of its device; only executors with the same one READ from it
  */
-public record ExecutorEndpoint(String executorId, String host, int port, String provider) {}
+public record ExecutorEndpoint(String executorId, String host, int port, String provider) {
+  void write(Output output) {
+    Fields.writeString(output, executorId);
+    Fields.writeString(output, host);
+    output.writeInt(port);
+    Fields.writeString(output, provider);
+  }
+
+  static ExecutorEndpoint read(Input input) {
+    return new ExecutorEndpoint(
+        Fields.readString(input),
+        Fields.readString(input),
+        input.readInt(),
+        Fields.readString(input));
+  }
+}

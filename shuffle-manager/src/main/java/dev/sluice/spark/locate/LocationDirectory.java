@@ -1,5 +1,6 @@
 package dev.sluice.spark.locate;
 
+import dev.sluice.blocks.message.MessageCodec;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Event;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
@@ -36,6 +37,9 @@ import org.slf4j.LoggerFactory;
 public final class LocationDirectory implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LocationDirectory.class);
 
+  /** What fits a message for certain, whatever Spark's own limit for broadcasts is. */
+  private static final long MAX_DIRECT_BYTES = MessageCodec.MAX_FRAME_BYTES / 2;
+
   private final Broadcasts broadcasts;
   private final long minBroadcastBytes;
   private final Consumer<Report> reports;
@@ -52,7 +56,7 @@ public final class LocationDirectory implements AutoCloseable {
   public LocationDirectory(
       Broadcasts broadcasts, long minBroadcastBytes, Consumer<Report> reports) {
     this.broadcasts = broadcasts;
-    this.minBroadcastBytes = minBroadcastBytes;
+    this.minBroadcastBytes = Math.min(minBroadcastBytes, MAX_DIRECT_BYTES);
     this.reports = reports;
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.spark.locate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.message.MessageException;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Event;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
@@ -11,7 +12,6 @@ import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
-import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class DirectoryCodecTest {
+  private final DirectoryCodec codec = new DirectoryCodec();
+
   static Stream<DirectoryMessage> messages() {
     return Stream.of(
         new Ack(),
@@ -34,33 +36,31 @@ class DirectoryCodecTest {
 
   @ParameterizedTest
   @MethodSource("messages")
-  void whatWasEncodedIsDecoded(DirectoryMessage message) {
-    assertThat(DirectoryCodec.decode(DirectoryCodec.encode(message))).isEqualTo(message);
+  void whatWasEncodedIsDecoded(DirectoryMessage message) throws MessageException {
+    assertThat(codec.decode(codec.encode(message))).isEqualTo(message);
   }
 
   @Test
-  void aTableKeepsItsBytes() {
+  void aTableKeepsItsBytes() throws MessageException {
     Event lost = new Event(Samples.endpoint("1"), true);
     Table table = new Table(5, new byte[] {1, 2}, new byte[] {3}, List.of(lost));
-    assertThat(DirectoryCodec.decode(DirectoryCodec.encode(table)))
-        .usingRecursiveComparison()
-        .isEqualTo(table);
+    assertThat(codec.decode(codec.encode(table))).usingRecursiveComparison().isEqualTo(table);
   }
 
   @ParameterizedTest
   @MethodSource("messages")
-  void whatIsCutOffIsRefused(DirectoryMessage message) {
-    byte[] bytes = DirectoryCodec.encode(message);
+  void whatIsCutOffIsRefused(DirectoryMessage message) throws MessageException {
+    byte[] bytes = codec.encode(message);
     for (int length = 0; length < bytes.length; length++) {
       byte[] cut = Arrays.copyOf(bytes, length);
-      assertThatThrownBy(() -> DirectoryCodec.decode(cut)).isInstanceOf(UncheckedIOException.class);
+      assertThatThrownBy(() -> codec.decode(cut)).isInstanceOf(MessageException.class);
     }
   }
 
   @Test
-  void anUnknownTypeIsRefused() {
-    assertThatThrownBy(() -> DirectoryCodec.decode(new byte[] {99}))
-        .isInstanceOf(UncheckedIOException.class)
-        .hasRootCauseMessage("unknown type 99");
+  void whatIsNoMessageIsRefused() {
+    assertThatThrownBy(() -> codec.decode(new byte[] {1, 99, 0}))
+        .isInstanceOf(MessageException.class)
+        .hasMessageContaining("unknown type 99");
   }
 }

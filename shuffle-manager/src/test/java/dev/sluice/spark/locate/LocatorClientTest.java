@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 class LocatorClientTest {
   private static final Duration DEADLINE = Duration.ofSeconds(20);
 
+  private final DirectoryCodec codec = new DirectoryCodec();
   private final FakeBroadcasts broadcasts = new FakeBroadcasts();
   private final LocationDirectory directory =
       new LocationDirectory(broadcasts, 100 * LocationLog.RECORD_BYTES, _ -> {});
@@ -285,10 +286,8 @@ class LocatorClientTest {
     if (driverIsGone) {
       throw new IOException("the driver is gone");
     }
-    byte[] answer =
-        DirectoryCodec.encode(
-            directory.handle(DirectoryCodec.decode(DirectoryCodec.encode(question))));
-    return DirectoryCodec.decode(answer);
+    byte[] answer = codec.encode(directory.handle(codec.decode(codec.encode(question))));
+    return codec.decode(answer);
   }
 
   private CompletableFuture<List<MapOutputLocation>> peer(
