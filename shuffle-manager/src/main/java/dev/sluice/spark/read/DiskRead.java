@@ -5,7 +5,6 @@ import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.rdma.transfer.ReadRange;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -114,8 +113,7 @@ final class DiskRead implements ReadListener {
       nextBlock();
       return;
     }
-    ByteBuffer bytes = buffer.segment().asSlice(0, sliceBytes()).asByteBuffer();
-    download.append(bytes);
+    download.append(buffer.segment().asSlice(0, sliceBytes()));
     call.extendDeadline();
     if (download.position() < current.length()) {
       readSlice();

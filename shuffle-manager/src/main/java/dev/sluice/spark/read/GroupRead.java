@@ -82,13 +82,11 @@ final class GroupRead implements ReadListener {
     if (!located.block().isPending()) {
       return;
     }
-    RdmaManagedBuffer data = new RdmaManagedBuffer(buffer, offset, located.length());
     PartitionVerifier verifier = new PartitionVerifier(located, path.options().verifyChecksums());
-    verifier.update(data.nioByteBuffer());
+    verifier.update(buffer.segment().asSlice(offset, located.length()));
     if (verifier.matches()) {
-      call.deliver(located.block(), data);
+      call.deliver(located.block(), new RdmaManagedBuffer(buffer, offset, located.length()));
     } else {
-      data.release();
       mismatched(located);
     }
   }

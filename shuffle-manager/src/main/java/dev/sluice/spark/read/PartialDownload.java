@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
@@ -45,10 +46,11 @@ final class PartialDownload {
     return position;
   }
 
-  void append(ByteBuffer bytes) throws IOException {
+  void append(MemorySegment bytes) throws IOException {
     verifier.update(bytes);
-    while (bytes.hasRemaining()) {
-      position += channel.write(bytes);
+    ByteBuffer unwritten = bytes.asByteBuffer();
+    while (unwritten.hasRemaining()) {
+      position += channel.write(unwritten);
     }
   }
 

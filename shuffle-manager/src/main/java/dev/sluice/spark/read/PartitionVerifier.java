@@ -1,7 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.ChecksumAlgorithm;
-import java.nio.ByteBuffer;
+import java.lang.foreign.MemorySegment;
 import java.util.zip.Checksum;
 
 /**
@@ -25,17 +25,17 @@ final class PartitionVerifier {
     this.checksum = enabled && algorithm != ChecksumAlgorithm.NONE ? algorithm.newChecksum() : null;
   }
 
-  /** Takes the block's next bytes; the buffer's position stays. */
-  void update(ByteBuffer bytes) {
+  /** Takes the block's next bytes, which are native memory: checksums go straight over it. */
+  void update(MemorySegment bytes) {
     if (checksum == null) {
       return;
     }
-    ByteBuffer rest = bytes.duplicate();
-    while (rest.hasRemaining()) {
+    long done = 0;
+    while (done < bytes.byteSize()) {
       long end = located.offsets()[partition + 1];
-      int count = (int) Math.min(rest.remaining(), end - position);
-      checksum.update(rest.slice(rest.position(), count));
-      rest.position(rest.position() + count);
+      long count = Math.min(bytes.byteSize() - done, end - position);
+      checksum.update(bytes.asSlice(done, count).asByteBuffer());
+      done += count;
       position += count;
       if (position == end) {
         finishPartition();
