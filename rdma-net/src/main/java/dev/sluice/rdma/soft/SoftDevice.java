@@ -231,11 +231,6 @@ final class SoftDevice implements Device {
     return loop.thread();
   }
 
-  /** Connects a queue pair soon. */
-  void connect(SoftQueuePair queuePair) {
-    loop.execute(queuePair::connect);
-  }
-
   /** A socket that is being connected; null if that fails at once. On the loop's thread. */
   SelectionKey openSocket(SoftAddress peer) {
     SocketChannel channel = null;

@@ -40,10 +40,10 @@ final class SoftQueuePair implements QueuePair {
   private final SoftCompletionQueue receiveCompletions;
   private final QueuePairCapabilities capabilities;
   private final int qpNumber;
-  private final LeakTracker leaks;
   private final LeakTracker.Handle leak;
   private final Initiator initiator = new Initiator(this);
   private final Responder responder = new Responder(this);
+  private final Link link;
 
   /** Places taken in the queues; a place is free again when its completion has been polled. */
   private final AtomicInteger sendsQueued = new AtomicInteger();
@@ -55,18 +55,7 @@ final class SoftQueuePair implements QueuePair {
 
   private volatile QueuePairState state = QueuePairState.RESET;
   private Set<AccessFlag> access = Set.of();
-  private SoftAddress local;
   private QueuePairAddress address;
-  private SoftAddress remote;
-  private Connection connection;
-
-  /** The peer connected and said so before this side knew of it. */
-  private SelectionKey early;
-
-  private Hello earlyHello;
-
-  private boolean tokenUsed;
-  private boolean connectionLost;
   private boolean closed;
 
   SoftQueuePair(
@@ -82,7 +71,7 @@ final class SoftQueuePair implements QueuePair {
     this.receiveCompletions = receiveCompletions;
     this.capabilities = capabilities;
     this.qpNumber = qpNumber;
-    this.leaks = leaks;
+    link = new Link(this, initiator, responder, leaks);
     leak = leaks.opened("queue pair", this);
   }
 
@@ -120,7 +109,8 @@ final class SoftQueuePair implements QueuePair {
     try {
       transition(QueuePairState.RESET, QueuePairState.INIT);
       access = peerAccess.isEmpty() ? Set.of() : EnumSet.copyOf(peerAccess);
-      local = device.newAddress(qpNumber);
+      SoftAddress local = device.newAddress(qpNumber);
+      link.listen(local);
       int serves = device.attributes().maxQueuePairRdAtomic();
       address =
           new QueuePairAddress(
@@ -137,28 +127,16 @@ final class SoftQueuePair implements QueuePair {
     try {
       require(QueuePairState.INIT, QueuePairState.RTR);
       device.checkAttributes(this, attributes);
-      if (target.qpNumber() == qpNumber && target.port() == local.port() && isSelf(target)) {
+      if (link.isSelf(target)) {
         throw refused(QueuePairState.RTR, "a queue pair cannot be connected to itself");
       }
       state = QueuePairState.RTR;
-      remote = target;
       initiator.connect(attributes, peer.maxDestRdAtomic());
       responder.connect(address.maxDestRdAtomic(), attributes.minRnrTimer());
-      if (local.connectsTo(remote)) {
-        closeEarly();
-        device.connect(this);
-      } else if (early != null) {
-        SelectionKey key = early;
-        early = null;
-        accept(earlyHello, key);
-      }
+      link.connectTo(target);
     } finally {
       lock.unlock();
     }
-  }
-
-  private boolean isSelf(SoftAddress target) {
-    return target.gid().equals(local.gid());
   }
 
   @Override
@@ -176,7 +154,7 @@ final class SoftQueuePair implements QueuePair {
     lock.lock();
     try {
       requireOpen("ERROR");
-      closeConnection();
+      link.close();
       enterError();
     } finally {
       lock.unlock();
@@ -196,7 +174,7 @@ final class SoftQueuePair implements QueuePair {
 
   private void reset() {
     state = QueuePairState.RESET;
-    closeConnection();
+    link.reset();
     initiator.reset();
     responder.reset();
     sendCompletions.drop(this);
@@ -205,10 +183,6 @@ final class SoftQueuePair implements QueuePair {
     receivesQueued.set(0);
     unreportedSends = 0;
     address = null;
-    local = null;
-    remote = null;
-    tokenUsed = false;
-    connectionLost = false;
   }
 
   private void transition(QueuePairState from, QueuePairState to) throws VerbsException {
@@ -277,10 +251,10 @@ final class SoftQueuePair implements QueuePair {
   private void process(long now) {
     if (state == QueuePairState.ERROR) {
       initiator.flush();
-    } else if (connectionLost) {
+    } else if (link.isLost()) {
       initiator.connectionLost();
-    } else if (connection != null) {
-      connection.flush(now);
+    } else if (link.connection() != null) {
+      link.connection().flush(now);
     }
     scheduleTimer(now);
   }
@@ -349,7 +323,7 @@ final class SoftQueuePair implements QueuePair {
   private void push(SoftCompletionQueue queue, Completion completion) {
     if (!queue.push(completion) && state != QueuePairState.ERROR) {
       LOG.warn("{}: more completions than its completion queue holds", this);
-      closeConnection();
+      link.close();
       enterError();
     }
   }
@@ -357,7 +331,7 @@ final class SoftQueuePair implements QueuePair {
   /** A request of this side has failed: nothing is sent or received any more. */
   void failing() {
     state = QueuePairState.ERROR;
-    closeConnection();
+    link.close();
   }
 
   /** The requests of this side are all completed. */
@@ -367,7 +341,7 @@ final class SoftQueuePair implements QueuePair {
 
   /** A request of the peer was refused: that is sent, and then nothing more. */
   void refused() {
-    connection.drain();
+    link.connection().drain();
     enterError();
   }
 
@@ -379,91 +353,30 @@ final class SoftQueuePair implements QueuePair {
 
   /** The connection broke, for whatever reason. */
   void connectionLost(String reason) {
-    if (connection == null) {
-      return;
-    }
-    LOG.debug("{}: connection lost: {}", this, reason);
-    closeConnection();
-    connectionLost = true;
-    responder.connectionLost();
-    initiator.connectionLost();
-  }
-
-  private void closeConnection() {
-    closeEarly();
-    if (connection != null) {
-      connection.close();
-      connection = null;
-      connectionLost = true;
-    }
-    responder.connectionLost();
-  }
-
-  private void closeEarly() {
-    if (early != null) {
-      Sockets.close(early.channel());
-      device.loop().wakeUp();
-      early = null;
+    if (link.connection() != null) {
+      LOG.debug("{}: connection lost: {}", this, reason);
+      link.close();
+      initiator.connectionLost();
     }
   }
 
   /** Connects to the peer. On the event loop's thread. */
-  void connect() {
+  void dial() {
     lock.lock();
     try {
-      if (remote == null || connection != null || state == QueuePairState.ERROR) {
-        return;
-      }
-      SelectionKey key = device.openSocket(remote);
-      if (key == null) {
-        connectionLost = true;
-        initiator.connectionLost();
-        return;
-      }
-      connection = new Connection(this, initiator, responder, device.loop(), key, leaks);
-      connection.connect(new Hello(qpNumber, local.token(), remote.qpNumber(), remote.token()));
+      link.dial();
     } finally {
       lock.unlock();
     }
   }
 
-  /**
-   * A peer has connected and says that it belongs to this queue pair. On the event loop's thread.
-   */
+  /** A peer says that it belongs to this queue pair. On the event loop's thread. */
   void introduce(Hello hello, SelectionKey key) {
     lock.lock();
     try {
-      if (local == null || tokenUsed || !local.token().matches(hello.toToken())) {
-        LOG.warn("{}: refused a connection that does not know its token", this);
-        Sockets.close(key.channel());
-        return;
-      }
-      tokenUsed = true;
-      if (state == QueuePairState.INIT) {
-        key.interestOps(0);
-        early = key;
-        earlyHello = hello;
-      } else {
-        accept(hello, key);
-      }
+      link.introduce(hello, key);
     } finally {
       lock.unlock();
-    }
-  }
-
-  private void accept(Hello hello, SelectionKey key) {
-    boolean listening = state != QueuePairState.ERROR && !local.connectsTo(remote);
-    if (!listening) {
-      Sockets.close(key.channel());
-    } else if (hello.from() == remote.qpNumber() && hello.fromToken().matches(remote.token())) {
-      connection = new Connection(this, initiator, responder, device.loop(), key, leaks);
-      connection.accepted(device.loop().now());
-      device.loop().wakeUp();
-    } else {
-      LOG.warn("{}: refused a connection that is not from its peer", this);
-      Sockets.close(key.channel());
-      connectionLost = true;
-      initiator.connectionLost();
     }
   }
 
@@ -472,8 +385,8 @@ final class SoftQueuePair implements QueuePair {
     lock.lock();
     try {
       initiator.expire(now);
-      if (connection != null) {
-        connection.flush(now);
+      if (link.connection() != null) {
+        link.connection().flush(now);
       }
       return deadline(now);
     } finally {
@@ -485,8 +398,8 @@ final class SoftQueuePair implements QueuePair {
   void regionClosed(SoftMemoryRegion region) {
     lock.lock();
     try {
-      if (connection != null) {
-        connection.regionClosed(region, device.loop().now());
+      if (link.connection() != null) {
+        link.connection().regionClosed(region, device.loop().now());
       }
     } finally {
       lock.unlock();
