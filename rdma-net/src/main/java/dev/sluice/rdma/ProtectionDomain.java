@@ -12,7 +12,8 @@ public interface ProtectionDomain extends AutoCloseable {
 
   /**
    * Registers native memory. REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE (ibv_reg_mr(3));
-   * memory of a read-only segment may only be registered without any of the three.
+   * memory of a read-only segment may only be registered without any of the three. Memory of a
+   * confined arena cannot be registered, since the device is not the thread that owns it.
    *
    * @throws VerbsException EINVAL for flags or memory that cannot be registered, ENOMEM at a limit
    */

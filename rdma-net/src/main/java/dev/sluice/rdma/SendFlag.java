@@ -9,7 +9,9 @@ public enum SendFlag {
   /** Raise a completion event at a receiver that asked for solicited events only. */
   SOLICITED(1 << 2),
   /**
-   * Copy the data at posting time: the buffers may be reused at once, and lkeys are not checked.
+   * Copy the data at posting time: the buffers may be reused at once. Hardware does not look at the
+   * lkeys; the software provider finds the memory by them and refuses wrong ones with EINVAL, so
+   * portable programs give valid ones.
    */
   INLINE(1 << 3);
 

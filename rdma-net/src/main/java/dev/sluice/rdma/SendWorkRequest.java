@@ -54,4 +54,10 @@ public record SendWorkRequest(
     }
     return length;
   }
+
+  /** Without the key. */
+  @Override
+  public String toString() {
+    return "%s %#x, %d bytes at 0x%x".formatted(opcode, wrId, length(), remoteAddress);
+  }
 }

@@ -141,7 +141,7 @@ final class EventLoop implements AutoCloseable {
     closed = true;
     selector.wakeup();
     try {
-      if (!thread.join(Duration.ofMillis(CLOSE_TIMEOUT_MS))) {
+      if (thread.isAlive() && !thread.join(Duration.ofMillis(CLOSE_TIMEOUT_MS))) {
         LOG.warn("{} did not end within {} ms", thread.getName(), CLOSE_TIMEOUT_MS);
       }
     } catch (InterruptedException e) {

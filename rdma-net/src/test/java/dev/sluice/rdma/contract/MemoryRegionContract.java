@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
@@ -21,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -202,6 +204,35 @@ public abstract class MemoryRegionContract extends RdmaProviderContract {
     }
   }
 
+  @Test
+  void memoryCanBeFreedAtOnceAfterDeregisteringItUnderAStreamOfWrites() throws Exception {
+    MemoryRegion from = target(4 * MIB);
+    for (boolean peersRegion : new boolean[] {true, false, true, false}) {
+      Arena arena = Arena.ofShared();
+      MemorySegment memory = arena.allocate(4 * MIB, 4096);
+      MemoryRegion region = peersRegion ? right.register(memory) : left.register(memory);
+      MemoryRegion other = peersRegion ? from : source(4 * MIB);
+      SendWorkRequest write =
+          request(
+              1,
+              Opcode.RDMA_WRITE,
+              List.of(entry(peersRegion ? other : region, 0, 4 * MIB)),
+              SendWorkRequest.SIGNALED,
+              peersRegion ? region : other);
+      Pair pair = connectedPair();
+      pair.left().postSend(Collections.nCopies(32, write));
+      List<Completed> completed = new ArrayList<>(left.await(1));
+      region.close();
+      arena.close();
+      completed.addAll(left.await(31));
+      assertThat(statuses(completed))
+          .contains(peersRegion ? REM_ACCESS_ERR : WorkCompletionStatus.LOC_PROT_ERR)
+          .doesNotContain(WorkCompletionStatus.RETRY_EXC_ERR);
+      pair.left().close();
+      pair.right().close();
+    }
+  }
+
   private static void assertSucceedThenFailWith(
       WorkCompletionStatus expected, List<WorkCompletionStatus> statuses) {
     int failed = statuses.indexOf(expected);
@@ -228,7 +259,7 @@ public abstract class MemoryRegionContract extends RdmaProviderContract {
   @Test
   void regionCanBeClosedWhileManyThreadsRegister() throws Exception {
     List<Thread> threads = new ArrayList<>();
-    List<Throwable> failures = java.util.Collections.synchronizedList(new ArrayList<>());
+    List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
     for (int t = 0; t < 4; t++) {
       threads.add(
           Thread.ofPlatform()

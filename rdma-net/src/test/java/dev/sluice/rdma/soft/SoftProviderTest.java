@@ -23,6 +23,7 @@ import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.leak.LeakCheck;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -40,6 +41,7 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -163,6 +165,33 @@ class SoftProviderTest {
     connect(right, SHORT_TIMEOUT)
         .postSend(Collections.nCopies(2, read(1, left.register(64, TestNode.ALL), source, 64)));
     assertThat(await(2)).containsExactly(RETRY_EXC_ERR, WR_FLUSH_ERR);
+  }
+
+  @Test
+  void everyReadIsAnsweredOnceAndRightWhateverFails() throws Exception {
+    TestNode right =
+        faulty("seed=11;kill=0.02;status=0.02:REM_OP_ERR;delay=0.05:1;status=0.01:REM_ACCESS_ERR");
+    int bytes = 300_000;
+    MemorySegment memory = right.arena.allocate(bytes);
+    memory.fill((byte) 77);
+    MemoryRegion source = right.register(memory);
+    int succeeded = 0;
+    for (int round = 0; round < 60; round++) {
+      MemoryRegion target = left.register(bytes, TestNode.ALL);
+      QueuePair queuePair = connect(right, ConnectionAttributes.DEFAULT);
+      queuePair.postSend(
+          IntStream.range(0, 20).mapToObj(i -> read(i, target, source, bytes)).toList());
+      List<Completed> completed = left.await(20);
+      assertThat(completed).extracting(Completed::wrId).isSorted().doesNotHaveDuplicates();
+      if (completed.getFirst().status() == SUCCESS) {
+        succeeded++;
+        assertThat(left.memory(target).mismatch(memory)).isEqualTo(-1);
+      }
+      queuePair.close();
+      target.close();
+    }
+    assertThat(succeeded).isPositive();
+    assertThat(left.cq.poll(new WorkCompletions(1))).isZero();
   }
 
   @Test
@@ -354,6 +383,25 @@ class SoftProviderTest {
     assertThatThrownBy(call)
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.ENOMEM));
+  }
+
+  @Test
+  void addressThatIsNotThisMachinesIsAnErrorThatNamesIt() throws Exception {
+    InetAddress foreign = InetAddress.getByName("192.0.2.1");
+    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker());
+    assertThatThrownBy(() -> new SoftProvider(options).open(foreign))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("cannot listen on 192.0.2.1");
+  }
+
+  @Test
+  void listensOnAnotherAddressThanPeersUseWhereAsked() throws Exception {
+    InetAddress any = InetAddress.getByName("0.0.0.0");
+    TestNode right = open(SoftOptions.DEFAULT.withBindAddress(any));
+    MemoryRegion source = right.register(64, TestNode.ALL);
+    connect(right, ConnectionAttributes.DEFAULT)
+        .postSend(List.of(read(1, left.register(64, TestNode.ALL), source, 64)));
+    assertThat(await(1)).containsExactly(SUCCESS);
   }
 
   @Test
