@@ -122,7 +122,8 @@ public final class RdmaEndpoint implements AutoCloseable {
 
   /**
    * Answers what is under way with CLOSED, then closes everything down to the device. Where a
-   * listener keeps the thread from ending, the memory that READs may still write to is left alone.
+   * listener keeps the thread from ending, or calls this, the memory that READs may still write to
+   * is left alone and the device stays open.
    */
   @Override
   public void close() {

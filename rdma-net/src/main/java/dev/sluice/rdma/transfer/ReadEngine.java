@@ -7,8 +7,10 @@ import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -115,9 +117,12 @@ final class ReadEngine implements Connections.ConnectListener {
   /** Answers everything with CLOSED and destroys the queue pairs. On the engine's thread. */
   void close() {
     closed = true;
-    reads.where(read -> true).forEach(read -> fail(read, Cause.CLOSED, "the endpoint is closed"));
-    connections.forEach(recovery::destroy);
-    tasks.close();
+    try {
+      reads.where(read -> true).forEach(read -> fail(read, Cause.CLOSED, "the endpoint is closed"));
+      connections.forEach(recovery::destroy);
+    } finally {
+      tasks.close();
+    }
   }
 
   private void admit(ReadRequest request) {
@@ -280,9 +285,12 @@ final class ReadEngine implements Connections.ConnectListener {
         .forEach(read -> fail(read, Cause.TRANSPORT, "the peer is lost"));
     peer.waiting().clear();
     Connection connection = peer.connection();
-    if (connection != null && connection.state() == Connection.State.CONNECTING) {
+    if (connection == null) {
+      return;
+    }
+    if (connection.outstanding() == 0) {
       connections.close(connection);
-    } else if (connection != null) {
+    } else {
       recovery.flush(connection);
     }
   }
@@ -296,15 +304,18 @@ final class ReadEngine implements Connections.ConnectListener {
   private void tick(long now) {
     buffers.expire(now);
     connections.expire(now, this, recovery::giveUp);
+    Set<Peer> late = new HashSet<>();
     for (PendingRead read : reads.where(read -> read.request().deadlineNanos() - now <= 0)) {
       expire(read, now);
+      late.add(read.peer());
     }
+    late.forEach(peer -> peer.waiting().removeIf(PendingRead::isAnswered));
     peers.values().removeIf(Peer::isForgettable);
   }
 
   private void expire(PendingRead read, long now) {
     if (read.isAnswered()) {
-      return;
+      return; // with those of its peer, when a read before it opened the breaker
     }
     Peer peer = read.peer();
     fail(read, Cause.DEADLINE, "it was not done by its deadline");
@@ -312,7 +323,6 @@ final class ReadEngine implements Connections.ConnectListener {
       recovery.flush(read.connection());
       recovery.blame(peer);
     } else {
-      peer.waiting().removeIf(PendingRead::isAnswered);
       peer.breaker().probeEnded(now);
     }
   }

@@ -104,14 +104,15 @@ final class Recovery {
 
   /** Decides about a read of which no work request is outstanding. */
   private void settle(PendingRead read) {
+    if (read.isAnswered()) {
+      return;
+    }
     WorkCompletionStatus failure = read.failure();
     if (!read.isBroken()) {
       if (!read.hasMore()) {
         read.peer().breaker().succeeded();
         reads.succeed(read);
       }
-    } else if (read.isAnswered()) {
-      return;
     } else if (failure == null) {
       counters.increment(TransferCounter.READ_REPOSTS);
       postAgain(read);
@@ -178,6 +179,7 @@ final class Recovery {
     }
   }
 
+  /** A work request was refused at posting, so the state of its queue pair is in doubt. */
   void refused(Connection connection, PostException e) {
     LOG.warn("A READ from {} could not be posted", connection.peer(), e);
     long refused = connection.sequenceInChain(e.badIndex());
