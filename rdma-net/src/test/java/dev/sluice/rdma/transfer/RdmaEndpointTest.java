@@ -201,7 +201,9 @@ class RdmaEndpointTest {
   void manyThreadsReadFromManyFaultyPeersAndEveryReadIsAnsweredOnce() throws Exception {
     List<Server> servers = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
-      servers.add(pair.serve("peer" + i, MIB, "seed=" + i + ";kill=0.002;status=0.002:REM_OP_ERR"));
+      servers.add(
+          pair.serve(
+              "peer" + i, MIB, "seed=" + i + ";kill=0.002;status=0.002:REM_OP_ERR;delay=0.01:5"));
     }
     int threads = 4;
     int readsPerThread = 400;
