@@ -1,0 +1,339 @@
+package dev.sluice.rdma.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.transfer.EngineHarness.TestRead;
+import dev.sluice.rdma.transfer.ReadException.Cause;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What the engine makes of failures. */
+class ReadEngineFailureTest extends ReadEngineTestCase {
+  @Test
+  void aStaleLocationFailsAloneAndIsNotHeldAgainstThePeer() {
+    use(EngineHarness.OPTIONS, 64);
+    for (int round = 0; round < 5; round++) { // more than the breaker would take
+      TestRead before = read("a", 1);
+      TestRead stale = read("a", 1);
+      TestRead behind = read("a", 1);
+      harness.run();
+      ScriptedQueuePair broken = harness.device.last();
+      broken.succeed(1);
+      broken.fail(WorkCompletionStatus.REM_ACCESS_ERR);
+      harness.run();
+      before.assertSucceeded();
+      stale.assertFailed(Cause.STALE_LOCATION);
+      behind.assertUnanswered();
+      assertThat(broken.isClosed()).isTrue();
+      harness.device.last().succeedAll();
+      harness.run();
+      behind.assertSucceeded();
+    }
+    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
+    assertThat(harness.count(TransferCounter.READ_RETRIES)).isZero();
+  }
+
+  @Test
+  void aFailedWorkRequestCostsTheInnocentsNoAttempt() {
+    List<TestRead> innocents = new ArrayList<>();
+    innocents.add(read("a", 4096 * 2));
+    TestRead guilty = read("a", 4096 * 2);
+    innocents.add(read("a", 1));
+    innocents.add(read("a", 1));
+    innocents.add(read("a", 4096 * 4)); // of which two are posted
+    harness.run();
+    assertThat(queuePair(0).outstanding).hasSize(8);
+    queuePair(0).succeed(3);
+    queuePair(0).fail(WorkCompletionStatus.RETRY_EXC_ERR);
+    harness.run();
+    innocents.removeFirst().assertSucceeded();
+    assertThat(harness.device.queuePairs).hasSize(2);
+
+    // The guilty one is behind nobody: it has one more attempt, and the innocents any number.
+    while (!isOf(guilty, queuePair(1).outstanding.peek())) {
+      queuePair(1).succeed(1);
+    }
+    queuePair(1).fail(WorkCompletionStatus.RETRY_EXC_ERR);
+    harness.run();
+    guilty.assertFailed(Cause.TRANSPORT);
+    while (harness.device.outstanding() > 0) {
+      harness.device.last().succeedAll();
+      harness.run();
+    }
+    innocents.forEach(TestRead::assertSucceeded);
+    assertThat(harness.count(TransferCounter.READ_RETRIES)).isEqualTo(1);
+    assertThat(harness.count(TransferCounter.QUEUE_PAIRS_FAILED)).isEqualTo(2);
+  }
+
+  private static boolean isOf(TestRead read, SendWorkRequest workRequest) {
+    long start = read.request.target().segment().address();
+    long at = workRequest.scatterGather().getFirst().address();
+    return at >= start && at < start + read.request.bytes();
+  }
+
+  @Test
+  void aReadThatFailedOnceSucceedsOnAFreshQueuePair() {
+    TestRead read = read("a", 4096 * 3);
+    harness.run();
+    queuePair(0).succeed(1);
+    queuePair(0).fail(WorkCompletionStatus.REM_OP_ERR);
+    harness.run();
+    read.assertUnanswered();
+    assertThat(queuePair(1).outstanding).as("from the first byte").hasSize(3);
+    queuePair(1).succeedAll();
+    harness.run();
+    read.assertSucceeded();
+  }
+
+  @Test
+  void aQueuePairThatIsFlushedWithoutACauseIsReplaced() {
+    TestRead read = read("a", 1);
+    harness.run();
+    queuePair(0).flush();
+    harness.run();
+    queuePair(1).succeedAll();
+    harness.run();
+    read.assertSucceeded();
+    assertThat(harness.count(TransferCounter.READ_REPOSTS)).isEqualTo(1);
+  }
+
+  @Test
+  void aRefusedPostFailsItsReadAfterOneRetryAndSparesTheOthers() {
+    TestRead first = read("a", 1);
+    TestRead refused = read("a", 1);
+    TestRead last = read("a", 1);
+    harness.connectAtOnce = false;
+    harness.engine.doWork();
+    queuePair(0).refuseAt = 1;
+    harness.exchanges.getFirst().complete(harness.device.address(1));
+    harness.connectAtOnce = true;
+    harness.run();
+    assertThat(queuePair(0).isClosed()).isTrue();
+    queuePair(1).succeedAll();
+    harness.run();
+    first.assertSucceeded();
+    refused.assertSucceeded();
+    last.assertSucceeded();
+    assertThat(harness.count(TransferCounter.READ_RETRIES)).isEqualTo(1);
+    assertThat(harness.count(TransferCounter.READ_REPOSTS)).isEqualTo(2);
+  }
+
+  @Test
+  void aDeadlineAnswersAtOnceButKeepsTheBufferUntilTheFlush() {
+    harness.device.flushes = false;
+    TestRead late = readWithin(100, "a", 1);
+    TestRead innocent = read("a", 1);
+    harness.run();
+    harness.advanceMs(200);
+    late.assertFailed(Cause.DEADLINE);
+    innocent.assertUnanswered();
+    assertThat(harness.buffers.bytesInUse()).isEqualTo(2 * 4096);
+    queuePair(0).flush();
+    harness.run();
+    assertThat(harness.buffers.bytesInUse()).isEqualTo(4096);
+    queuePair(1).succeedAll();
+    harness.run();
+    innocent.assertSucceeded();
+  }
+
+  @Test
+  void aQueuePairThatDoesNotFlushCostsItsBuffersForGood() {
+    harness.device.flushes = false;
+    TestRead late = readWithin(100, "a", 1);
+    TestRead innocent = read("a", 1);
+    harness.run();
+    harness.advanceMs(200);
+    harness.advanceMs(10_000);
+    late.assertFailed(Cause.DEADLINE);
+    innocent.assertFailed(Cause.TRANSPORT);
+    assertThat(harness.count(TransferCounter.BUFFERS_GIVEN_UP)).isEqualTo(2);
+    assertThat(harness.buffers.bytesInUse()).isEqualTo(2 * 4096);
+    TestRead next = read("a", 1);
+    harness.run();
+    harness.device.last().succeedAll();
+    harness.run();
+    next.assertSucceeded();
+  }
+
+  @Test
+  void aDeadlineBeforePostingBreaksNothing() {
+    harness.connectAtOnce = false;
+    TestRead late = readWithin(100, "a", 1);
+    TestRead other = read("a", 1);
+    harness.run();
+    harness.advanceMs(200);
+    late.assertFailed(Cause.DEADLINE);
+    harness.exchanges.getFirst().complete(harness.device.address(1));
+    harness.run();
+    queuePair(0).succeedAll();
+    harness.run();
+    other.assertSucceeded();
+    assertThat(harness.device.queuePairs).hasSize(1);
+  }
+
+  @Test
+  void aConnectFailureIsTriedOnceMoreAndOtherPeersDoNotWait() {
+    harness.connectAtOnce = false;
+    TestRead bad = read("bad", 1);
+    TestRead alsoBad = read("bad", 1);
+    TestRead good = read("good", 1);
+    harness.run();
+    harness.exchanges.get(1).complete(harness.device.address(1));
+    harness.run();
+    queuePair(1).succeedAll();
+    harness.run();
+    good.assertSucceeded();
+    harness.exchanges.get(0).completeExceptionally(new VerbsException("accept", 12, "scripted"));
+    harness.run();
+    bad.assertUnanswered();
+    harness.exchanges.get(2).completeExceptionally(new VerbsException("accept", 12, "scripted"));
+    harness.run();
+    bad.assertFailed(Cause.CONNECT);
+    alsoBad.assertFailed(Cause.CONNECT);
+    assertThat(harness.count(TransferCounter.CONNECT_FAILURES)).isEqualTo(2);
+  }
+
+  @Test
+  void aConnectionThatTakesTooLongFailsAndALateAnswerIsReleased() {
+    harness.connectAtOnce = false;
+    TestRead read = read("a", 1);
+    harness.run();
+    harness.advanceMs(1_100);
+    harness.advanceMs(1_100);
+    read.assertFailed(Cause.CONNECT);
+    assertThat(harness.released).containsExactly(1, 2);
+    harness.exchanges.getFirst().complete(harness.device.address(1));
+    harness.run();
+    assertThat(harness.released).as("the peer made its side late").containsExactly(1, 2, 1);
+    harness.released.removeLast(); // what the common check counts once a queue pair
+  }
+
+  @Test
+  void theBreakerOpensFailsFastAndLetsOneProbeThrough() {
+    failTransport("a");
+    TestRead second = read("a", 1);
+    harness.run();
+    harness.device.last().fail(WorkCompletionStatus.RETRY_EXC_ERR);
+    harness.run();
+    second.assertFailed(Cause.TRANSPORT);
+    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isEqualTo(1);
+
+    TestRead refused = read("a", 1);
+    TestRead other = read("b", 1);
+    harness.run();
+    refused.assertFailed(Cause.CIRCUIT_OPEN);
+    harness.device.last().succeedAll();
+    harness.run();
+    other.assertSucceeded();
+
+    harness.advanceMs(5_100);
+    TestRead probe = read("a", 1);
+    TestRead besideTheProbe = read("a", 1);
+    harness.run();
+    besideTheProbe.assertFailed(Cause.CIRCUIT_OPEN);
+    harness.device.last().succeedAll();
+    harness.run();
+    probe.assertSucceeded();
+    TestRead after = read("a", 1);
+    harness.run();
+    harness.device.last().succeedAll();
+    harness.run();
+    after.assertSucceeded();
+  }
+
+  @Test
+  void aProbeThatEndsWithoutAnAnswerOpensTheBreakerAgain() {
+    failTransport("a");
+    failTransport("a");
+    harness.advanceMs(5_100);
+    harness.connectAtOnce = false;
+    TestRead probe = readWithin(100, "a", 1);
+    harness.run();
+    harness.advanceMs(200);
+    probe.assertFailed(Cause.DEADLINE);
+    harness.advanceMs(5_100);
+    harness.connectAtOnce = true;
+    TestRead nextProbe = read("a", 1);
+    harness.run();
+    harness.exchanges.getLast().complete(harness.device.address(9));
+    harness.run();
+    harness.device.last().succeedAll();
+    harness.run();
+    nextProbe.assertSucceeded();
+  }
+
+  /** Two failures of one read; the breaker takes three. */
+  private void failTransport(String peer) {
+    TestRead read = read(peer, 1);
+    harness.run();
+    for (int attempt = 0; attempt < 2 && read.answers.isEmpty(); attempt++) {
+      harness.device.last().fail(WorkCompletionStatus.RETRY_EXC_ERR);
+      harness.run();
+    }
+    assertThat(read.answers).hasSize(1);
+  }
+
+  @Test
+  void aQueuePairThatFlushesAgainAndAgainEndsInAnOpenBreaker() {
+    TestRead read = read("a", 1);
+    harness.run();
+    for (int attempt = 0; attempt < 3; attempt++) {
+      harness.device.last().flush();
+      harness.run();
+    }
+    read.assertFailed(Cause.CIRCUIT_OPEN);
+  }
+
+  @Test
+  void aDeviceWithoutQueuePairsFailsItsReadsOnly() {
+    harness.device.maxQueuePairs = 1;
+    TestRead first = read("a", 1);
+    TestRead refused = read("b", 1);
+    harness.run();
+    refused.assertFailed(Cause.CONNECT);
+    queuePair(0).succeedAll();
+    harness.run();
+    first.assertSucceeded();
+  }
+
+  @Test
+  void aLostPeerFailsItsReadsAtOnceWhateverTheyWaitFor() {
+    harness.connectAtOnce = false;
+    TestRead connecting = read("b", 1);
+    harness.run();
+    harness.connectAtOnce = true;
+    TestRead posted = read("a", 30 * 4096);
+    TestRead other = read("c", 1);
+    harness.run();
+    harness.engine.peerLost("a");
+    harness.engine.peerLost("b");
+    harness.engine.peerLost("unknown");
+    harness.run();
+    connecting.assertFailed(Cause.TRANSPORT);
+    posted.assertFailed(Cause.TRANSPORT);
+    harness.device.last().succeedAll();
+    harness.run();
+    other.assertSucceeded();
+    TestRead again = read("a", 1);
+    harness.run();
+    harness.device.last().succeedAll();
+    harness.run();
+    again.assertSucceeded();
+  }
+
+  @Test
+  void aDeviceThatFailsAnswersEverythingFromThenOn() {
+    TestRead posted = read("a", 1);
+    harness.run();
+    harness.device.pollFailure = new VerbsException("poll", VerbsException.EIO, "scripted");
+    harness.run();
+    posted.assertFailed(Cause.TRANSPORT);
+    TestRead next = read("a", 1);
+    harness.run();
+    next.assertFailed(Cause.TRANSPORT);
+  }
+}
