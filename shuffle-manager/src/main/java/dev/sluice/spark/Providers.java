@@ -24,11 +24,12 @@ final class Providers {
   /**
    * Opens the device of the provider that was asked for; for {@code auto} of the first that works.
    *
-   * @param faults what the software provider injects; null for nothing
+   * @param faults what the software provider injects
    * @param localAddress the address by which peers reach this process
    * @throws ProviderUnavailableException when this machine cannot, with the reason
    */
-  static Device open(String provider, String faults, InetAddress localAddress) throws IOException {
+  static Device open(String provider, FaultPlan faults, InetAddress localAddress)
+      throws IOException {
     return switch (provider) {
       case "verbs" -> openVerbs();
       case "soft" -> openSoft(faults, localAddress);
@@ -36,7 +37,7 @@ final class Providers {
     };
   }
 
-  private static Device openAny(String faults, InetAddress localAddress) throws IOException {
+  private static Device openAny(FaultPlan faults, InetAddress localAddress) throws IOException {
     try {
       return openVerbs();
     } catch (ProviderUnavailableException e) {
@@ -49,9 +50,8 @@ final class Providers {
     throw new ProviderUnavailableException("this version has no verbs provider");
   }
 
-  private static Device openSoft(String faults, InetAddress localAddress) throws IOException {
-    SoftOptions options =
-        SoftOptions.DEFAULT.withFaults(faults == null ? FaultPlan.NONE : FaultPlan.parse(faults));
+  private static Device openSoft(FaultPlan faults, InetAddress localAddress) throws IOException {
+    SoftOptions options = SoftOptions.DEFAULT.withFaults(faults);
     boolean translated = NetworkInterface.getByInetAddress(localAddress) == null;
     return new SoftProvider(translated ? options.withBindAddress(ANY_ADDRESS) : options)
         .open(localAddress);

@@ -118,7 +118,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
     return implementation == null ? Map.of() : ((Counted) implementation).totals();
   }
 
-  /** On the driver: provider and device in use by executor, as far as they have reported. */
+  /**
+   * On the driver: provider and device in use, with a space between, by executor that has reported.
+   */
   public Map<String, String> devices() {
     return implementation == null ? Map.of() : ((Counted) implementation).devices();
   }

@@ -50,7 +50,7 @@ final class ResolverMapOutputFiles implements MapOutputFiles {
    * its own initialization vector), with the fast merge switched off, and with a codec whose
    * streams cannot be concatenated. For Spark they are a means of diagnosis only; here they decide.
    */
-  private static boolean checksumsMatchFiles(SparkConf conf) {
+  static boolean checksumsMatchFiles(SparkConf conf) {
     package$ config = package$.MODULE$;
     return isSet(conf.get(config.SHUFFLE_CHECKSUM_ENABLED()))
         && !isSet(conf.get(config.IO_ENCRYPTION_ENABLED()))

@@ -145,7 +145,7 @@ final class SluiceRuntime implements AutoCloseable {
         new ExecutorEndpoint(env.executorId(), env.host(), server.port(), device.providerName()));
     startReading(endpoint, servers);
     startReporting(
-        device.providerName() + "/" + device.name(),
+        device.providerName() + " " + device.name(),
         new ExecutorMetrics(counters, endpoint.counters(), registry.counters()));
     LOG.info(
         "Shuffle blocks are READ by provider {}, device {}; block server at {}:{}; {} MiB for map"

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.List;
@@ -17,9 +20,13 @@ import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.client.StreamCallbackWithID;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
+import org.apache.spark.storage.ShuffleDataBlockId;
+import org.apache.spark.storage.ShuffleIndexBlockId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import scala.Option;
@@ -69,7 +76,7 @@ class SluiceShuffleManagerTest {
               }
             });
     assertThat(manager().devices())
-        .hasEntrySatisfying("driver", d -> assertThat(d).startsWith("soft/"));
+        .hasEntrySatisfying("driver", d -> assertThat(d).startsWith("soft "));
   }
 
   @Test
@@ -86,6 +93,43 @@ class SluiceShuffleManagerTest {
         .isEqualTo(segment(expected));
     assertThat(resolver().getBlockData(all(), Option.empty()).size())
         .isEqualTo(resolver().getDataFile(0, FIRST_MAP).length());
+  }
+
+  @Test
+  void aMigratedMapOutputIsRegisteredWhenBothOfItsFilesAreThere() throws IOException {
+    start();
+    counts(shuffle());
+    awaitRegistrations();
+    byte[] data = Files.readAllBytes(resolver().getDataFile(0, FIRST_MAP).toPath());
+    byte[] index =
+        Files.readAllBytes(resolver().getIndexFile(0, FIRST_MAP, Option.empty()).toPath());
+
+    migrate(new ShuffleDataBlockId(9, 77, 0), data);
+    migrate(new ShuffleIndexBlockId(9, 77, 0), index);
+    counts(shuffle());
+
+    await(totals -> totals.getOrDefault("registry.registered-outputs", 0L) == 2 * MAPS + 1);
+    assertThat(resolver().taskIdMapsForShuffle()).containsKey(9);
+    assertThat(manager().unregisterShuffle(9)).isTrue();
+    assertThat(resolver().getDataFile(9, 77)).doesNotExist();
+  }
+
+  private static void migrate(BlockId id, byte[] bytes) throws IOException {
+    StreamCallbackWithID callback =
+        resolver().putShuffleBlockAsStream(id, SparkEnv.get().serializerManager());
+    assertThat(callback.getID()).isEqualTo(id.name());
+    callback.onData(id.name(), ByteBuffer.wrap(bytes));
+    callback.onComplete(id.name());
+  }
+
+  @Test
+  void nettyIsRefusedWhereATestWantsThat() {
+    conf.set("spark.shuffle.rdma.testing.refuseNetty", "true");
+    start();
+    assertThat(counts(shuffle())).containsOnly(100L);
+    assertThatThrownBy(() -> resolver().getBlockData(block(1), Option.empty()))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("refuseNetty");
   }
 
   @Test

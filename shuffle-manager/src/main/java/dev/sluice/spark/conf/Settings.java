@@ -1,5 +1,6 @@
 package dev.sluice.spark.conf;
 
+import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.spark.conf.Setting.Type;
 import java.util.ArrayList;
 import java.util.List;
@@ -194,10 +195,10 @@ final class Settings {
           "TCP port of an executor's block server; 0 takes a free one, another one is tried upwards"
               + " as Spark does (`spark.port.maxRetries`).");
 
-  static final Setting<String> SOFT_FAULTS =
+  static final Setting<FaultPlan> SOFT_FAULTS =
       derived(
           "soft.faults",
-          Types.TEXT,
+          new Type<>("a plan such as seed=7;corrupt=0.01;kill@100", FaultPlan::parse),
           "none",
           "For tests: faults that the software provider injects.");
 

@@ -1,6 +1,7 @@
 package dev.sluice.spark.conf;
 
 import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.spark.read.ReadOptions;
 import java.nio.file.Path;
@@ -71,9 +72,10 @@ public final class SluiceConf {
     return value(Settings.PORT);
   }
 
-  /** Faults that the software provider injects; null for none. */
-  public String softFaults() {
-    return Settings.SOFT_FAULTS.get(conf);
+  /** Faults that the software provider injects. */
+  public FaultPlan softFaults() {
+    FaultPlan faults = Settings.SOFT_FAULTS.get(conf);
+    return faults == null ? FaultPlan.NONE : faults;
   }
 
   public boolean loopback() {

@@ -19,8 +19,6 @@ final class Types {
           Integer::valueOf,
           v -> v == 0 || v >= 1024 && v <= 65535);
 
-  static final Type<String> TEXT = new Type<>("text", Function.identity());
-
   private Types() {}
 
   /** A size; without a unit it is in bytes. */

@@ -75,6 +75,5 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
   @Override
   public void close() {
     worker.shutdownNow();
-    directory.close();
   }
 }

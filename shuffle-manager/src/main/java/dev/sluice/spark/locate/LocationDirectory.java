@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The driver's table of where map outputs can be READ, by shuffle. {@link DirectoryEndpoint} hands
  * it the executors' messages on a thread of its own; Spark's listener and cleaner threads tell it
- * of lost executors and finished shuffles. Holds no resources but broadcasts, which {@link #close}
- * frees.
+ * of lost executors and finished shuffles. Its broadcasts go with their shuffles, and with the
+ * application.
  *
  * <p>It costs {@value LocationLog#RECORD_BYTES} bytes a map output, whatever the number of
  * partitions, and some hundred bytes an executor. Tables are logs: an executor says how much of one
@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * <p>The directory never says where a block is, MapStatus does: it only adds keys. A wrong or
  * missing record costs a question to the peer.
  */
-public final class LocationDirectory implements AutoCloseable {
+public final class LocationDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(LocationDirectory.class);
 
   /** What fits a message for certain, whatever Spark's own limit for broadcasts is. */
@@ -146,11 +146,5 @@ public final class LocationDirectory implements AutoCloseable {
     if (shuffle != null) {
       shuffle.close();
     }
-  }
-
-  @Override
-  public synchronized void close() {
-    shuffles.values().forEach(PublishedShuffle::close);
-    shuffles.clear();
   }
 }

@@ -52,6 +52,7 @@ class SettingsTest {
     "retryCount, 8",
     "retryCount, 1.0",
     "port, 80",
+    "soft.faults, explode@3",
     "verifyChecksums, yes"
   })
   void aValueThatIsNotAllowedIsNamedWithWhatIs(String name, String value) {

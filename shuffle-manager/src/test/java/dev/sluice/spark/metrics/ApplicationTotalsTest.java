@@ -19,18 +19,18 @@ class ApplicationTotalsTest {
 
   @Test
   void sumsTheLatestOfEachExecutor() {
-    totals.accept(new Report("1", 1, "soft/a", Map.of("read.blocks", 3L)));
-    totals.accept(new Report("2", 9, "soft/b", Map.of("read.blocks", 4L, "local.blocks", 1L)));
-    totals.accept(new Report("1", 2, "soft/a", Map.of("read.blocks", 5L)));
+    totals.accept(new Report("1", 1, "soft a", Map.of("read.blocks", 3L)));
+    totals.accept(new Report("2", 9, "soft b", Map.of("read.blocks", 4L, "local.blocks", 1L)));
+    totals.accept(new Report("1", 2, "soft a", Map.of("read.blocks", 5L)));
     assertThat(totals.totals())
         .containsExactly(entry("local.blocks", 1L), entry("read.blocks", 9L));
-    assertThat(totals.devices()).containsExactly(entry("1", "soft/a"), entry("2", "soft/b"));
+    assertThat(totals.devices()).containsExactly(entry("1", "soft a"), entry("2", "soft b"));
   }
 
   @Test
   void aReportThatWasOvertakenDoesNotCount() {
-    totals.accept(new Report("1", 2, "soft/a", Map.of("read.blocks", 5L)));
-    totals.accept(new Report("1", 1, "soft/a", Map.of("read.blocks", 3L)));
+    totals.accept(new Report("1", 2, "soft a", Map.of("read.blocks", 5L)));
+    totals.accept(new Report("1", 1, "soft a", Map.of("read.blocks", 3L)));
     assertThat(totals.totals()).containsExactly(entry("read.blocks", 5L));
   }
 
@@ -41,7 +41,7 @@ class ApplicationTotalsTest {
     try (ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor()) {
       CountersReporter reporter =
           new CountersReporter(
-              "1", "soft/a", new ExecutorMetrics(counters), m -> answer(sent, m), scheduler);
+              "1", "soft a", new ExecutorMetrics(counters), m -> answer(sent, m), scheduler);
       counters.read(2, 20);
       counters.fallback(FallbackReason.CONNECT, 1);
       reporter.changed();
