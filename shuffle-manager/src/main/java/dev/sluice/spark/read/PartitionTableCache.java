@@ -21,12 +21,12 @@ import java.util.function.Predicate;
  * per reducer. Any thread; the lock is held for map operations only, never while another's code is
  * called. Lives as long as the executor's {@link RdmaBlockStoreClient}; holds heap only.
  *
- * <p>A page of 256 partitions costs 4.1 KiB on the wire and 4.3 KiB of heap. A shuffle of 100,000
- * maps x 10,000 partitions has 4 million pages, 16 GiB in all, of which an executor never sees more
- * than its reducers touch: one reducer one page a map, 100,000 pages, 410 MiB READ in requests of a
- * buffer each. Where the cache holds so much, the reducers of the same 256 partitions that follow
- * on this executor find them there; where it is smaller than that, the least recently used pages
- * leave and are READ again, which costs a reducer 410 MiB of READs beside its data and no heap.
+ * <p>A page of 64 partitions costs 1,040 bytes on the wire and 1.2 KB of heap. A shuffle of 100,000
+ * maps x 10,000 partitions has 16 million pages, 17 GB in all, of which an executor never sees more
+ * than its reducers touch: one reducer one page a map, 100,000 pages, 104 MB READ in requests of a
+ * buffer each, 124 MB of heap. Where the cache holds so much, the reducers of the same 64
+ * partitions that follow on this executor find them there; where it is smaller, the least recently
+ * used pages leave and are READ again: a kilobyte of READ a block, and no more heap.
  */
 final class PartitionTableCache {
   private final ReadTransport transport;

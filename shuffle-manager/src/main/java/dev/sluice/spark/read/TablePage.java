@@ -11,8 +11,13 @@ import java.nio.ByteOrder;
  * page after its own. Immutable.
  */
 final class TablePage {
-  /** Partitions of a page. */
-  static final int PARTITIONS = 256;
+  /**
+   * Partitions of a page. Reducers of consecutive partitions run on different executors, so of E
+   * executors each uses every E-th entry of a table: a page much longer than E costs no bytes more,
+   * but a page longer than needed among many executors is READ in vain. 64 is a kilobyte, which a
+   * device READs about as fast as one entry.
+   */
+  static final int PARTITIONS = 64;
 
   /** Heap around the longs of a page: headers, key, and the cache's entry. */
   private static final int OVERHEAD_BYTES = 200;

@@ -37,6 +37,7 @@ final class FakeTransport implements ReadTransport {
 
   private final TreeMap<Long, byte[]> memory = new TreeMap<>();
   private final Executor completions;
+  private Executor readCompletions;
   private final List<Read> reads = new ArrayList<>();
   private final List<PeerAddress> touched = new ArrayList<>();
   private Script script = Script.SUCCEED;
@@ -48,6 +49,7 @@ final class FakeTransport implements ReadTransport {
 
   FakeTransport(Executor completions) {
     this.completions = completions;
+    this.readCompletions = completions;
   }
 
   /** Memory of the peer. */
@@ -66,6 +68,11 @@ final class FakeTransport implements ReadTransport {
 
   void maxBufferBytes(int bytes) {
     maxBufferBytes = bytes;
+  }
+
+  /** Completions of READs go there. */
+  void holdReads(Executor newReadCompletions) {
+    readCompletions = newReadCompletions;
   }
 
   /** A buffer for which there is no room is null, as when the wait for one is over. */
@@ -115,7 +122,7 @@ final class FakeTransport implements ReadTransport {
     ReadException.Cause failure = script.outcome(reads.size(), read);
     reads.add(read);
     target.retain();
-    completions.execute(
+    readCompletions.execute(
         () -> {
           if (failure == null) {
             copy(read);

@@ -11,10 +11,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
 
-/** The arithmetic of offsets, with a map output of 300 partitions of 5 GB each. */
+/** The arithmetic of offsets, with a map output of 100 partitions of 5 GB each. */
 class LocatedBlockTest {
   private static final long PARTITION_BYTES = 5_000_000_000L;
-  private static final int PARTITIONS = 300;
+  private static final int PARTITIONS = 100;
   private static final long ADDRESS = 0x7f00_0000_0000L;
   private static final MapOutputLocation LOCATION =
       new MapOutputLocation(
@@ -25,26 +25,26 @@ class LocatedBlockTest {
 
   @Test
   void blockMayBeginAndEndBeyondFourGigabytes() {
-    LocatedBlock located = locate("shuffle_3_5_299");
+    LocatedBlock located = locate("shuffle_3_5_99");
 
-    assertThat(located.offset()).isEqualTo(299 * PARTITION_BYTES);
+    assertThat(located.offset()).isEqualTo(99 * PARTITION_BYTES);
     assertThat(located.length()).isEqualTo(PARTITION_BYTES);
-    assertThat(located.address()).isEqualTo(ADDRESS + 299 * PARTITION_BYTES);
-    assertThat(located.checksums()).containsExactly(1299);
+    assertThat(located.address()).isEqualTo(ADDRESS + 99 * PARTITION_BYTES);
+    assertThat(located.checksums()).containsExactly(1099);
   }
 
   @Test
   void batchReachesOverPages() {
-    LocatedBlock located = locate("shuffle_3_5_254_258");
+    LocatedBlock located = locate("shuffle_3_5_62_66");
 
     assertThat(located.offsets())
         .containsExactly(
-            254 * PARTITION_BYTES,
-            255 * PARTITION_BYTES,
-            256 * PARTITION_BYTES,
-            257 * PARTITION_BYTES,
-            258 * PARTITION_BYTES);
-    assertThat(located.checksums()).containsExactly(1254, 1255, 1256, 1257);
+            62 * PARTITION_BYTES,
+            63 * PARTITION_BYTES,
+            64 * PARTITION_BYTES,
+            65 * PARTITION_BYTES,
+            66 * PARTITION_BYTES);
+    assertThat(located.checksums()).containsExactly(1062, 1063, 1064, 1065);
   }
 
   @Test
@@ -52,8 +52,8 @@ class LocatedBlockTest {
     PageKey last = PageKey.of(3, LOCATION, 1);
 
     assertThat(last.partitions()).isEqualTo(PARTITIONS - TablePage.PARTITIONS);
-    assertThat(last.range().address()).isEqualTo(64 + 256 * PartitionTable.ENTRY_BYTES);
-    assertThat(last.range().length()).isEqualTo(45 * PartitionTable.ENTRY_BYTES);
+    assertThat(last.range().address()).isEqualTo(64 + 64 * PartitionTable.ENTRY_BYTES);
+    assertThat(last.range().length()).isEqualTo(37 * PartitionTable.ENTRY_BYTES);
   }
 
   @Test

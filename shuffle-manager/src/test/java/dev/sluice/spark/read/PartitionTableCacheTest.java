@@ -20,23 +20,23 @@ class PartitionTableCacheTest {
   private static final PeerAddress PEER = new PeerAddress("7", "peer", 1234);
 
   private final Queue<Runnable> steps = new ArrayDeque<>();
-  private final FakeEngine engine = new FakeEngine(steps::add);
+  private final FakeTransport transport = new FakeTransport(steps::add);
   private PartitionTableCache cache = cache(1 << 20);
 
   @AfterEach
   void buffersAreGivenBack() {
-    assertThat(engine.buffersOut()).isZero();
+    assertThat(transport.buffersOut()).isZero();
   }
 
   @Test
   void pagesAreReadOnceForManyReducers() {
-    List<MapOutputLocation> maps = maps(100, 512);
+    List<MapOutputLocation> maps = maps(100, 2 * TablePage.PARTITIONS);
 
-    for (int reducer = 0; reducer < 256; reducer++) {
+    for (int reducer = 0; reducer < TablePage.PARTITIONS; reducer++) {
       lookup(maps, 0);
     }
 
-    assertThat(engine.reads())
+    assertThat(transport.reads())
         .hasSize(1)
         .first()
         .satisfies(
@@ -55,38 +55,38 @@ class PartitionTableCacheTest {
 
     runSteps();
 
-    assertThat(engine.reads()).hasSize(1);
+    assertThat(transport.reads()).hasSize(1);
     assertThat(answers).hasSize(2);
     assertThat(answers.get(1).get(key(maps.get(1), 0))).isNotNull();
   }
 
   @Test
   void readsFitTheirBuffers() {
-    engine.maxBufferBytes(10_000);
+    transport.maxBufferBytes(2500);
     cache = cache(1 << 20);
 
     TablePages pages = lookup(maps(7, TablePage.PARTITIONS), 0);
 
-    assertThat(engine.reads()).as("two pages of 4112 bytes fit").hasSize(4);
+    assertThat(transport.reads()).as("two pages of 1040 bytes fit").hasSize(4);
     assertThat(pages).isNotNull();
   }
 
   @Test
   void leastRecentlyUsedPagesLeaveWhenItIsFull() {
     List<MapOutputLocation> maps = maps(4, TablePage.PARTITIONS);
-    cache = cache(3 * 5000);
+    cache = cache(3 * 1300);
     lookup(maps.subList(0, 1), 0);
     lookup(maps.subList(1, 2), 0);
     lookup(maps.subList(2, 3), 0);
     lookup(maps.subList(0, 1), 0);
     lookup(maps.subList(3, 4), 0);
-    assertThat(engine.reads()).hasSize(4);
-    assertThat(cache.heapBytes()).isBetween(3 * 4096L, 3 * 5000L);
+    assertThat(transport.reads()).hasSize(4);
+    assertThat(cache.heapBytes()).isBetween(3 * 1024L, 3 * 1300L);
 
     lookup(maps.subList(0, 1), 0);
-    assertThat(engine.reads()).hasSize(4);
+    assertThat(transport.reads()).hasSize(4);
     lookup(maps.subList(1, 2), 0);
-    assertThat(engine.reads()).hasSize(5);
+    assertThat(transport.reads()).hasSize(5);
   }
 
   @Test
@@ -101,7 +101,7 @@ class PartitionTableCacheTest {
   @Test
   void failedReadIsNotKept() {
     List<MapOutputLocation> maps = maps(1, 10);
-    engine.script((number, _) -> number == 0 ? Cause.CONNECT : null);
+    transport.script((number, _) -> number == 0 ? Cause.CONNECT : null);
 
     TablePages failed = lookup(maps, 0);
     assertThat(failed.get(key(maps.get(0), 0))).isNull();
@@ -111,7 +111,7 @@ class PartitionTableCacheTest {
 
   @Test
   void noBufferIsAFailure() {
-    engine.poolBytes(0);
+    transport.poolBytes(0);
     List<MapOutputLocation> maps = maps(1, 10);
 
     assertThat(lookup(maps, 0).failure(key(maps.get(0), 0))).isEqualTo(FallbackReason.BUFFERS);
@@ -120,10 +120,10 @@ class PartitionTableCacheTest {
   @Test
   void newRegistrationIsReadAnew() {
     MapOutput output = new MapOutput(1, 10, 20);
-    lookup(List.of(output.register(engine, 1 << 20)), 0);
-    lookup(List.of(output.register(engine, 2 << 20)), 0);
+    lookup(List.of(output.register(transport, 1 << 20)), 0);
+    lookup(List.of(output.register(transport, 2 << 20)), 0);
 
-    assertThat(engine.reads()).hasSize(2);
+    assertThat(transport.reads()).hasSize(2);
   }
 
   @Test
@@ -137,7 +137,7 @@ class PartitionTableCacheTest {
 
     assertThat(cache.heapBytes()).isZero();
     lookup(maps, 0);
-    assertThat(engine.reads()).hasSize(2);
+    assertThat(transport.reads()).hasSize(2);
   }
 
   @Test
@@ -148,7 +148,7 @@ class PartitionTableCacheTest {
     cache.drop(SHUFFLE, maps.subList(0, 1));
     lookup(maps, 0);
 
-    assertThat(engine.reads())
+    assertThat(transport.reads())
         .hasSize(2)
         .last()
         .satisfies(
@@ -158,13 +158,13 @@ class PartitionTableCacheTest {
   }
 
   private PartitionTableCache cache(long maxBytes) {
-    return new PartitionTableCache(engine, steps::add, maxBytes, engine.maxBufferBytes());
+    return new PartitionTableCache(transport, steps::add, maxBytes, transport.maxBufferBytes());
   }
 
   private List<MapOutputLocation> maps(int count, int partitions) {
     List<MapOutputLocation> maps = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      maps.add(new MapOutput(i, new int[partitions]).register(engine, (i + 1L) << 20));
+      maps.add(new MapOutput(i, new int[partitions]).register(transport, (i + 1L) << 20));
     }
     return maps;
   }

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Queue;
 import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -20,7 +22,7 @@ class RdmaBlockStoreClientTest {
   @AfterEach
   void everythingIsGivenBack() {
     fixture.listener.releaseKept();
-    assertThat(fixture.engine.buffersOut()).isZero();
+    assertThat(fixture.transport.buffersOut()).isZero();
     assertThat(fixture.listener.repeated()).isEmpty();
     assertThat(fixture.timer.scheduled()).isZero();
   }
@@ -35,7 +37,7 @@ class RdmaBlockStoreClientTest {
     fixture.fetch(blocks);
 
     assertDelivered(blocks);
-    assertThat(fixture.engine.reads())
+    assertThat(fixture.transport.reads())
         .hasSize(2)
         .last()
         .satisfies(
@@ -54,7 +56,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(block(10, 0));
 
-    assertThat(fixture.engine.touched()).extracting("id").containsOnly("7").hasSize(2);
+    assertThat(fixture.transport.touched()).extracting("id").containsOnly("7").hasSize(2);
   }
 
   @Test
@@ -65,7 +67,7 @@ class RdmaBlockStoreClientTest {
     fixture.fetch(blocks);
 
     assertDelivered(blocks);
-    assertThat(fixture.engine.reads().getLast().ranges()).hasSize(1);
+    assertThat(fixture.transport.reads().getLast().ranges()).hasSize(1);
   }
 
   @Test
@@ -84,15 +86,15 @@ class RdmaBlockStoreClientTest {
     Arrays.fill(lengths, 3);
     fixture.registered(10, lengths);
 
-    fixture.fetch(batch(10, 200, lengths.length));
+    fixture.fetch(batch(10, 50, lengths.length));
 
-    assertDelivered(batch(10, 200, lengths.length));
-    assertThat(fixture.engine.reads().getFirst().ranges()).hasSize(4);
+    assertDelivered(batch(10, 50, lengths.length));
+    assertThat(fixture.transport.reads().getFirst().ranges()).hasSize(4);
   }
 
   @Test
   void groupsFitTheirBuffers() {
-    fixture.engine.maxBufferBytes(8192);
+    fixture.transport.maxBufferBytes(8192);
     fixture.registered(10, 3000, 3000, 3000, 3000);
     String[] blocks =
         IntStream.range(0, 4).mapToObj(partition -> block(10, partition)).toArray(String[]::new);
@@ -100,12 +102,12 @@ class RdmaBlockStoreClientTest {
     fixture.fetch(blocks);
 
     assertDelivered(blocks);
-    assertThat(fixture.engine.reads()).hasSize(3);
+    assertThat(fixture.transport.reads()).hasSize(3);
   }
 
   @Test
   void blockLargerThanABufferGoesToSpark() {
-    fixture.engine.maxBufferBytes(4200);
+    fixture.transport.maxBufferBytes(4200);
     fixture.registered(10, 4201, 100);
 
     fixture.fetch(block(10, 0), block(10, 1));
@@ -193,7 +195,7 @@ class RdmaBlockStoreClientTest {
   @Test
   void staleLocationIsAskedForAgain() {
     MapOutput output = fixture.registered(10, 100);
-    fixture.engine.script((number, read) -> number == 1 ? Cause.STALE_LOCATION : null);
+    fixture.transport.script((number, read) -> number == 1 ? Cause.STALE_LOCATION : null);
     fixture.locator.onInvalidate(_ -> fixture.register(output));
 
     fixture.fetch(block(10, 0));
@@ -201,14 +203,14 @@ class RdmaBlockStoreClientTest {
     assertDelivered(block(10, 0));
     assertThat(fixture.locator.invalidated()).hasSize(1);
     assertThat(fixture.locator.executorsAsked()).hasSize(2);
-    assertThat(fixture.engine.reads()).as("table, data, table, data").hasSize(4);
+    assertThat(fixture.transport.reads()).as("table, data, table, data").hasSize(4);
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
   @Test
   void locationThatStaysStaleGoesToSpark() {
     fixture.registered(10, 100);
-    fixture.engine.script((_, read) -> read.bytes() == 100 ? Cause.STALE_LOCATION : null);
+    fixture.transport.script((_, read) -> read.bytes() == 100 ? Cause.STALE_LOCATION : null);
 
     fixture.fetch(block(10, 0));
 
@@ -230,7 +232,7 @@ class RdmaBlockStoreClientTest {
   @Test
   void bytesThatAreNoTableAreStale() {
     fixture.registered(10, 100, 100);
-    fixture.engine.afterRead(read -> read.target().set(ValueLayout.JAVA_BYTE, 7, (byte) -1));
+    fixture.transport.afterRead(read -> read.target().set(ValueLayout.JAVA_BYTE, 7, (byte) -1));
 
     fixture.fetch(block(10, 1));
 
@@ -242,7 +244,7 @@ class RdmaBlockStoreClientTest {
   void failedReadGoesToSparkWithItsReason() {
     fixture.registered(10, 100);
     fixture.registered(11, 100);
-    fixture.engine.script((number, _) -> number == 0 ? null : Cause.CIRCUIT_OPEN);
+    fixture.transport.script((number, _) -> number == 0 ? null : Cause.CIRCUIT_OPEN);
 
     fixture.fetch(block(10, 0), block(11, 0));
 
@@ -253,13 +255,13 @@ class RdmaBlockStoreClientTest {
   @Test
   void wrongBytesAreReadOnceMore() {
     fixture.registered(10, 100, 100);
-    fixture.engine.afterRead(read -> corrupt(read, fixture.engine.reads().size() == 2));
+    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() == 2));
 
     fixture.fetch(block(10, 0), block(10, 1));
 
     assertDelivered(block(10, 0), block(10, 1));
-    assertThat(fixture.engine.reads()).as("table, both, the first alone").hasSize(3);
-    assertThat(fixture.engine.reads().getLast().bytes()).isEqualTo(100);
+    assertThat(fixture.transport.reads()).as("table, both, the first alone").hasSize(3);
+    assertThat(fixture.transport.reads().getLast().bytes()).isEqualTo(100);
     assertThat(fixture.count("corruptions")).isEqualTo(1);
     assertThat(fixture.spark.fetches()).isEmpty();
   }
@@ -267,7 +269,7 @@ class RdmaBlockStoreClientTest {
   @Test
   void blockWhoseBytesStayWrongGoesToSpark() {
     fixture.registered(10, 100, 100);
-    fixture.engine.afterRead(read -> corrupt(read, fixture.engine.reads().size() > 1));
+    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() > 1));
 
     fixture.fetch(block(10, 0), block(10, 1));
 
@@ -279,7 +281,7 @@ class RdmaBlockStoreClientTest {
   @Test
   void wrongByteInOnePartitionOfABatchIsNoticed() {
     fixture.registered(10, 40, 0, 60);
-    fixture.engine.afterRead(read -> corrupt(read, fixture.engine.reads().size() > 1));
+    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() > 1));
 
     fixture.fetch(batch(10, 0, 3));
 
@@ -290,7 +292,7 @@ class RdmaBlockStoreClientTest {
   void withoutVerificationBytesAreDeliveredAsTheyAre() {
     fixture = new ReadFixture(new ReadOptions(false, 1000, 1000, 1 << 16, 1 << 20, false, false));
     fixture.registered(10, 100);
-    fixture.engine.afterRead(read -> corrupt(read, fixture.engine.reads().size() > 1));
+    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() > 1));
 
     fixture.fetch(block(10, 0));
 
@@ -302,7 +304,7 @@ class RdmaBlockStoreClientTest {
   @Test
   void blocksThatFindNoBufferGoToSpark() {
     fixture.registered(10, 5000, 100);
-    fixture.engine.poolBytes(4999);
+    fixture.transport.poolBytes(4999);
 
     fixture.fetch(block(10, 0));
     fixture.fetch(block(10, 1));
@@ -324,6 +326,25 @@ class RdmaBlockStoreClientTest {
 
     assertDelivered(block(10, 0));
     assertFellBack(FallbackReason.DEADLINE, block(10, 0));
+  }
+
+  @Test
+  void readThatComesAfterTheDeadlineGivesItsBufferBack() {
+    Queue<Runnable> reads = new ArrayDeque<>();
+    fixture = new ReadFixture();
+    fixture.registered(10, 100);
+    fixture.transport.holdReads(reads::add);
+    fixture.fetch(block(10, 0));
+    reads.remove().run();
+    assertThat(reads).as("the READ of the data").hasSize(1);
+
+    fixture.timer.advanceMs(10_000);
+    assertFellBack(FallbackReason.DEADLINE, block(10, 0));
+    assertThat(fixture.transport.buffersOut()).isEqualTo(1);
+    reads.remove().run();
+
+    assertDelivered(block(10, 0));
+    assertThat(fixture.count("read.blocks")).isZero();
   }
 
   @Test
@@ -367,14 +388,14 @@ class RdmaBlockStoreClientTest {
     fixture.registered(10, 100, 100);
     fixture.listener.keep();
     fixture.fetch(block(10, 0), block(10, 1));
-    assertThat(fixture.engine.buffersOut()).isEqualTo(1);
+    assertThat(fixture.transport.buffersOut()).isEqualTo(1);
 
     ManagedBuffer first = fixture.listener.kept().removeFirst();
     first.release();
-    assertThat(fixture.engine.buffersOut()).isEqualTo(1);
+    assertThat(fixture.transport.buffersOut()).isEqualTo(1);
     fixture.listener.releaseKept();
 
-    assertThat(fixture.engine.buffersOut()).isZero();
+    assertThat(fixture.transport.buffersOut()).isZero();
   }
 
   @Test
@@ -405,7 +426,7 @@ class RdmaBlockStoreClientTest {
     return blockIds;
   }
 
-  private static void corrupt(FakeEngine.Read read, boolean now) {
+  private static void corrupt(FakeTransport.Read read, boolean now) {
     if (now) {
       byte first = read.target().get(ValueLayout.JAVA_BYTE, 0);
       read.target().set(ValueLayout.JAVA_BYTE, 0, (byte) ~first);
