@@ -119,9 +119,10 @@ class RandomFaultsTest {
     }
 
     private void runSteps() {
+      int stalling = random.nextInt(10);
       while (!steps.isEmpty()) {
         steps.remove(random.nextInt(steps.size())).run();
-        if (chance(1)) {
+        if (chance(stalling)) {
           fixture.timer.advanceMs(random.nextInt(9_000));
         }
       }
