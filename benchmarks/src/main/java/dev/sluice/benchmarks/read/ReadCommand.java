@@ -16,12 +16,15 @@ import picocli.CommandLine.Option;
  * READ on the software provider between two processes, beside a plain socket between the same two:
  * in every round each of them does the same transfers, in changing order.
  */
-@Command(
-    name = "read",
-    mixinStandardHelpOptions = true,
-    description = "READs between two processes, beside a plain socket")
+@Command(name = "read", description = "READs between two processes, beside a plain socket")
 public final class ReadCommand implements Callable<Integer> {
   private static final int WARM_UP_ROUNDS = 2;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this and exit")
+  boolean help;
 
   @Option(
       names = "--rounds",

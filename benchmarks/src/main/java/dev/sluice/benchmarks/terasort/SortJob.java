@@ -1,13 +1,11 @@
 package dev.sluice.benchmarks.terasort;
 
+import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.StandardOutput;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.terasort.TeraInputFormat;
 import org.apache.hadoop.examples.terasort.TeraOutputFormat;
 import org.apache.hadoop.io.Text;
@@ -21,7 +19,6 @@ import scala.Tuple2;
  * a file. Started and ended by {@link SortProcess}.
  */
 final class SortJob {
-  private static final long EXECUTORS_UP_MS = 60_000;
   private static final long LISTENER_MS = 30_000;
   private static final long TOTALS_MS = 15_000;
 
@@ -41,7 +38,7 @@ final class SortJob {
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       TaskTotals tasks = new TaskTotals(Progress.on(out, arguments[4]));
       spark.sc().addSparkListener(tasks);
-      awaitExecutors(spark, executors(conf.get("spark.master")));
+      Executors.await(spark);
       long start = System.nanoTime();
       sort(spark, input, output, ranges);
       double seconds = (System.nanoTime() - start) / 1e9;
@@ -57,7 +54,7 @@ final class SortJob {
             TeraInputFormat.class,
             Text.class,
             Text.class,
-            new Configuration());
+            spark.hadoopConfiguration());
     records
         .mapToPair(record -> new Tuple2<>(bytes(record._1()), bytes(record._2())))
         .repartitionAndSortWithinPartitions(ranges, KeyRanges.ORDER)
@@ -77,24 +74,5 @@ final class SortJob {
   /** The reader of TeraInputFormat reuses its Text objects. */
   private static byte[] bytes(Text text) {
     return Arrays.copyOf(text.getBytes(), text.getLength());
-  }
-
-  /** Executors that are still starting would leave all the work to the first one. */
-  private static void awaitExecutors(JavaSparkContext spark, int executors)
-      throws InterruptedException, TimeoutException {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(EXECUTORS_UP_MS);
-    while (spark.sc().getExecutorIds().size() < executors) {
-      if (System.nanoTime() - deadline > 0) {
-        throw new TimeoutException(
-            "%d of %d executors within %d ms"
-                .formatted(spark.sc().getExecutorIds().size(), executors, EXECUTORS_UP_MS));
-      }
-      Thread.sleep(20);
-    }
-  }
-
-  /** Of {@code local-cluster[executors,cores,memory]}. */
-  private static int executors(String master) {
-    return Integer.parseInt(master.substring(master.indexOf('[') + 1, master.indexOf(',')));
   }
 }

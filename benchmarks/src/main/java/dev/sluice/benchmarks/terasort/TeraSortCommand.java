@@ -24,14 +24,20 @@ import picocli.CommandLine.ParseResult;
 /** The command bin/terasort: sorts one input through Sluice and through the stock shuffle. */
 @Command(
     name = "terasort",
-    mixinStandardHelpOptions = true,
     sortOptions = false,
     description = {
-      "Sorts TeraGen's records in executor processes of this machine, in turn through Sluice and",
-      "through Spark's own shuffle, and checks every output. Exit status 0 only if all is valid."
+      "Sorts TeraGen's records in executor processes on this machine, in turn",
+      "through Sluice and through Spark's own shuffle, and checks every output.",
+      "Exit status 0 only if all is valid."
     })
 public final class TeraSortCommand implements Callable<Integer> {
   private static final String OUTPUT = "output";
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this and exit")
+  boolean help;
 
   @Option(
       names = "--size",
@@ -117,7 +123,7 @@ public final class TeraSortCommand implements Callable<Integer> {
     TeraSortReport report = new TeraSortReport(input, expectCorruption);
     Path run = directory.resolve("run-" + ProcessHandle.current().pid());
     for (int i = 1; i <= repeat; i++) {
-      for (Shuffle shuffle : order(i)) {
+      for (Shuffle shuffle : noStock ? List.of(Shuffle.SLUICE) : Shuffle.inTurn(i - 1)) {
         Path sort = run.resolve(shuffle.label() + "-" + i);
         SortResult result = sort(installation, input, shuffle, i, sort);
         report.add(shuffle, result, data.problems(sort.resolve(OUTPUT), input));
@@ -153,15 +159,5 @@ public final class TeraSortCommand implements Callable<Integer> {
     if (json != null) {
       Files.writeString(json, report.json() + System.lineSeparator());
     }
-  }
-
-  /** Alternates, so that neither shuffle always comes right after the other. */
-  private List<Shuffle> order(int round) {
-    if (noStock) {
-      return List.of(Shuffle.SLUICE);
-    }
-    return round % 2 == 1
-        ? List.of(Shuffle.SLUICE, Shuffle.STOCK)
-        : List.of(Shuffle.STOCK, Shuffle.SLUICE);
   }
 }

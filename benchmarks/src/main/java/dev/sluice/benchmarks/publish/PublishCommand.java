@@ -1,0 +1,104 @@
+package dev.sluice.benchmarks.publish;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.ClusterConf;
+import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.DriverProcess;
+import dev.sluice.benchmarks.Figure;
+import dev.sluice.benchmarks.FigureOutput;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.Statistics;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * What registering and publishing add to map tasks: the time of a map stage of many small tasks
+ * through Sluice beside the stock shuffle, in two executor processes, in turn.
+ */
+@Command(name = "publish", description = "Map stages of many small tasks, beside the stock shuffle")
+public final class PublishCommand implements Callable<Integer> {
+  private static final int PARTITIONS = 16;
+
+  /** In one driver process; the first ones warm its executors up and do not count. */
+  private static final int REPETITIONS = 5;
+
+  private static final int WARM_UP = 2;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this and exit")
+  boolean help;
+
+  @Option(
+      names = "--maps",
+      defaultValue = "2000",
+      description = "Map tasks of a stage (default: ${DEFAULT-VALUE})")
+  int maps;
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "3",
+      description = "Driver processes of each shuffle (default: ${DEFAULT-VALUE})")
+  int rounds;
+
+  @Mixin FigureOutput output;
+
+  private final PrintStream out;
+
+  public PublishCommand(PrintStream out) {
+    this.out = out;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Installation installation = Installation.fromEnvironment();
+    Path directory = installation.data().resolve("publish-" + ProcessHandle.current().pid());
+    double[] sluice = new double[rounds];
+    double[] stock = new double[rounds];
+    double[] added = new double[rounds];
+    for (int i = 0; i < rounds; i++) {
+      for (Shuffle shuffle : Shuffle.inTurn(i)) {
+        double seconds =
+            mapStage(installation, directory.resolve(shuffle.label() + "-" + i), shuffle);
+        (shuffle == Shuffle.SLUICE ? sluice : stock)[i] = seconds;
+      }
+      added[i] = (sluice[i] - stock[i]) * 1e3 / maps;
+    }
+    Directories.delete(directory);
+    output.write(
+        out,
+        List.of(
+            Figure.of("map stage of " + maps + " tasks, sluice", "s", sluice),
+            Figure.of("map stage of " + maps + " tasks, stock", "s", stock),
+            Figure.of("added to the stage a task, pair by pair", "ms", added)));
+    return 0;
+  }
+
+  /** Median of the stages of one driver process, in seconds. */
+  private double mapStage(Installation installation, Path directory, Shuffle shuffle)
+      throws IOException, InterruptedException {
+    System.err.println(directory.getFileName());
+    Path result = directory.resolve("result.json");
+    new DriverProcess(installation, directory)
+        .run(
+            PublishJob.class,
+            shuffle,
+            new ClusterConf(2, 1, 2000, 0, "auto", Map.of()),
+            Integer.toString(maps),
+            Integer.toString(PARTITIONS),
+            Integer.toString(REPETITIONS),
+            result.toString());
+    double[] seconds = new ObjectMapper().readValue(result.toFile(), double[].class);
+    return Statistics.median(Arrays.copyOfRange(seconds, WARM_UP, seconds.length));
+  }
+}

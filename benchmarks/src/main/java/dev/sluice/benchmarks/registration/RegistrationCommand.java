@@ -1,0 +1,114 @@
+package dev.sluice.benchmarks.registration;
+
+import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.Figure;
+import dev.sluice.benchmarks.FigureOutput;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.MapOutputListener;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * What it costs to make a map output a memory region: from asking for its location to having it,
+ * with the hand-over to the registering thread, which a map task does not wait for.
+ */
+@Command(
+    name = "registration",
+    description = "Registers map outputs of 1, 16 and 256 MiB with 200 partitions")
+public final class RegistrationCommand implements Callable<Integer> {
+  private static final int[] SIZES_MIB = {1, 16, 256};
+  private static final int PARTITIONS = 200;
+  private static final int WARM_UP = 20;
+  private static final long[] MAP_ID = {0};
+  private static final RegistryLimits LIMITS = new RegistryLimits(1L << 34, 10_000, 60_000, false);
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this and exit")
+  boolean help;
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "50",
+      description = "Registrations of each size (default: ${DEFAULT-VALUE})")
+  int rounds;
+
+  @Mixin FigureOutput output;
+
+  private final PrintStream out;
+
+  public RegistrationCommand(PrintStream out) {
+    this.out = out;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Path directory =
+        Installation.fromEnvironment()
+            .data()
+            .resolve("registration-" + ProcessHandle.current().pid());
+    List<Figure> figures = new ArrayList<>();
+    try (Device device =
+        new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress())) {
+      for (int sizeMib : SIZES_MIB) {
+        MapOutputFiles files = SampleMapOutput.write(directory, (long) sizeMib << 20, PARTITIONS);
+        try (MapOutputRegistry registry =
+            new MapOutputRegistry(
+                device.allocateProtectionDomain(),
+                files,
+                LIMITS,
+                new Unpublished(),
+                () -> System.nanoTime() / 1_000_000)) {
+          figures.add(Figure.of("register " + sizeMib + " MiB", "us", measure(registry)));
+        }
+      }
+    } finally {
+      Directories.delete(directory);
+    }
+    output.write(out, figures);
+    return 0;
+  }
+
+  /** What is registered here nobody is told of. */
+  private static final class Unpublished implements MapOutputListener {
+    @Override
+    public void registered(int shuffleId, MapOutputLocation location) {}
+
+    @Override
+    public void withdrawn(int shuffleId) {}
+  }
+
+  private double[] measure(MapOutputRegistry registry) throws Exception {
+    double[] micros = new double[rounds];
+    for (int i = -WARM_UP; i < rounds; i++) {
+      int shuffle = i + WARM_UP;
+      long start = System.nanoTime();
+      boolean registered = !registry.resolve(shuffle, MAP_ID).get().contains(null);
+      long nanos = System.nanoTime() - start;
+      if (!registered) {
+        throw new IOException("map output of shuffle " + shuffle + " was not registered");
+      }
+      registry.unregister(shuffle);
+      if (i >= 0) {
+        micros[i] = nanos / 1e3;
+      }
+    }
+    return micros;
+  }
+}
