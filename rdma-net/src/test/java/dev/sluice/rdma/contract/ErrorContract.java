@@ -225,7 +225,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
 
   @Test
   void closedQueuePairOfThePeerIsNoticedByTheNextRequest() throws Exception {
-    Pair pair = connectedPair(SHORT_TIMEOUT);
+    Pair pair = connectedPair();
     assertWorks(pair);
     pair.right().close();
     assertThat(pair.left().state()).isEqualTo(QueuePairState.RTS);
@@ -274,7 +274,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
     QueuePair queuePair = left.createQueuePair();
     queuePair.toInit(Set.of());
     QueuePairAddress remote = peer.connect(queuePair.address());
-    queuePair.toRtr(remote, SHORT_TIMEOUT);
+    queuePair.toRtr(remote, ConnectionAttributes.DEFAULT);
     queuePair.toRts();
     return queuePair;
   }

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * provider's test runs all of them and says only how to make the provider.
  */
 public abstract class RdmaProviderContract {
-  /** A dead path is noticed after about 270 ms. */
+  /** Only for requests that must fail: after about 270 ms, which a busy machine may lose. */
   static final ConnectionAttributes SHORT_TIMEOUT =
       new ConnectionAttributes(14, 3, 7, 12, 16, 0, 0, 64);
 
