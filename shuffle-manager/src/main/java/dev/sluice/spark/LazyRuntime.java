@@ -4,6 +4,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * The executor's runtime, from the first task on that needs it. It starts on a thread of its own:
@@ -11,6 +13,8 @@ import java.util.concurrent.FutureTask;
  * wait; the shuffle manager closes it.
  */
 final class LazyRuntime implements AutoCloseable {
+  private static final long START_TIMEOUT_MS = 60_000;
+
   private final FutureTask<SluiceRuntime> start;
   private boolean asked;
 
@@ -48,9 +52,12 @@ final class LazyRuntime implements AutoCloseable {
     }
     askForStart();
     try {
-      return start.get();
+      return start.get(START_TIMEOUT_MS, TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause().getMessage(), e.getCause());
+    } catch (TimeoutException e) {
+      throw new IllegalStateException(
+          "the shuffle's runtime has not started within " + START_TIMEOUT_MS + " ms", e);
     } catch (CancellationException e) {
       throw new IllegalStateException("the executor stops", e);
     } catch (InterruptedException e) {
@@ -80,7 +87,7 @@ final class LazyRuntime implements AutoCloseable {
     try {
       get().close();
     } catch (IllegalStateException e) {
-      // It has never started, which its users were told.
+      // It has not started, which its users were told.
     }
   }
 }

@@ -26,6 +26,8 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
       Executors.newSingleThreadExecutor(
           Thread.ofPlatform().daemon().name("sluice-location-directory").factory());
 
+  private RpcEndpointRef reference;
+
   private DirectoryEndpoint(RpcEnv rpcEnv, LocationDirectory directory) {
     this.rpcEnv = rpcEnv;
     this.directory = directory;
@@ -34,7 +36,7 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
   /** Serves the directory; {@link #close} closes it. */
   public static DirectoryEndpoint open(RpcEnv rpcEnv, LocationDirectory directory) {
     DirectoryEndpoint endpoint = new DirectoryEndpoint(rpcEnv, directory);
-    RpcEndpointRef _ = rpcEnv.setupEndpoint(NAME, endpoint);
+    endpoint.reference = rpcEnv.setupEndpoint(NAME, endpoint);
     return endpoint;
   }
 
@@ -74,6 +76,7 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
 
   @Override
   public void close() {
+    rpcEnv.stop(reference);
     worker.shutdownNow();
   }
 }

@@ -144,7 +144,7 @@ public final class LocationDirectory {
   public synchronized void unregister(int shuffleId) {
     PublishedShuffle shuffle = shuffles.remove(shuffleId);
     if (shuffle != null) {
-      shuffle.close();
+      shuffle.destroyBroadcasts();
     }
   }
 }

@@ -32,7 +32,7 @@ final class PublishedShuffle {
   /** Records were removed: what executors know of the log is void. */
   void replaced(long newGeneration) {
     generation = newGeneration;
-    close();
+    destroyBroadcasts();
   }
 
   /** What follows the records that the asker knows. */
@@ -53,7 +53,8 @@ final class PublishedShuffle {
     return (long) records * LocationLog.RECORD_BYTES >= minBroadcastBytes;
   }
 
-  void close() {
+  /** Frees them everywhere. */
+  void destroyBroadcasts() {
     shipped.forEach(broadcast -> broadcast.destroy().run());
     shipped.clear();
     shippedCount = 0;
