@@ -64,7 +64,10 @@ final class DiskRead implements ReadListener {
     path.deliver(() -> stop(Failures.reason(e)));
   }
 
-  /** Runs a step that touches files; whatever fails, buffer, file and blocks are taken care of. */
+  /**
+   * Runs a step that touches files. Should that fail, Spark's own transfer tries the blocks that
+   * are left: if it is the disk that fails, it says so as Spark does.
+   */
   private void step(DiskStep step) {
     path.deliver(
         () -> {

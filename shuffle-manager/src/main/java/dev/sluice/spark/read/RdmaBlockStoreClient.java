@@ -33,19 +33,19 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
   private final String ownExecutorId;
   private final ReadPath path;
   private final FallbackReason off;
-  private final ReadThreads threads;
+  private final Runnable closeThreads;
 
   private RdmaBlockStoreClient(
       SparkTransfer sparkTransfer,
       String ownExecutorId,
       ReadPath path,
       FallbackReason off,
-      ReadThreads threads) {
+      Runnable closeThreads) {
     this.sparkTransfer = sparkTransfer;
     this.ownExecutorId = ownExecutorId;
     this.path = path;
     this.off = off;
-    this.threads = threads;
+    this.closeThreads = closeThreads;
   }
 
   /**
@@ -76,13 +76,14 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
         counters,
         threads,
         threads.deliverer(),
-        threads.blocking());
+        threads.blocking(),
+        threads::close);
   }
 
   /** A client that counts and leaves everything to Spark's own. */
   public static RdmaBlockStoreClient off(BlockStoreClient sparkClient, ShuffleCounters counters) {
     SparkTransfer sparkTransfer = new SparkTransfer(sparkClient, counters, Runnable::run);
-    return new RdmaBlockStoreClient(sparkTransfer, null, null, FallbackReason.OFF, null);
+    return new RdmaBlockStoreClient(sparkTransfer, null, null, FallbackReason.OFF, () -> {});
   }
 
   /** As above; threads and time are what tests want them to be. */
@@ -96,7 +97,8 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
       ShuffleCounters counters,
       DeadlineTimer timer,
       Executor deliverer,
-      Executor blocking) {
+      Executor blocking,
+      Runnable closeThreads) {
     SparkTransfer sparkTransfer = new SparkTransfer(sparkClient, counters, blocking);
     int maxReadBytes = Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
     ReadPath path =
@@ -115,7 +117,7 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
         ownExecutorId,
         path,
         options.wireEncryption() ? FallbackReason.WIRE_ENCRYPTION : null,
-        timer instanceof ReadThreads threads ? threads : null);
+        closeThreads);
   }
 
   @Override
@@ -245,8 +247,6 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
   /** Stops the threads of this client. Spark closes its own client. Idempotent. */
   @Override
   public void close() {
-    if (threads != null) {
-      threads.close();
-    }
+    closeThreads.run();
   }
 }

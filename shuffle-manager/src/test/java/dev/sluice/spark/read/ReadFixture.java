@@ -53,7 +53,8 @@ final class ReadFixture {
             counters,
             timer,
             executor,
-            executor);
+            executor,
+            () -> {});
   }
 
   /** A map output that can be READ. */
