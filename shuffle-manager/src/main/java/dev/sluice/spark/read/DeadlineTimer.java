@@ -7,6 +7,10 @@ interface DeadlineTimer {
   /** As {@link System#nanoTime}, which the transfer engine's deadlines are given in. */
   long nanoTime();
 
-  /** Runs a short task once after a delay, unless it is cancelled. */
+  /**
+   * Runs a short task once after a delay, unless it is cancelled.
+   *
+   * @throws java.util.concurrent.RejectedExecutionException when the client is closed
+   */
   Future<?> schedule(Runnable task, long delayNanos);
 }

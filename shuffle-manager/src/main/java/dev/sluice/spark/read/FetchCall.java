@@ -49,9 +49,13 @@ final class FetchCall {
 
   /** Begins to READ. Never blocks. */
   void start() {
-    extendDeadline();
-    scheduleTimeout(deadlineNanos - path.timer().nanoTime());
-    guard(blocks, () -> new ReadAttempt(path, this, blocks, false).start());
+    guard(
+        blocks,
+        () -> {
+          extendDeadline();
+          scheduleTimeout(deadlineNanos - path.timer().nanoTime());
+          new ReadAttempt(path, this, blocks, false).start();
+        });
   }
 
   FetchTarget target() {

@@ -1,11 +1,9 @@
 package dev.sluice.spark.read;
 
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -53,12 +51,7 @@ final class ReadThreads implements DeadlineTimer, AutoCloseable {
 
   @Override
   public Future<?> schedule(Runnable task, long delayNanos) {
-    try {
-      return deadlines.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
-    } catch (RejectedExecutionException _) {
-      task.run();
-      return CompletableFuture.completedFuture(null);
-    }
+    return deadlines.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
   }
 
   /** Steps under way end; what comes later runs on its caller's thread. Does not wait. */

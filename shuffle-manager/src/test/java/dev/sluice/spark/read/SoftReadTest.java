@@ -140,6 +140,17 @@ class SoftReadTest {
         .isGreaterThanOrEqualTo(MAPS * (PARTITIONS - 10));
   }
 
+  @Test
+  void blocksThatAreFetchedAfterTheCloseStillHaveAnAnswer() throws Exception {
+    start(FaultPlan.NONE);
+    client.close();
+    endpoint.close();
+
+    fetchAll(null);
+
+    assertThat(count("read.blocks")).isZero();
+  }
+
   /** Fetches each reducer's blocks with a call of its own, all at once. */
   private Answers fetchAll(DownloadFileManager files) throws InterruptedException {
     Answers answers = new Answers(blocks());
