@@ -47,15 +47,11 @@ final class Deployment implements AutoCloseable {
 
   /**
    * @param log of the driver
-   * @param master the Master's log
+   * @param executorsLaunched by the Master, those that took the place of others included
    */
-  record Result(int exitCode, String log, String master) {
+  record Result(int exitCode, String log, long executorsLaunched) {
     List<Round> rounds() {
       return Round.of(log);
-    }
-
-    long executorsLaunched() {
-      return master.lines().filter(line -> line.contains("Launching executor")).count();
     }
   }
 
@@ -96,8 +92,18 @@ final class Deployment implements AutoCloseable {
   }
 
   private Result run(SparkProcess driver) throws InterruptedException {
+    long launchedBefore = executorsLaunched();
     int exitCode = driver.await(RUN_TIMEOUT);
-    return new Result(exitCode, driver.log(), cluster.master().log());
+    return new Result(exitCode, driver.log(), executorsLaunched() - launchedBefore);
+  }
+
+  private long executorsLaunched() {
+    return cluster
+        .master()
+        .log()
+        .lines()
+        .filter(line -> line.contains("Launching executor"))
+        .count();
   }
 
   private static Map<String, String> conf(Map<String, String> settings) {

@@ -12,8 +12,14 @@ final class LimitsIT {
 
   @Test
   void withoutRoomForMapOutputsEveryBlockGoesBySparksTransfer() {
-    try (LocalCluster cluster = start("spark.shuffle.rdma.registration.maxBytes", "0")) {
-      shuffle(cluster);
+    KnownShuffle mapOutputsAboveTheLimit = new KnownShuffle(4, 3_000, 100, 1_000);
+    try (LocalCluster cluster =
+        LocalCluster.start(
+            "spark.shuffle.rdma.registration.maxBytes", "1m", "spark.shuffle.compress", "false")) {
+      assertThat(
+              KnownShuffle.answerOf(
+                  mapOutputsAboveTheLimit.repartitioned(cluster.context(), PARTITIONS)))
+          .isEqualTo(mapOutputsAboveTheLimit.answer());
       PathAssert.allFellBack(cluster, "NOT_REGISTERED");
     }
   }

@@ -81,7 +81,7 @@ final class LocalCluster implements AutoCloseable {
   List<ProcessHandle> executors() {
     return ProcessHandle.current()
         .descendants()
-        .filter(p -> p.info().commandLine().orElse("").contains("CoarseGrainedExecutorBackend"))
+        .filter(process -> process.info().command().orElse("").endsWith("/java"))
         .toList();
   }
 

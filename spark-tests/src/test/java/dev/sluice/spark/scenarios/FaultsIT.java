@@ -1,0 +1,85 @@
+package dev.sluice.spark.scenarios;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.account.Totals;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.junit.jupiter.api.Test;
+
+/** Whatever happens to READs, the answer is right. */
+final class FaultsIT {
+  private static final int PARTITIONS = 8;
+  // Partition tables are shorter than this, blocks of the data below are longer.
+  private static final String BLOCKS_ONLY = "seed=1;minLength=2048;";
+
+  @Test
+  void falsifiedBlocksAreFoundByTheirChecksumsAndReadAgain() {
+    try (LocalCluster cluster = start(BLOCKS_ONLY + "corrupt=0.1")) {
+      Totals totals = shuffle(cluster);
+      assertThat(totals.corruptions()).isPositive();
+      assertThat(totals.read()).isPositive();
+      assertThat(totals.fallbackByReason().keySet()).isSubsetOf("CHECKSUM");
+    }
+  }
+
+  @Test
+  void falsifiedPartitionTablesDoNotFalsifyTheAnswer() {
+    try (LocalCluster cluster = start("seed=2;corrupt=0.3")) {
+      Totals totals = shuffle(cluster);
+      assertThat(totals.read()).isPositive();
+    }
+  }
+
+  @Test
+  void aConnectionCutInMidReadIsReplacedAndNothingFallsBack() {
+    try (LocalCluster cluster = start(BLOCKS_ONLY + "kill@10")) {
+      Totals totals = shuffle(cluster);
+      assertThat(totals.of("transfer.queue-pairs-failed")).isPositive();
+      PathAssert.allRead(cluster);
+    }
+  }
+
+  @Test
+  void connectionsCutAgainAndAgainLeaveTheRestToSparksTransfer() {
+    try (LocalCluster cluster = start(BLOCKS_ONLY + "kill=0.5")) {
+      Totals totals = shuffle(cluster);
+      assertThat(totals.of("transfer.queue-pairs-failed")).isPositive();
+      assertThat(totals.fallbackByReason().keySet())
+          .isNotEmpty()
+          .isSubsetOf("TRANSPORT", "CONNECT", "CIRCUIT_OPEN");
+    }
+  }
+
+  @Test
+  void anExecutorKilledWhileOthersReduceCostsAStageNotTheAnswer() throws Exception {
+    KnownShuffle data = KnownShuffle.SMALL;
+    Gate gate = Gate.create();
+    try (LocalCluster cluster = LocalCluster.start()) {
+      JavaPairRDD<Integer, byte[]> gated =
+          data.repartitioned(cluster.context(), PARTITIONS).mapPartitionsToPair(gate::pass, true);
+      CompletableFuture<Map<Integer, Long>> answer =
+          CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(gated));
+      gate.awaitArrivals(2);
+      cluster.executors().getFirst().destroyForcibly();
+      gate.open();
+      assertThat(answer.get(3, TimeUnit.MINUTES)).isEqualTo(data.answer());
+      assertThat(cluster.totals().read()).isPositive();
+    }
+  }
+
+  /** Plain blocks, so that a falsified byte falsifies one record. */
+  private static LocalCluster start(String faults) {
+    return LocalCluster.start(
+        "spark.shuffle.rdma.soft.faults", faults, "spark.shuffle.compress", "false");
+  }
+
+  private static Totals shuffle(LocalCluster cluster) {
+    KnownShuffle data = KnownShuffle.SMALL;
+    assertThat(KnownShuffle.answerOf(data.repartitioned(cluster.context(), PARTITIONS)))
+        .isEqualTo(data.answer());
+    return cluster.totals();
+  }
+}
