@@ -16,7 +16,7 @@ public final class BenchCommand {
       names = {"-h", "--help"},
       usageHelp = true,
       description = "Show this and exit")
-  boolean help;
+  private boolean help;
 
   private BenchCommand() {}
 

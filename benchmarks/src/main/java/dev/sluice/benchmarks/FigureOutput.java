@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 /** Options and output that the commands for single figures share. */
 public final class FigureOutput {
   @Option(names = "--json", paramLabel = "FILE", description = "Write the figures there too")
-  Path json;
+  private Path json;
 
   public void write(PrintStream out, List<Figure> figures) throws IOException {
     out.printf("%-44s %10s %-7s %10s%n", "", "median", "", "min to max");

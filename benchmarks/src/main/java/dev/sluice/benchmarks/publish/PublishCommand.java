@@ -7,6 +7,7 @@ import dev.sluice.benchmarks.DriverProcess;
 import dev.sluice.benchmarks.Figure;
 import dev.sluice.benchmarks.FigureOutput;
 import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Statistics;
 import java.io.IOException;
@@ -37,21 +38,21 @@ public final class PublishCommand implements Callable<Integer> {
       names = {"-h", "--help"},
       usageHelp = true,
       description = "Show this and exit")
-  boolean help;
+  private boolean help;
 
   @Option(
       names = "--maps",
       defaultValue = "2000",
       description = "Map tasks of a stage (default: ${DEFAULT-VALUE})")
-  int maps;
+  private int maps;
 
   @Option(
       names = "--rounds",
       defaultValue = "3",
       description = "Driver processes of each shuffle (default: ${DEFAULT-VALUE})")
-  int rounds;
+  private int rounds;
 
-  @Mixin FigureOutput output;
+  @Mixin private FigureOutput output;
 
   private final PrintStream out;
 
@@ -62,7 +63,7 @@ public final class PublishCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     Installation installation = Installation.fromEnvironment();
-    Path directory = installation.data().resolve("publish-" + ProcessHandle.current().pid());
+    Path directory = RunDirectory.create(installation.data().resolve("publish"));
     double[] sluice = new double[rounds];
     double[] stock = new double[rounds];
     double[] added = new double[rounds];

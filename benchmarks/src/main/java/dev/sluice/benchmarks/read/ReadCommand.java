@@ -24,15 +24,15 @@ public final class ReadCommand implements Callable<Integer> {
       names = {"-h", "--help"},
       usageHelp = true,
       description = "Show this and exit")
-  boolean help;
+  private boolean help;
 
   @Option(
       names = "--rounds",
       defaultValue = "9",
       description = "Measurements of each (default: ${DEFAULT-VALUE})")
-  int rounds;
+  private int rounds;
 
-  @Mixin FigureOutput output;
+  @Mixin private FigureOutput output;
 
   private final PrintStream out;
 

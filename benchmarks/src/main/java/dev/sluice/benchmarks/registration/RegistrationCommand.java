@@ -4,6 +4,7 @@ import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Figure;
 import dev.sluice.benchmarks.FigureOutput;
 import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputLocation;
@@ -41,15 +42,15 @@ public final class RegistrationCommand implements Callable<Integer> {
       names = {"-h", "--help"},
       usageHelp = true,
       description = "Show this and exit")
-  boolean help;
+  private boolean help;
 
   @Option(
       names = "--rounds",
       defaultValue = "50",
       description = "Registrations of each size (default: ${DEFAULT-VALUE})")
-  int rounds;
+  private int rounds;
 
-  @Mixin FigureOutput output;
+  @Mixin private FigureOutput output;
 
   private final PrintStream out;
 
@@ -60,9 +61,7 @@ public final class RegistrationCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Path directory =
-        Installation.fromEnvironment()
-            .data()
-            .resolve("registration-" + ProcessHandle.current().pid());
+        RunDirectory.create(Installation.fromEnvironment().data().resolve("registration"));
     List<Figure> figures = new ArrayList<>();
     try (Device device =
         new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress())) {

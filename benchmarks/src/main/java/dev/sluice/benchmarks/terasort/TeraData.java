@@ -40,14 +40,17 @@ final class TeraData {
   record Input(Path directory, long records, String checksum) {}
 
   private final Path directory;
+  private final Path temporary;
   private final int parallelism;
 
   /**
    * @param directory keeps the inputs, one folder a size
+   * @param temporary for what is deleted after use, on the same file system
    * @param parallelism map tasks at a time
    */
-  TeraData(Path directory, int parallelism) {
+  TeraData(Path directory, Path temporary, int parallelism) {
     this.directory = directory;
+    this.temporary = temporary;
     this.parallelism = parallelism;
   }
 
@@ -60,9 +63,7 @@ final class TeraData {
       return existing;
     }
     Directories.delete(kept);
-    Path partial = directory.resolve("partial-" + ProcessHandle.current().pid());
-    Directories.delete(partial);
-    Files.createDirectories(directory);
+    Path partial = temporary.resolve("input");
     run(new TeraGen(), Long.toString(records), partial.toString());
     writeMarker(partial, records, checksum(partial));
     Files.move(partial, kept);
@@ -81,7 +82,7 @@ final class TeraData {
           "output has %d bytes, %d records have %d"
               .formatted(bytes, input.records(), input.records() * RECORD_BYTES));
     }
-    Path report = output.resolveSibling("validate");
+    Path report = temporary.resolve("validate");
     run(new TeraValidate(), output.toString(), report.toString());
     String checksum = null;
     for (String line : lines(report)) {
@@ -100,8 +101,7 @@ final class TeraData {
   }
 
   private String checksum(Path data) throws Exception {
-    Path report = data.resolveSibling(data.getFileName() + "-checksum");
-    Directories.delete(report);
+    Path report = temporary.resolve("checksum");
     run(new TeraChecksum(), data.toString(), report.toString());
     List<String> lines = lines(report);
     Directories.delete(report);
@@ -115,7 +115,7 @@ final class TeraData {
     Configuration configuration = new Configuration();
     configuration.setInt("mapreduce.job.maps", parallelism);
     configuration.setInt("mapreduce.local.map.tasks.maximum", parallelism);
-    configuration.set("hadoop.tmp.dir", directory.resolve("hadoop").toString());
+    configuration.set("hadoop.tmp.dir", temporary.resolve("hadoop").toString());
     int status = ToolRunner.run(configuration, tool, arguments);
     // TeraValidate gives 1 for an output that is not sorted; its report says where.
     if (status != 0 && !(tool instanceof TeraValidate)) {

@@ -4,6 +4,7 @@ import dev.sluice.benchmarks.ClusterConf;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
 import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.StandardOutput;
@@ -37,62 +38,62 @@ public final class TeraSortCommand implements Callable<Integer> {
       names = {"-h", "--help"},
       usageHelp = true,
       description = "Show this and exit")
-  boolean help;
+  private boolean help;
 
   @Option(
       names = "--size",
       defaultValue = "1g",
       converter = Sizes.class,
       description = "Bytes to sort: 64m, 1g, ... (default: ${DEFAULT-VALUE})")
-  long size;
+  private long size;
 
   @Option(
       names = "--executors",
       defaultValue = "2",
       description = "Executor processes (default: ${DEFAULT-VALUE})")
-  int executors;
+  private int executors;
 
   @Option(
       names = "--cores",
       defaultValue = "1",
       description = "Cores of an executor (default: ${DEFAULT-VALUE})")
-  int cores;
+  private int cores;
 
   @Option(
       names = "--memory",
       defaultValue = "2g",
       converter = Sizes.class,
       description = "Heap of an executor (default: ${DEFAULT-VALUE})")
-  long memory;
+  private long memory;
 
   @Option(names = "--partitions", description = "Reduce tasks (default: four for every core)")
-  Integer partitions;
+  private Integer partitions;
 
   @Option(
       names = "--provider",
       defaultValue = "auto",
       description = "spark.shuffle.rdma.provider: auto, soft, ... (default: ${DEFAULT-VALUE})")
-  String provider;
+  private String provider;
 
   @Option(
       names = "--repeat",
       defaultValue = "3",
       description = "Sorts by each shuffle (default: ${DEFAULT-VALUE})")
-  int repeat;
+  private int repeat;
 
   @Option(names = "--no-stock", description = "Do not sort through the stock shuffle")
-  boolean noStock;
+  private boolean noStock;
 
   @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark configuration, for both")
-  Map<String, String> conf = new LinkedHashMap<>();
+  private Map<String, String> conf = new LinkedHashMap<>();
 
   @Option(
       names = "--expect-corruption",
       description = "Corrupted READs are injected by --conf: fail if none was noticed")
-  boolean expectCorruption;
+  private boolean expectCorruption;
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write the result there too")
-  Path json;
+  private Path json;
 
   private final PrintStream out;
 
@@ -117,21 +118,35 @@ public final class TeraSortCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     Installation installation = Installation.fromEnvironment();
     Path directory = installation.data().resolve("terasort");
-    TeraData data = new TeraData(directory, executors * cores);
+    Path run = RunDirectory.create(directory);
+    TeraData data = new TeraData(directory, run, executors * cores);
     System.err.printf("input: %s of TeraGen's records under %s%n", Sizes.format(size), directory);
     TeraData.Input input = data.input(size);
     TeraSortReport report = new TeraSortReport(input, expectCorruption);
-    Path run = directory.resolve("run-" + ProcessHandle.current().pid());
-    for (int i = 1; i <= repeat; i++) {
-      for (Shuffle shuffle : noStock ? List.of(Shuffle.SLUICE) : Shuffle.inTurn(i - 1)) {
-        Path sort = run.resolve(shuffle.label() + "-" + i);
-        SortResult result = sort(installation, input, shuffle, i, sort);
-        report.add(shuffle, result, data.problems(sort.resolve(OUTPUT), input));
-        Directories.delete(sort.resolve(OUTPUT));
-      }
+    try {
+      sortAll(installation, data, input, run, report);
+    } catch (IOException e) {
+      report.failed(e);
     }
     finish(report, run);
     return report.valid() ? 0 : 1;
+  }
+
+  private void sortAll(
+      Installation installation,
+      TeraData data,
+      TeraData.Input input,
+      Path run,
+      TeraSortReport report)
+      throws Exception {
+    for (int i = 0; i < repeat; i++) {
+      for (Shuffle shuffle : noStock ? List.of(Shuffle.SLUICE) : Shuffle.inTurn(i)) {
+        Path directory = run.resolve(shuffle.label() + "-" + (i + 1));
+        SortResult result = sort(installation, input, shuffle, i + 1, directory);
+        report.add(shuffle, result, data.problems(directory.resolve(OUTPUT), input));
+        Directories.delete(directory.resolve(OUTPUT));
+      }
+    }
   }
 
   private SortResult sort(

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.Statistics;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -46,6 +47,11 @@ final class TeraSortReport {
     found.forEach(problem -> problems.add(shuffle.label() + " " + runs.size() + ": " + problem));
   }
 
+  /** A sort did not come to its end. */
+  void failed(IOException failure) {
+    problems.add(failure.getMessage());
+  }
+
   private void addTransferProblems(SluiceTotals totals, long remoteBytes, List<String> found) {
     if (totals.readBytes() + totals.fallbackBytes() != remoteBytes) {
       found.add(
@@ -61,7 +67,7 @@ final class TeraSortReport {
   }
 
   boolean valid() {
-    return problems.isEmpty();
+    return problems.isEmpty() && !results.get(Shuffle.SLUICE).isEmpty();
   }
 
   /** Sums over all sorts through Sluice. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -58,6 +59,19 @@ class TeraSortReportTest {
     report.add(Shuffle.STOCK, stock(1), List.of("checksum 1 is not the input's 5abc"));
     assertThat(report.valid()).isFalse();
     assertThat(report.table()).contains("INVALID stock 1: checksum 1");
+  }
+
+  @Test
+  void aSortThatFailedIsInvalid() throws Exception {
+    TeraSortReport report = report(false);
+    report.add(Shuffle.SLUICE, sluice(1, 700, Map.of("read.bytes", 700L)), List.of());
+    report.failed(new IOException("stock: driver ended with status 1"));
+    assertThat(report.json()).startsWith("{\"valid\":false").contains("driver ended with status 1");
+  }
+
+  @Test
+  void noSortAtAllIsNotValid() {
+    assertThat(report(false).valid()).isFalse();
   }
 
   private static final Map<String, Long> FALLBACK =
