@@ -13,6 +13,8 @@ import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
@@ -51,14 +53,22 @@ final class SoftDevice implements Device {
     gid = Gid.of(localAddress);
     loop = new EventLoop("sluice-soft-io", this::expire, options.leaks());
     try {
-      InetAddress bind = options.bindAddress() == null ? localAddress : options.bindAddress();
-      acceptor = new Acceptor(loop, bind, this::introduce, options.leaks());
+      acceptor = new Acceptor(loop, bindAddress(localAddress), this::introduce, options.leaks());
     } catch (IOException e) {
       loop.close();
       throw e;
     }
     leak = options.leaks().opened("device", this);
     loop.start();
+  }
+
+  /** Where addresses are translated, the one that peers reach is none of this machine's. */
+  private InetAddress bindAddress(InetAddress localAddress) throws IOException {
+    if (options.bindAddress() != null) {
+      return options.bindAddress();
+    }
+    boolean translated = NetworkInterface.getByInetAddress(localAddress) == null;
+    return translated ? new InetSocketAddress(0).getAddress() : localAddress;
   }
 
   @Override

@@ -9,7 +9,8 @@ import java.util.Objects;
  * How a software device is opened.
  *
  * @param faults what goes wrong at its responders
- * @param bindAddress address that it listens on; null for the one that peers reach it by
+ * @param bindAddress address that it listens on; null for the one that peers reach it by, or all
+ *     where that one is not of this machine
  * @param limits what it says of itself and holds to
  * @param leaks knows what is open
  */

@@ -12,6 +12,7 @@ import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
+import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
@@ -388,10 +389,19 @@ class SoftProviderTest {
   @Test
   void addressThatIsNotThisMachinesIsAnErrorThatNamesIt() throws Exception {
     InetAddress foreign = InetAddress.getByName("192.0.2.1");
-    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker());
+    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker()).withBindAddress(foreign);
     assertThatThrownBy(() -> new SoftProvider(options).open(foreign))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("cannot listen on 192.0.2.1");
+  }
+
+  @Test
+  void listensEverywhereWhereTheAddressThatPeersUseIsTranslated() throws Exception {
+    InetAddress translated = InetAddress.getByName("192.0.2.1");
+    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker());
+    try (Device device = new SoftProvider(options).open(translated)) {
+      assertThat(device.gid()).isEqualTo(Gid.of(translated));
+    }
   }
 
   @Test
