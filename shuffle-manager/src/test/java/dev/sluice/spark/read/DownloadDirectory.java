@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -14,9 +16,9 @@ import org.apache.spark.network.util.TransportConf;
 /** Makes Spark's download files in a directory, as Spark's iterator does in its local ones. */
 final class DownloadDirectory implements DownloadFileManager {
   private final Path directory;
-  private final List<String> registered = new ArrayList<>();
-  private boolean taskIsOver;
-  private int created;
+  private final List<String> registered = Collections.synchronizedList(new ArrayList<>());
+  private final AtomicInteger created = new AtomicInteger();
+  private volatile boolean taskIsOver;
 
   DownloadDirectory(Path directory) {
     this.directory = directory;
@@ -29,7 +31,8 @@ final class DownloadDirectory implements DownloadFileManager {
 
   @Override
   public DownloadFile createTempFile(TransportConf conf) {
-    return new SimpleDownloadFile(directory.resolve("temp-" + created++).toFile(), conf);
+    return new SimpleDownloadFile(
+        directory.resolve("temp-" + created.getAndIncrement()).toFile(), conf);
   }
 
   @Override
