@@ -6,6 +6,8 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.rdma.Device;
+import dev.sluice.rdma.Providers;
+import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.Broadcasts;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.SparkConf;
 import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.server.TransportServerBootstrap;
@@ -46,9 +49,6 @@ final class SluiceRuntime implements AutoCloseable {
 
   /** For questions to the driver, which block: those of one shuffle must not delay another's. */
   private static final int DRIVER_THREADS = 2;
-
-  /** Each is a mapping, too: half of what vm.max_map_count allows by default. */
-  private static final int MAX_REGIONS = 32_000;
 
   /**
    * What Spark gives to an executor's runtime.
@@ -81,6 +81,8 @@ final class SluiceRuntime implements AutoCloseable {
 
   /** What is to be closed, what was started last first. */
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+  private final AtomicBoolean summarized = new AtomicBoolean();
 
   private MapOutputRegistry registry;
   private LocatorClient locator;
@@ -128,7 +130,10 @@ final class SluiceRuntime implements AutoCloseable {
                 conf.connectTimeoutMs(),
                 SluiceRuntime::clockMs));
     Device device =
-        Providers.open(conf.provider(), conf.softFaults(), InetAddress.getByName(env.host()));
+        Providers.open(
+            conf.provider(),
+            InetAddress.getByName(env.host()),
+            SoftOptions.DEFAULT.withFaults(conf.softFaults()));
     RdmaEndpoint endpoint = open(device, servers);
     Publisher publisher = new Publisher(env.driver());
     registry =
@@ -171,7 +176,7 @@ final class SluiceRuntime implements AutoCloseable {
   private RegistryLimits registryLimits(Device device) {
     return new RegistryLimits(
         conf.plaintextForbidden() ? 0 : conf.registrationMaxBytes(),
-        MAX_REGIONS,
+        conf.maxRegions(),
         conf.registrationIdleTimeoutMs(),
         device.providerName().equals("verbs"));
   }
@@ -276,14 +281,20 @@ final class SluiceRuntime implements AutoCloseable {
     if (registry != null) {
       registry.unregister(shuffleId);
       locator.forget(shuffleId);
+      client.unregisterShuffle(shuffleId);
+    }
+  }
+
+  /** Says once what went which way: when the runtime closes, or when the process is told to end. */
+  void summarize() {
+    if (metrics != null && summarized.compareAndSet(false, true)) {
+      LOG.info("Shuffle blocks of executor {}: {}", env.executorId(), metrics.summary());
     }
   }
 
   @Override
   public void close() {
-    if (metrics != null) {
-      LOG.info("Shuffle blocks of executor {}: {}", env.executorId(), metrics.summary());
-    }
+    summarize();
     while (!parts.isEmpty()) {
       AutoCloseable part = parts.pop();
       try {

@@ -1,6 +1,8 @@
 package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.rdma.Providers;
+import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DriverChannel;
@@ -26,6 +28,7 @@ import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.util.ShutdownHookManager;
 import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +36,7 @@ import scala.Tuple2;
 import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.collection.Seq;
+import scala.runtime.BoxedUnit;
 
 /**
  * What {@link RdmaShuffleManager}, whose comment tells the whole, is on a JVM that is new enough.
@@ -47,6 +51,7 @@ public final class SluiceShuffleManager extends SortShuffleManager
   private final SluiceBlockResolver resolver;
   private final DriverSide driverSide = new DriverSide();
   private final LazyRuntime runtime = new LazyRuntime(this::startRuntime);
+  private volatile Object summaryHook;
 
   /**
    * Called by {@link RdmaShuffleManager}. On an executor nothing is thrown: it would be launched
@@ -76,7 +81,7 @@ public final class SluiceShuffleManager extends SortShuffleManager
     boolean local = sparkConf.get("spark.master", "").matches("local(\\[.*])?");
     if (local && conf.isRequired()) {
       try {
-        Providers.open(conf.provider(), conf.softFaults(), InetAddress.getLoopbackAddress())
+        Providers.open(conf.provider(), InetAddress.getLoopbackAddress(), SoftOptions.DEFAULT)
             .close();
       } catch (IOException e) {
         throw new IllegalStateException(unavailable(conf, e), e);
@@ -100,6 +105,7 @@ public final class SluiceShuffleManager extends SortShuffleManager
     SluiceRuntime started =
         conf.offReason() == null ? startReading(conf, environment) : SluiceRuntime.off(environment);
     env.metricsSystem().registerSource(new MetricsSource(started.metrics()));
+    summaryHook = ShutdownHookManager.addShutdownHook(() -> summarize(started));
     return started;
   }
 
@@ -126,6 +132,12 @@ public final class SluiceShuffleManager extends SortShuffleManager
       failure.addSuppressed(e);
     }
     return failure;
+  }
+
+  /** A worker that ends its executors by a signal leaves them no time to stop their parts. */
+  private static BoxedUnit summarize(SluiceRuntime runtime) {
+    runtime.summarize();
+    return BoxedUnit.UNIT;
   }
 
   /** Null as long as nothing can be registered. */
@@ -238,6 +250,9 @@ public final class SluiceShuffleManager extends SortShuffleManager
   @Override
   public void stop() {
     runtime.close();
+    if (summaryHook != null) {
+      ShutdownHookManager.removeShutdownHook(summaryHook);
+    }
     driverSide.close();
     super.stop();
   }

@@ -15,6 +15,7 @@ public final class SluiceConf {
   private final SparkConf conf;
   private final long registrationMaxBytes;
   private final long buffersMaxBytes;
+  private final int maxRegions;
 
   /**
    * @throws IllegalArgumentException for an unknown key and a value that is not allowed
@@ -29,6 +30,7 @@ public final class SluiceConf {
     MemoryBudget budget = MemoryBudget.derive(conf, value(Settings.MEMORY_SHARE), root);
     this.registrationMaxBytes = or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
     this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
+    this.maxRegions = MappingLimit.derive(root);
   }
 
   /** {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
@@ -50,6 +52,11 @@ public final class SluiceConf {
 
   public long registrationMaxBytes() {
     return registrationMaxBytes;
+  }
+
+  /** Memory regions at most, as each is a mapping. */
+  public int maxRegions() {
+    return maxRegions;
   }
 
   public long registrationIdleTimeoutMs() {

@@ -24,6 +24,8 @@ public enum FallbackReason {
   CHECKSUM,
   /** Wire encryption is asked for, and READs would carry plain bytes. */
   WIRE_ENCRYPTION,
+  /** What was READ could not be written to disk. */
+  DISK,
   /** A block of a kind that is not READ: push-merged, or too large for memory. */
   BLOCK_KIND
 }

@@ -75,7 +75,7 @@ final class DiskRead implements ReadListener {
             step.run();
           } catch (IOException | RuntimeException e) {
             LOG.warn("Could not READ to disk from {}", attempt.peer(), e);
-            stop(FallbackReason.BLOCK_KIND);
+            stop(FallbackReason.DISK);
           }
         });
   }
