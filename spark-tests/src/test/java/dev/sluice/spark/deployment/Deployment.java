@@ -5,6 +5,7 @@ import dev.sluice.spark.cluster.SparkProcess;
 import dev.sluice.spark.cluster.StandaloneCluster;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -23,26 +25,28 @@ final class Deployment implements AutoCloseable {
   private static final Duration RUN_TIMEOUT = Duration.ofMinutes(4);
   private static final Path TARGET = Path.of(System.getProperty("sluice.target"));
 
+  private final Path directory;
   private final StandaloneCluster cluster;
   private final Path application;
 
-  private Deployment(StandaloneCluster cluster, Path application) {
+  private Deployment(Path directory, StandaloneCluster cluster, Path application) {
+    this.directory = directory;
     this.cluster = cluster;
     this.application = application;
   }
 
   /**
-   * @param name of its directory in the build's, with all logs
+   * @param name at the start of its directory's, which is in the build's and has all logs
    * @param workerOptions system properties for the Worker
    */
   static Deployment start(String name, String... workerOptions)
       throws IOException, InterruptedException {
     String jars = Files.readString(TARGET.resolve("spark-class-path.txt"));
     SparkHome home = SparkHome.create(TARGET.resolve("spark-home"), jars);
-    Path directory = TARGET.resolve(name);
+    Path directory = Files.createTempDirectory(TARGET, name + "-");
     StandaloneCluster cluster =
         StandaloneCluster.start(home, directory, 1, 2, "2g", List.of(workerOptions));
-    return new Deployment(cluster, pack(directory.resolve("application.jar")));
+    return new Deployment(directory, cluster, pack(directory.resolve("application.jar")));
   }
 
   /**
@@ -56,7 +60,7 @@ final class Deployment implements AutoCloseable {
   }
 
   /** With the drop-in jar by --jars alone. */
-  Result submitWithJars(String name, Map<String, String> settings, String... arguments)
+  Result submitWithJars(String name, Map<String, String> settings, String work)
       throws IOException, InterruptedException {
     List<String> options = List.of("--jars", DropInJar.path().toString());
     return run(
@@ -67,7 +71,7 @@ final class Deployment implements AutoCloseable {
             options,
             ShuffleApplication.class.getName(),
             application,
-            List.of(arguments)));
+            List.of(work)));
   }
 
   /** With the drop-in jar on the class paths of driver and executors. */
@@ -83,7 +87,17 @@ final class Deployment implements AutoCloseable {
             List.of(),
             ShuffleApplication.class.getName(),
             application,
-            List.of()));
+            List.of(ShuffleApplication.SHUFFLE)));
+  }
+
+  /** Everything that executors have logged. */
+  String executorLogs() throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      return files
+          .filter(file -> file.endsWith("stderr"))
+          .map(Deployment::read)
+          .collect(Collectors.joining());
+    }
   }
 
   @Override
@@ -117,6 +131,14 @@ final class Deployment implements AutoCloseable {
     conf.put("spark.ui.enabled", "false");
     conf.putAll(settings);
     return conf;
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** The test classes without what the drop-in jar and Spark have. */

@@ -30,16 +30,24 @@ final class ExternalShuffleServiceIT {
                   "spark.dynamicAllocation.initialExecutors", "2",
                   "spark.dynamicAllocation.maxExecutors", "2",
                   "spark.dynamicAllocation.executorIdleTimeout", "2s"),
-              "leave");
+              ShuffleApplication.LEAVE);
 
       assertThat(result.exitCode()).as(result.log()).isZero();
-      assertThat(result.rounds()).hasSize(2).allMatch(Round::right);
-      Totals before = result.rounds().getFirst().totals();
-      assertThat(before.read()).isPositive();
-      assertThat(before.fallbackByReason()).isEmpty();
-      Totals after = result.rounds().getLast().totals();
-      assertThat(after.read()).isEqualTo(before.read());
-      assertThat(after.fallbackByReason()).containsOnlyKeys("PEER");
+      assertThat(result.rounds()).hasSize(3).allMatch(Round::right);
+      Totals withAll = result.rounds().get(0).totals();
+      assertThat(withAll.read()).isPositive();
+      assertThat(withAll.fallbackByReason()).isEmpty();
+      Totals withOne = result.rounds().get(1).totals();
+      assertThat(withOne.read()).isGreaterThan(withAll.read());
+      assertThat(withOne.fallbackByReason()).containsOnlyKeys("PEER");
+      Totals withNewOnes = result.rounds().get(2).totals();
+      assertThat(withNewOnes.read()).isEqualTo(withOne.read());
+      assertThat(withNewOnes.fallbackByReason()).containsOnlyKeys("PEER");
+      assertThat(withNewOnes.fallback()).isGreaterThan(withOne.fallback());
+
+      // Nobody tries to reach an executor that has left.
+      assertThat(withNewOnes.of("transfer.connect-failures")).isZero();
+      assertThat(deployment.executorLogs()).doesNotContainIgnoringCase("failed to connect");
     }
   }
 

@@ -2,48 +2,87 @@ package dev.sluice.spark.deployment;
 
 import dev.sluice.spark.account.ManagerTotals;
 import dev.sluice.spark.account.Totals;
+import dev.sluice.spark.scenarios.Gate;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
+import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 
 /**
- * The application that the deployment tests submit. It shuffles and prints for each round whether
- * the answer was right and {@code counter=value} for all counters; see {@link Round} for what the
- * tests make of that.
- *
- * <p>The argument "leave" adds a second round over the same map outputs once all executors have
- * left.
+ * The application that the deployment tests submit. After each shuffle it prints whether the answer
+ * was right and {@code counter=value} for all counters: see {@link Round}. Arguments: {@link
+ * #SHUFFLE} or {@link #LEAVE}.
  */
 public final class ShuffleApplication {
+  /** One shuffle. */
+  static final String SHUFFLE = "shuffle";
+
+  /**
+   * Three shuffles: one as usual, one whose map outputs are partly those of an executor that has
+   * left in the middle of the job, and the first one's map outputs again after all executors have
+   * left.
+   */
+  static final String LEAVE = "leave";
+
   static final String ROUND = "ROUND";
   private static final int PARTITIONS = 8;
   private static final Duration LEAVE_TIMEOUT = Duration.ofMinutes(2);
 
-  private ShuffleApplication() {}
+  private final JavaSparkContext context;
+  private final RemoteBlocks remote = new RemoteBlocks();
 
-  public static void main(String[] args) throws InterruptedException {
+  private ShuffleApplication(JavaSparkContext context) {
+    this.context = context;
+    context.sc().addSparkListener(remote);
+  }
+
+  public static void main(String[] args) throws Exception {
     try (JavaSparkContext context = new JavaSparkContext(new SparkConf())) {
-      RemoteBlocks remote = new RemoteBlocks();
-      context.sc().addSparkListener(remote);
-      JavaPairRDD<Integer, byte[]> shuffled = KnownShuffle.SMALL.repartitioned(context, PARTITIONS);
-      round(shuffled, remote);
-      if (args.length > 0 && args[0].equals("leave")) {
-        await(() -> context.sc().statusTracker().getExecutorInfos().length == 1); // the driver
-        round(shuffled, remote);
-      }
+      new ShuffleApplication(context).run(args[0].equals(LEAVE));
     }
   }
 
-  private static void round(JavaPairRDD<Integer, byte[]> shuffled, RemoteBlocks remote) {
-    boolean right = KnownShuffle.answerOf(shuffled).equals(KnownShuffle.SMALL.answer());
+  private void run(boolean leave) throws Exception {
+    JavaPairRDD<Integer, byte[]> shuffled = KnownShuffle.SMALL.repartitioned(context, PARTITIONS);
+    round(KnownShuffle.answerOf(shuffled));
+    if (leave) {
+      round(answerWhileAnExecutorLeaves(shuffled));
+      awaitExecutors(0);
+      round(KnownShuffle.answerOf(shuffled));
+    }
+  }
+
+  /** A task of the middle stage waits until the executor that has nothing to do has left. */
+  private Map<Integer, Long> answerWhileAnExecutorLeaves(JavaPairRDD<Integer, byte[]> shuffled)
+      throws Exception {
+    Gate gate = Gate.create();
+    JavaPairRDD<Integer, byte[]> again =
+        shuffled
+            .mapPartitionsToPair(
+                records -> TaskContext.getPartitionId() == 0 ? gate.pass(records) : records)
+            .partitionBy(new HashPartitioner(PARTITIONS + 1));
+    CompletableFuture<Map<Integer, Long>> answer =
+        CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(again));
+    gate.awaitArrivals(1);
+    awaitExecutors(1);
+    gate.open();
+    return answer.get(LEAVE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private void round(Map<Integer, Long> answer) throws TimeoutException {
+    boolean right = answer.equals(KnownShuffle.SMALL.answer());
+    context.sc().listenerBus().waitUntilEmpty(LEAVE_TIMEOUT.toMillis());
     Totals totals =
         ManagerTotals.settled(
             SparkEnv.get().shuffleManager(), t -> t.read() + t.fallback() >= remote.count.get());
@@ -52,9 +91,10 @@ public final class ShuffleApplication {
     System.out.println(line);
   }
 
-  private static void await(BooleanSupplier condition) throws InterruptedException {
+  private void awaitExecutors(int executors) throws InterruptedException {
     long deadline = System.nanoTime() + LEAVE_TIMEOUT.toNanos();
-    while (!condition.getAsBoolean()) {
+    // The driver counts as one.
+    while (context.sc().statusTracker().getExecutorInfos().length > executors + 1) {
       if (System.nanoTime() - deadline > 0) {
         throw new IllegalStateException("Executors have not left in " + LEAVE_TIMEOUT);
       }

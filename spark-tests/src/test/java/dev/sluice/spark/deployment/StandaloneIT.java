@@ -29,7 +29,7 @@ final class StandaloneIT {
 
   @Test
   void theJarIsDroppedInByJarsAlone() throws Exception {
-    assertRead(deployment.submitWithJars("by-jars", Map.of()));
+    assertRead(deployment.submitWithJars("by-jars", Map.of(), ShuffleApplication.SHUFFLE));
   }
 
   @Test
@@ -40,7 +40,8 @@ final class StandaloneIT {
   @Test
   void aWrongKeyEndsTheApplicationBeforeExecutorsStart() throws Exception {
     Result result =
-        deployment.submitWithJars("wrong-key", Map.of("spark.shuffle.rdma.provder", "soft"));
+        deployment.submitWithJars(
+            "wrong-key", Map.of("spark.shuffle.rdma.provder", "soft"), ShuffleApplication.SHUFFLE);
     assertThat(result.exitCode()).isNotZero();
     assertThat(result.log()).contains("spark.shuffle.rdma.provder");
     assertThat(result.rounds()).isEmpty();

@@ -17,17 +17,17 @@ import java.util.stream.Stream;
  *
  * @param directory empty at the start
  */
-record Gate(String directory) implements Serializable {
+public record Gate(String directory) implements Serializable {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final String OPEN = "open";
 
   /** A new gate. */
-  static Gate create() throws IOException {
+  public static Gate create() throws IOException {
     return new Gate(Files.createTempDirectory("gate").toString());
   }
 
   /** Called by a task: passes its input on, and waits after the first record. */
-  <T> Iterator<T> pass(Iterator<T> input) {
+  public <T> Iterator<T> pass(Iterator<T> input) {
     return new Iterator<>() {
       private boolean waited;
 
@@ -61,12 +61,12 @@ record Gate(String directory) implements Serializable {
   }
 
   /** Waits until so many tasks wait. */
-  void awaitArrivals(int tasks) throws IOException, InterruptedException {
+  public void awaitArrivals(int tasks) throws IOException, InterruptedException {
     awaitFiles(tasks, "");
   }
 
   /** Lets all tasks pass from now on. */
-  void open() throws IOException {
+  public void open() throws IOException {
     Files.createFile(Path.of(directory, OPEN));
   }
 
