@@ -5,7 +5,6 @@ import dev.sluice.benchmarks.Figure;
 import dev.sluice.benchmarks.FigureOutput;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
-import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.blocks.MapOutputRegistry;
@@ -20,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
 public final class RegistrationCommand implements Callable<Integer> {
   private static final int[] SIZES_MIB = {1, 16, 256};
   private static final int PARTITIONS = 200;
-  private static final int WARM_UP = 20;
+  private static final int WARM_UP = 100;
   private static final long[] MAP_ID = {0};
   private static final RegistryLimits LIMITS = new RegistryLimits(1L << 34, 10_000, 60_000, false);
 
@@ -65,23 +65,31 @@ public final class RegistrationCommand implements Callable<Integer> {
     List<Figure> figures = new ArrayList<>();
     try (Device device =
         new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress())) {
+      List<MapOutputRegistry> registries = new ArrayList<>();
       for (int sizeMib : SIZES_MIB) {
-        MapOutputFiles files = SampleMapOutput.write(directory, (long) sizeMib << 20, PARTITIONS);
-        try (MapOutputRegistry registry =
-            new MapOutputRegistry(
-                device.allocateProtectionDomain(),
-                files,
-                LIMITS,
-                new Unpublished(),
-                () -> System.nanoTime() / 1_000_000)) {
-          figures.add(Figure.of("register " + sizeMib + " MiB", "us", measure(registry)));
-        }
+        registries.add(registry(device, sizeMib, directory));
       }
+      double[][] micros = measure(registries);
+      for (int i = 0; i < SIZES_MIB.length; i++) {
+        figures.add(Figure.of("register " + SIZES_MIB[i] + " MiB", "us", micros[i]));
+      }
+      registries.forEach(MapOutputRegistry::close);
     } finally {
       Directories.delete(directory);
     }
     output.write(out, figures);
     return 0;
+  }
+
+  /** All of whose map outputs are of one size. */
+  private static MapOutputRegistry registry(Device device, int sizeMib, Path directory)
+      throws IOException {
+    return new MapOutputRegistry(
+        device.allocateProtectionDomain(),
+        SampleMapOutput.write(directory, (long) sizeMib << 20, PARTITIONS),
+        LIMITS,
+        new Unpublished(),
+        () -> System.nanoTime() / 1_000_000);
   }
 
   /** What is registered here nobody is told of. */
@@ -93,21 +101,29 @@ public final class RegistrationCommand implements Callable<Integer> {
     public void withdrawn(int shuffleId) {}
   }
 
-  private double[] measure(MapOutputRegistry registry) throws Exception {
-    double[] micros = new double[rounds];
-    for (int i = -WARM_UP; i < rounds; i++) {
-      int shuffle = i + WARM_UP;
-      long start = System.nanoTime();
-      boolean registered = !registry.resolve(shuffle, MAP_ID).get().contains(null);
-      long nanos = System.nanoTime() - start;
-      if (!registered) {
-        throw new IOException("map output of shuffle " + shuffle + " was not registered");
-      }
-      registry.unregister(shuffle);
-      if (i >= 0) {
-        micros[i] = nanos / 1e3;
+  private double[][] measure(List<MapOutputRegistry> registries)
+      throws ExecutionException, InterruptedException {
+    double[][] micros = new double[registries.size()][rounds];
+    for (int shuffle = 0; shuffle < WARM_UP + rounds; shuffle++) {
+      for (int i = 0; i < registries.size(); i++) {
+        long nanos = register(registries.get(i), shuffle);
+        if (shuffle >= WARM_UP) {
+          micros[i][shuffle - WARM_UP] = nanos / 1e3;
+        }
       }
     }
     return micros;
+  }
+
+  private static long register(MapOutputRegistry registry, int shuffle)
+      throws ExecutionException, InterruptedException {
+    long start = System.nanoTime();
+    boolean registered = !registry.resolve(shuffle, MAP_ID).get().contains(null);
+    long nanos = System.nanoTime() - start;
+    if (!registered) {
+      throw new IllegalStateException("a map output was not registered");
+    }
+    registry.unregister(shuffle);
+    return nanos;
   }
 }
