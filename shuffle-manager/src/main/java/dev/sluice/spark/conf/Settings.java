@@ -42,17 +42,18 @@ final class Settings {
   static final Setting<Long> REGISTRATION_MAX_BYTES =
       derived(
           "registration.maxBytes",
-          Types.bytes("1m", "64t"),
+          Types.bytes("0", "64t"),
           "three quarters of the memory share",
-          "Bytes of map output files that an executor keeps registered at most. Above it the least"
-              + " recently READ map outputs are deregistered.");
+          "Bytes of map output files and their partition tables that an executor keeps registered"
+              + " at most. Above it the least recently READ shuffle that is idle is deregistered;"
+              + " what finds no room goes by Spark's own transfer, as everything does with 0.");
 
   static final Setting<Long> REGISTRATION_IDLE_TIMEOUT =
       with(
           "registration.idleTimeout",
           Types.millis("1s", "24h"),
           "60s",
-          "A map output that nobody READ for so long gives way to a new one when the limit is"
+          "A shuffle that nobody READ for so long gives way to another one when the limit is"
               + " reached.");
 
   static final Setting<Long> BUFFERS_MAX_BYTES =
