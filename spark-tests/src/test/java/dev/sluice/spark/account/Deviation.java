@@ -9,6 +9,11 @@ import java.util.Set;
  */
 enum Deviation {
   NONE("", true, Set.of(), ""),
+  DISK_CORRUPTION(
+      "RdmaShuffleSuite",
+      true,
+      Set.of("CHECKSUM"),
+      "its test of SPARK-36206 corrupts a data file, and expects Spark to diagnose that"),
   HOST_LOCAL(
       "RdmaHostLocalShuffleReadingSuite",
       false,
