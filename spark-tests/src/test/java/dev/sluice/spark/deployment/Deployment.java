@@ -57,6 +57,11 @@ final class Deployment implements AutoCloseable {
     List<Round> rounds() {
       return Round.of(log);
     }
+
+    /** The end of the driver's log, which says why it failed. */
+    String end() {
+      return log.substring(Math.max(0, log.length() - 8_000));
+    }
   }
 
   /** With the drop-in jar by --jars alone. */

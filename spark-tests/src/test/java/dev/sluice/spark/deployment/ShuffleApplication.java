@@ -5,6 +5,7 @@ import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.scenarios.Gate;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -16,13 +17,16 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.util.RpcUtils;
+import scala.reflect.ClassTag$;
 
 /**
  * The application that the deployment tests submit. After each shuffle it prints whether the answer
- * was right and {@code counter=value} for all counters: see {@link Round}. Arguments: {@link
- * #SHUFFLE} or {@link #LEAVE}.
+ * was right and {@code counter=value} for all counters: see {@link Round}. Its argument says what
+ * else happens.
  */
 public final class ShuffleApplication {
   /** One shuffle. */
@@ -34,6 +38,15 @@ public final class ShuffleApplication {
    * left.
    */
   static final String LEAVE = "leave";
+
+  /** One shuffle whose executors cannot reach the location directory on the driver. */
+  static final String WITHOUT_DIRECTORY = "without-directory";
+
+  /** One shuffle, after an executor has sent the directory what that cannot understand. */
+  static final String MISUNDERSTOOD = "misunderstood";
+
+  /** Comes before what that executor got for it. */
+  static final String REFUSAL = "REFUSAL";
 
   static final String ROUND = "ROUND";
   private static final int PARTITIONS = 8;
@@ -49,17 +62,39 @@ public final class ShuffleApplication {
 
   public static void main(String[] args) throws Exception {
     try (JavaSparkContext context = new JavaSparkContext(new SparkConf())) {
-      new ShuffleApplication(context).run(args[0].equals(LEAVE));
+      new ShuffleApplication(context).run(args[0]);
     }
   }
 
-  private void run(boolean leave) throws Exception {
+  private void run(String what) throws Exception {
     JavaPairRDD<Integer, byte[]> shuffled = KnownShuffle.SMALL.repartitioned(context, PARTITIONS);
+    shuffled.rdd().dependencies(); // registers the shuffle, and thereby starts the directory
+    switch (what) {
+      case WITHOUT_DIRECTORY -> SparkEnv.get().rpcEnv().stop(directory());
+      case MISUNDERSTOOD ->
+          System.out.println(
+              REFUSAL + context.parallelize(List.of(1), 1).map(one -> refusal()).first());
+      default -> {}
+    }
     round(KnownShuffle.answerOf(shuffled));
-    if (leave) {
+    if (what.equals(LEAVE)) {
       round(answerWhileAnExecutorLeaves(shuffled));
       awaitExecutors(0);
       round(KnownShuffle.answerOf(shuffled));
+    }
+  }
+
+  private static RpcEndpointRef directory() {
+    SparkEnv env = SparkEnv.get();
+    return RpcUtils.makeDriverRef("SluiceLocationDirectory", env.conf(), env.rpcEnv());
+  }
+
+  private static String refusal() {
+    try {
+      directory().askSync(new byte[] {-1, -1, -1}, ClassTag$.MODULE$.apply(byte[].class));
+      return "";
+    } catch (Exception e) {
+      return e + " because of " + e.getCause();
     }
   }
 

@@ -47,12 +47,35 @@ final class StandaloneIT {
     assertThat(result.rounds()).isEmpty();
   }
 
+  @Test
+  void executorsThatCannotReachTheDirectoryShuffleBySparksTransfer() throws Exception {
+    Result result =
+        deployment.submitWithJars(
+            "without-directory", Map.of(), ShuffleApplication.WITHOUT_DIRECTORY);
+    assertRight(result);
+  }
+
+  @Test
+  void anErrorOfTheDirectoryReachesAnExecutorInItsWords() throws Exception {
+    Result result =
+        deployment.submitWithJars("misunderstood", Map.of(), ShuffleApplication.MISUNDERSTOOD);
+    assertThat(result.log().lines().filter(line -> line.startsWith(ShuffleApplication.REFUSAL)))
+        .singleElement()
+        .asString()
+        .contains("IllegalStateException");
+    assertRead(result);
+  }
+
   private static void assertRead(Result result) {
-    assertThat(result.exitCode()).as(result.log()).isZero();
-    assertThat(result.rounds()).hasSize(1).allMatch(Round::right);
+    assertRight(result);
     assertThat(result.rounds().getFirst().totals().read()).isPositive();
     assertThat(result.rounds().getFirst().totals().fallbackByReason()).isEmpty();
-    assertThat(result.log()).doesNotContain("ClassNotFoundException");
+  }
+
+  private static void assertRight(Result result) {
+    assertThat(result.exitCode()).as(result.end()).isZero();
+    assertThat(result.rounds()).hasSize(1).allMatch(Round::right);
+    assertThat(result.log().contains("ClassNotFoundException")).isFalse();
     assertThat(result.executorsLaunched()).isEqualTo(EXECUTORS);
   }
 }
