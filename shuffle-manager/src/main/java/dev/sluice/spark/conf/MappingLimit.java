@@ -1,5 +1,6 @@
 package dev.sluice.spark.conf;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,8 +22,9 @@ final class MappingLimit {
   static int derive(Path root) {
     Path file = root.resolve("proc/sys/vm/max_map_count");
     int mappings = DEFAULT_MAPPINGS;
-    try {
-      mappings = Integer.parseInt(Files.readString(file).strip());
+    // In one read: what a sysctl gives to a second one is its end, wherever the first one stopped.
+    try (BufferedReader reader = Files.newBufferedReader(file)) {
+      mappings = Integer.parseInt(String.valueOf(reader.readLine()));
     } catch (IOException | NumberFormatException e) {
       LOG.warn("Cannot read {}; {} is assumed", file, DEFAULT_MAPPINGS, e);
     }

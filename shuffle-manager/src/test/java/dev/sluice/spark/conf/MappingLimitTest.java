@@ -21,6 +21,11 @@ class MappingLimitTest {
   }
 
   @Test
+  void readsTheWholeNumberFromTheKernel() {
+    assertThat(MappingLimit.derive(Path.of("/"))).isGreaterThan(1000);
+  }
+
+  @Test
   void assumesTheKernelsDefaultWhereItCannotBeRead() {
     assertThat(MappingLimit.derive(root)).isEqualTo(32_765);
   }
