@@ -49,6 +49,8 @@ class SluiceShuffleManagerTest {
           .setAppName("test")
           .set("spark.ui.enabled", "false")
           .set("spark.driver.host", "127.0.0.1")
+          // Shuffles go when a test says so, not when the garbage collector sees to it.
+          .set("spark.cleaner.referenceTracking", "false")
           .set("spark.shuffle.manager", RdmaShuffleManager.class.getName())
           .set("spark.shuffle.rdma.provider", "soft");
   private JavaSparkContext context;
