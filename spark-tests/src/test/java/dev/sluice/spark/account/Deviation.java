@@ -18,7 +18,12 @@ enum Deviation {
       "RdmaHostLocalShuffleReadingSuite",
       false,
       Set.of(),
-      "asserts that all blocks are read from the disk of the same host");
+      "asserts that all blocks are read from the disk of the same host"),
+  MAP_OUTPUT_TRACKER(
+      "RdmaMapOutputTrackerSuite",
+      false,
+      Set.of(),
+      "is about statuses and messages of the tracker; no task of it reads a block");
 
   private final String suite;
   private final boolean reads;

@@ -6,10 +6,10 @@ import org.apache.spark.shuffle.HostLocalShuffleReadingSuite;
 
 /** Spark's own {@link HostLocalShuffleReadingSuite}. */
 public final class RdmaHostLocalShuffleReadingSuite extends HostLocalShuffleReadingSuite {
-  @Override
-  public void beforeAll() {
+  public RdmaHostLocalShuffleReadingSuite() {
+    // It makes its configurations while it is constructed.
     SuiteConf.withoutLoopback();
-    super.beforeAll();
+    super();
   }
 
   @Override
