@@ -33,7 +33,7 @@ public final class BlockAccount {
     }
   }
 
-  private static void check(String suite, List<String> managers, Totals totals) {
+  static void check(String suite, List<String> managers, Totals totals) {
     Deviation allowed = Deviation.of(suite);
     assertThat(managers).as("shuffle managers that %s ran on", suite).containsOnly(RDMA);
     if (allowed.reads()) {

@@ -41,6 +41,10 @@ enum Deviation {
     return Arrays.stream(values()).filter(d -> d.suite.equals(suite)).findFirst().orElse(NONE);
   }
 
+  String suite() {
+    return suite;
+  }
+
   /** Whether blocks must be READ. */
   boolean reads() {
     return reads;
