@@ -2,8 +2,8 @@ package dev.sluice.spark.cluster;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,10 +16,9 @@ import org.apache.spark.launcher.JavaModuleOptions;
  * A directory that serves as SPARK_HOME: jars/ holds links to Spark and what it needs, and nothing
  * of ours. Immutable; left to the build directory when done.
  *
- * @param directory holds jars/ and, later, Spark's work/
- * @param more what its processes have on their class path beside Spark's jars
+ * @param directory holds jars/
  */
-public record SparkHome(Path directory, List<Path> more) {
+public record SparkHome(Path directory) {
 
   /**
    * Links the jars, where that was not done before.
@@ -30,32 +29,28 @@ public record SparkHome(Path directory, List<Path> more) {
     Path jars = Files.createDirectories(directory.resolve("jars"));
     for (String entry : classPath.strip().split(File.pathSeparator)) {
       Path jar = Path.of(entry);
-      try {
-        Files.createSymbolicLink(jars.resolve(jar.getFileName()), jar);
-      } catch (FileAlreadyExistsException linked) {
-        continue;
+      Path link = jars.resolve(jar.getFileName());
+      if (Files.notExists(link, LinkOption.NOFOLLOW_LINKS)) {
+        Files.createSymbolicLink(link, jar);
       }
     }
-    return new SparkHome(directory, List.of());
+    return new SparkHome(directory);
   }
 
-  SparkHome with(List<Path> classPath) {
-    return new SparkHome(directory, List.copyOf(classPath));
+  /** The command line, with the JVM options that Spark wants. */
+  List<String> commandLine(JavaCommand command) {
+    List<String> line = new ArrayList<>();
+    line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    line.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
+    line.addAll(command.options());
+    line.addAll(List.of("-cp", classPath(command), command.mainClass()));
+    line.addAll(command.arguments());
+    return line;
   }
 
-  /** The command of one of Spark's classes in a JVM of its own, with the options Spark wants. */
-  List<String> command(List<String> jvmOptions, String mainClass, List<String> arguments) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
-    command.addAll(jvmOptions);
-    command.addAll(List.of("-cp", classPath(), mainClass));
-    command.addAll(arguments);
-    return command;
-  }
-
-  private String classPath() {
-    return Stream.concat(Stream.of(directory.resolve("jars").resolve("*")), more.stream())
+  private String classPath(JavaCommand command) {
+    Path sparkJars = directory.resolve("jars").resolve("*");
+    return Stream.concat(Stream.of(sparkJars), command.classPath().stream())
         .map(Path::toString)
         .collect(Collectors.joining(File.pathSeparator));
   }

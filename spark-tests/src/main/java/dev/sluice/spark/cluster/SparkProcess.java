@@ -30,24 +30,19 @@ public final class SparkProcess implements AutoCloseable {
     this.log = log;
   }
 
-  /** Starts a main class of Spark's in {@code directory}, where it also leaves its log. */
-  static SparkProcess start(
-      SparkHome home,
-      Path directory,
-      String name,
-      List<String> jvmOptions,
-      String mainClass,
-      List<String> arguments)
+  /** Starts it in {@code directory}, where it also leaves its log. */
+  static SparkProcess start(SparkHome home, Path directory, String name, JavaCommand command)
       throws IOException {
     Path log = Files.createDirectories(directory).resolve(name + ".log");
     ProcessBuilder builder =
-        new ProcessBuilder(home.command(jvmOptions, mainClass, arguments))
+        new ProcessBuilder(home.commandLine(command))
             .directory(directory.toFile())
             .redirectErrorStream(true)
             .redirectOutput(log.toFile());
     // Settings of a Spark that surrounds us, a test for one, are not for this one.
     builder.environment().keySet().removeIf(key -> key.startsWith("SPARK_"));
     builder.environment().putAll(home.environment());
+    builder.environment().put("SPARK_LOCAL_DIRS", directory.resolve("local").toString());
     return new SparkProcess(name, builder.start(), log);
   }
 

@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
@@ -27,6 +26,7 @@ public final class StandaloneCluster implements AutoCloseable {
   private StandaloneCluster(SparkHome home, Path directory) {
     this.home = home;
     this.directory = directory;
+    Runtime.getRuntime().addShutdownHook(new Thread(this::close));
   }
 
   /**
@@ -59,61 +59,32 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   private void startMaster() throws IOException, InterruptedException {
-    master =
-        start(
-            home,
-            directory,
-            "master",
-            List.of(),
-            "org.apache.spark.deploy.master.Master",
-            List.of("--host", "127.0.0.1", "--port", "0", "--webui-port", "0"));
+    List<String> arguments = List.of("--host", "127.0.0.1", "--port", "0", "--webui-port", "0");
+    master = start(directory, "master", deploy("master.Master", List.of(), arguments));
     masterUrl = master.awaitLog(MASTER_URL, START_TIMEOUT).group(1);
   }
 
   private void startWorker(String name, int cores, String memory, List<String> options)
       throws IOException {
     Path own = directory.resolve(name);
-    List<String> arguments =
-        List.of(
-            "--host",
-            "127.0.0.1",
-            "--webui-port",
-            "0",
-            "--cores",
-            Integer.toString(cores),
-            "--memory",
-            memory,
-            "--work-dir",
-            own.resolve("work").toString(),
-            masterUrl);
-    workers.add(
-        start(home, own, name, options, "org.apache.spark.deploy.worker.Worker", arguments));
+    List<String> arguments = new ArrayList<>(List.of("--host", "127.0.0.1", "--webui-port", "0"));
+    arguments.addAll(List.of("--cores", Integer.toString(cores), "--memory", memory));
+    arguments.addAll(List.of("--work-dir", own.resolve("work").toString(), masterUrl));
+    workers.add(start(own, name, deploy("worker.Worker", options, arguments)));
+  }
+
+  private static JavaCommand deploy(String name, List<String> options, List<String> arguments) {
+    return new JavaCommand(List.of(), options, "org.apache.spark.deploy." + name, arguments);
   }
 
   /**
-   * Runs an application in client mode, by SparkSubmit.
+   * Starts an application.
    *
-   * @param conf Spark's configuration
-   * @param driverClassPath what the driver has beside Spark's jars
-   * @param options what else SparkSubmit understands, "--jars" for one
+   * @param name of its log
    * @return the driver's process, which this cluster closes too
    */
-  public SparkProcess submit(
-      String name,
-      Map<String, String> conf,
-      List<Path> driverClassPath,
-      List<String> options,
-      String mainClass,
-      Path jar,
-      List<String> arguments)
-      throws IOException {
-    List<String> command = new ArrayList<>(List.of("--master", masterUrl, "--class", mainClass));
-    conf.forEach((key, value) -> command.addAll(List.of("--conf", key + "=" + value)));
-    command.addAll(options);
-    command.add(jar.toString());
-    command.addAll(arguments);
-    SparkHome with = home.with(driverClassPath);
-    return start(with, directory, name, List.of(), "org.apache.spark.deploy.SparkSubmit", command);
+  public SparkProcess submit(String name, Submission submission) throws IOException {
+    return start(directory, name, submission.command(masterUrl));
   }
 
   public SparkProcess master() {
@@ -130,15 +101,8 @@ public final class StandaloneCluster implements AutoCloseable {
     processes.reversed().forEach(SparkProcess::close);
   }
 
-  private SparkProcess start(
-      SparkHome from,
-      Path where,
-      String name,
-      List<String> jvmOptions,
-      String mainClass,
-      List<String> arguments)
-      throws IOException {
-    SparkProcess process = SparkProcess.start(from, where, name, jvmOptions, mainClass, arguments);
+  private SparkProcess start(Path where, String name, JavaCommand command) throws IOException {
+    SparkProcess process = SparkProcess.start(home, where, name, command);
     processes.add(process);
     return process;
   }

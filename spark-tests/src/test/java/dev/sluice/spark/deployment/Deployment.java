@@ -3,6 +3,7 @@ package dev.sluice.spark.deployment;
 import dev.sluice.spark.cluster.SparkHome;
 import dev.sluice.spark.cluster.SparkProcess;
 import dev.sluice.spark.cluster.StandaloneCluster;
+import dev.sluice.spark.cluster.Submission;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -67,32 +68,13 @@ final class Deployment implements AutoCloseable {
   /** With the drop-in jar by --jars alone. */
   Result submitWithJars(String name, Map<String, String> settings, String work)
       throws IOException, InterruptedException {
-    List<String> options = List.of("--jars", DropInJar.path().toString());
-    return run(
-        cluster.submit(
-            name,
-            conf(settings),
-            List.of(),
-            options,
-            ShuffleApplication.class.getName(),
-            application,
-            List.of(work)));
+    return run(name, settings, work, List.of(DropInJar.path()), List.of());
   }
 
   /** With the drop-in jar on the class paths of driver and executors. */
-  Result submitWithClassPath(String name, Map<String, String> settings)
+  Result submitWithClassPath(String name, Map<String, String> settings, String work)
       throws IOException, InterruptedException {
-    Map<String, String> conf = conf(settings);
-    conf.put("spark.executor.extraClassPath", DropInJar.path().toString());
-    return run(
-        cluster.submit(
-            name,
-            conf,
-            List.of(DropInJar.path()),
-            List.of(),
-            ShuffleApplication.class.getName(),
-            application,
-            List.of(ShuffleApplication.SHUFFLE)));
+    return run(name, settings, work, List.of(), List.of(DropInJar.path()));
   }
 
   /** Everything that executors have logged. */
@@ -110,8 +92,15 @@ final class Deployment implements AutoCloseable {
     cluster.close();
   }
 
-  private Result run(SparkProcess driver) throws InterruptedException {
+  private Result run(
+      String name, Map<String, String> settings, String work, List<Path> jars, List<Path> classPath)
+      throws IOException, InterruptedException {
     long launchedBefore = executorsLaunched();
+    String main = ShuffleApplication.class.getName();
+    SparkProcess driver =
+        cluster.submit(
+            name,
+            new Submission(main, application, List.of(work), conf(settings), jars, classPath));
     int exitCode = driver.await(RUN_TIMEOUT);
     return new Result(exitCode, driver.log(), executorsLaunched() - launchedBefore);
   }

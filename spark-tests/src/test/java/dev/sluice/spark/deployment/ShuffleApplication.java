@@ -4,6 +4,7 @@ import dev.sluice.spark.account.ManagerTotals;
 import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.scenarios.Gate;
 import dev.sluice.spark.scenarios.KnownShuffle;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -101,7 +102,7 @@ public final class ShuffleApplication {
   /** A task of the middle stage waits until the executor that has nothing to do has left. */
   private Map<Integer, Long> answerWhileAnExecutorLeaves(JavaPairRDD<Integer, byte[]> shuffled)
       throws Exception {
-    Gate gate = Gate.create();
+    Gate gate = Gate.create(Path.of("").toAbsolutePath());
     JavaPairRDD<Integer, byte[]> again =
         shuffled
             .mapPartitionsToPair(

@@ -34,7 +34,8 @@ final class StandaloneIT {
 
   @Test
   void theJarIsDroppedInByClassPath() throws Exception {
-    assertRead(deployment.submitWithClassPath("by-class-path", Map.of()));
+    assertRead(
+        deployment.submitWithClassPath("by-class-path", Map.of(), ShuffleApplication.SHUFFLE));
   }
 
   @Test

@@ -3,11 +3,13 @@ package dev.sluice.spark.scenarios;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.account.Totals;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Whatever happens to READs, the answer is right. */
 final class FaultsIT {
@@ -54,9 +56,10 @@ final class FaultsIT {
   }
 
   @Test
-  void anExecutorKilledWhileOthersReduceCostsAStageNotTheAnswer() throws Exception {
+  void anExecutorKilledWhileOthersReduceCostsAStageNotTheAnswer(@TempDir Path directory)
+      throws Exception {
     KnownShuffle data = KnownShuffle.SMALL;
-    Gate gate = Gate.create();
+    Gate gate = Gate.create(directory);
     try (LocalCluster cluster = LocalCluster.start()) {
       JavaPairRDD<Integer, byte[]> gated =
           data.repartitioned(cluster.context(), PARTITIONS).mapPartitionsToPair(gate::pass, true);

@@ -21,9 +21,9 @@ public record Gate(String directory) implements Serializable {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final String OPEN = "open";
 
-  /** A new gate. */
-  public static Gate create() throws IOException {
-    return new Gate(Files.createTempDirectory("gate").toString());
+  /** A new gate, in a directory of its own in {@code parent}. */
+  public static Gate create(Path parent) throws IOException {
+    return new Gate(Files.createTempDirectory(parent, "gate").toString());
   }
 
   /** Called by a task: passes its input on, and waits after the first record. */
