@@ -39,9 +39,9 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
     return totals;
   }
 
-  /** The part of {@code provider/device} before the slash. */
+  /** The first word of {@code provider device}. */
   public String provider() {
-    return devices.split("/", 2)[0];
+    return devices.split(" ", 2)[0];
   }
 
   public long readBytes() {

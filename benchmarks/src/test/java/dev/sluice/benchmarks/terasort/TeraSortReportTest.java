@@ -82,7 +82,7 @@ class TeraSortReportTest {
   }
 
   private static SortResult sluice(double seconds, long remoteBytes, Map<String, Long> counters) {
-    SluiceTotals totals = new SluiceTotals("soft/lo", with(counters, "local.bytes", 300L));
+    SluiceTotals totals = new SluiceTotals("soft soft0", with(counters, "local.bytes", 300L));
     return new SortResult(seconds, remoteBytes, totals);
   }
 
