@@ -12,19 +12,19 @@ import org.apache.spark.shuffle.ShuffleManager;
  * which {@code SparkContext.stop} waits for before it stops executors and manager.
  */
 public final class BlockListener extends SparkListener {
-  private long remoteBlocks;
+  private long blocks;
 
   @Override
   public void onTaskEnd(SparkListenerTaskEnd end) {
     if (end.taskMetrics() != null) {
-      remoteBlocks += end.taskMetrics().shuffleReadMetrics().remoteBlocksFetched();
+      blocks += end.taskMetrics().shuffleReadMetrics().totalBlocksFetched();
     }
   }
 
   @Override
   public void onApplicationEnd(SparkListenerApplicationEnd end) {
     ShuffleManager manager = SparkEnv.get().shuffleManager();
-    Totals totals = ManagerTotals.settled(manager, t -> t.read() + t.fallback() >= remoteBlocks);
-    BlockAccount.note(manager.getClass().getName(), totals);
+
+    BlockAccount.note(manager.getClass().getName(), ManagerTotals.settled(manager, blocks));
   }
 }

@@ -3,7 +3,6 @@ package dev.sluice.spark.account;
 import dev.sluice.spark.RdmaShuffleManager;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import org.apache.spark.shuffle.ShuffleManager;
 
 /** Reads what a driver's shuffle manager counted. */
@@ -20,13 +19,14 @@ public final class ManagerTotals {
   /**
    * Waits until the executors' counters have arrived, which is a little after their tasks' ends.
    *
+   * @param blocks how many Spark's task metrics say have been read
    * @return what is counted then, or at the deadline
    */
-  public static Totals settled(ShuffleManager manager, Predicate<Totals> complete) {
+  public static Totals settled(ShuffleManager manager, long blocks) {
     long deadline = System.nanoTime() + SETTLE_TIMEOUT.toNanos();
     Totals totals = of(manager);
     while (!totals.equals(Totals.NONE)
-        && !complete.test(totals)
+        && totals.blocks() < blocks
         && System.nanoTime() - deadline < 0) {
       try {
         TimeUnit.MILLISECONDS.sleep(50);

@@ -39,6 +39,11 @@ public record Totals(Map<String, Long> counters) {
     return fallbackByReason().values().stream().mapToLong(Long::longValue).sum();
   }
 
+  /** Blocks by whatever path. */
+  public long blocks() {
+    return read() + local() + fallback();
+  }
+
   /** Only reasons that occurred. */
   public Map<String, Long> fallbackByReason() {
     return counters.entrySet().stream()

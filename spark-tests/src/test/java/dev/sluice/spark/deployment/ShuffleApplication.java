@@ -54,11 +54,11 @@ public final class ShuffleApplication {
   private static final Duration LEAVE_TIMEOUT = Duration.ofMinutes(2);
 
   private final JavaSparkContext context;
-  private final RemoteBlocks remote = new RemoteBlocks();
+  private final FetchedBlocks fetched = new FetchedBlocks();
 
   private ShuffleApplication(JavaSparkContext context) {
     this.context = context;
-    context.sc().addSparkListener(remote);
+    context.sc().addSparkListener(fetched);
   }
 
   public static void main(String[] args) throws Exception {
@@ -119,9 +119,7 @@ public final class ShuffleApplication {
   private void round(Map<Integer, Long> answer) throws TimeoutException {
     boolean right = answer.equals(KnownShuffle.SMALL.answer());
     context.sc().listenerBus().waitUntilEmpty(LEAVE_TIMEOUT.toMillis());
-    Totals totals =
-        ManagerTotals.settled(
-            SparkEnv.get().shuffleManager(), t -> t.read() + t.fallback() >= remote.count.get());
+    Totals totals = ManagerTotals.settled(SparkEnv.get().shuffleManager(), fetched.blocks.get());
     StringBuilder line = new StringBuilder(ROUND).append(" right=").append(right ? 1 : 0);
     totals.counters().forEach((name, value) -> line.append(' ').append(name + "=" + value));
     System.out.println(line);
@@ -139,13 +137,13 @@ public final class ShuffleApplication {
   }
 
   /** Counts as Spark's task metrics do. */
-  private static final class RemoteBlocks extends SparkListener {
-    private final AtomicLong count = new AtomicLong();
+  private static final class FetchedBlocks extends SparkListener {
+    private final AtomicLong blocks = new AtomicLong();
 
     @Override
     public void onTaskEnd(SparkListenerTaskEnd end) {
       if (end.taskMetrics() != null) {
-        count.addAndGet(end.taskMetrics().shuffleReadMetrics().remoteBlocksFetched());
+        blocks.addAndGet(end.taskMetrics().shuffleReadMetrics().totalBlocksFetched());
       }
     }
   }

@@ -63,7 +63,7 @@ final class LocalCluster implements AutoCloseable {
   Totals totals() {
     ReadMetrics.Sums spark = metrics();
     return ManagerTotals.settled(
-        SparkEnv.get().shuffleManager(), t -> t.read() + t.fallback() >= spark.remoteBlocks());
+        SparkEnv.get().shuffleManager(), spark.remoteBlocks() + spark.localBlocks());
   }
 
   /** What Spark's own task metrics say. */
