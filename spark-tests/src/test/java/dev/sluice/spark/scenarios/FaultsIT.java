@@ -19,7 +19,7 @@ final class FaultsIT {
 
   @Test
   void falsifiedBlocksAreFoundByTheirChecksumsAndReadAgain() {
-    try (LocalCluster cluster = start(BLOCKS_ONLY + "corrupt=0.1")) {
+    try (LocalCluster cluster = start(BLOCKS_ONLY + "corrupt=0.2")) {
       Totals totals = shuffle(cluster);
       assertThat(totals.corruptions()).isPositive();
       assertThat(totals.read()).isPositive();
