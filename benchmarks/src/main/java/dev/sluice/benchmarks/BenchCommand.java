@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks;
 
+import dev.sluice.benchmarks.checksum.ChecksumCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
@@ -26,6 +27,7 @@ public final class BenchCommand {
     command.addSubcommand(new ReadCommand(out));
     command.addSubcommand(new RegistrationCommand(out));
     command.addSubcommand(new PublishCommand(out));
+    command.addSubcommand(new ChecksumCommand(out));
     command.setOut(new PrintWriter(out, true));
     System.exit(command.execute(arguments));
   }
