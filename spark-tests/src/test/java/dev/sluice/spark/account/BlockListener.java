@@ -24,7 +24,6 @@ public final class BlockListener extends SparkListener {
   @Override
   public void onApplicationEnd(SparkListenerApplicationEnd end) {
     ShuffleManager manager = SparkEnv.get().shuffleManager();
-
     BlockAccount.note(manager.getClass().getName(), ManagerTotals.settled(manager, blocks));
   }
 }

@@ -3,6 +3,9 @@ package dev.sluice.spark.scenarios;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.spark.account.ManagerTotals;
+import dev.sluice.spark.account.Totals;
+import org.apache.spark.SparkEnv;
 import org.junit.jupiter.api.Test;
 
 /** What the configuration forbids is not done, and what it asks for in vain is said. */
@@ -22,7 +25,7 @@ final class LimitsIT {
   void switchedOffItIsSparksOwnShuffle() {
     try (LocalCluster cluster = start("spark.shuffle.rdma.provider", "off")) {
       shuffle(cluster);
-      assertThat(cluster.totals().read()).isZero();
+      assertThat(ManagerTotals.of(SparkEnv.get().shuffleManager())).isEqualTo(Totals.NONE);
     }
   }
 
