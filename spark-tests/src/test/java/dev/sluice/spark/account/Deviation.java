@@ -14,6 +14,16 @@ enum Deviation {
       true,
       Set.of("CHECKSUM"),
       "its test of SPARK-36206 corrupts a data file, and expects Spark to diagnose that"),
+  NODE_FAILURES(
+      "RdmaDistributedSuite",
+      true,
+      Set.of("PEER", "CONNECT", "TRANSPORT", "CIRCUIT_OPEN"),
+      "its tests of node failures end executors whose blocks others want"),
+  DECOMMISSION(
+      "RdmaBlockManagerDecommissionIntegrationSuite",
+      true,
+      Set.of("PEER", "CONNECT", "TRANSPORT", "NOT_REGISTERED"),
+      "its executors leave while others reduce, and their map outputs migrate"),
   HOST_LOCAL(
       "RdmaHostLocalShuffleReadingSuite",
       false,

@@ -17,6 +17,7 @@ import org.apache.spark.sql.SparkSession;
  * each other's files from disk. Whoever starts it closes it; for one thread.
  */
 final class LocalCluster implements AutoCloseable {
+  private static final String EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions";
   private static final long LISTENER_TIMEOUT_MS = 30_000;
 
   private final SparkSession session;
@@ -43,6 +44,7 @@ final class LocalCluster implements AutoCloseable {
             .set("spark.shuffle.manager", System.getProperty("spark.shuffle.manager"))
             .set("spark.shuffle.rdma.provider", "soft")
             .set("spark.shuffle.readHostLocalDisk", "false")
+            .set(EXECUTOR_OPTIONS, System.getProperty(EXECUTOR_OPTIONS))
             .set("spark.scheduler.minRegisteredResourcesRatio", "1.0")
             .set("spark.ui.enabled", "false");
     for (int i = 0; i < settings.length; i += 2) {
