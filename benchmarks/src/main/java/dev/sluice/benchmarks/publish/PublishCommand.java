@@ -42,7 +42,7 @@ public final class PublishCommand implements Callable<Integer> {
 
   @Option(
       names = "--maps",
-      defaultValue = "2000",
+      defaultValue = "400",
       description = "Map tasks of a stage (default: ${DEFAULT-VALUE})")
   private int maps;
 
