@@ -57,8 +57,12 @@ final class MapOutputIndex {
 
   private static LongBuffer readLongs(Path file) throws IOException {
     long bytes = Files.size(file);
-    if (bytes % Long.BYTES != 0 || bytes > (MAX_PARTITIONS + 1L) * Long.BYTES) {
-      throw new InconsistentFilesException(file + " has " + bytes + " bytes");
+    if (bytes % Long.BYTES != 0) {
+      throw new InconsistentFilesException(file + " has " + bytes + " bytes, which are no longs");
+    }
+    if (bytes > (MAX_PARTITIONS + 1L) * Long.BYTES) {
+      throw new InconsistentFilesException(
+          file + " has " + bytes + " bytes, more than for " + MAX_PARTITIONS + " partitions");
     }
     return ByteBuffer.wrap(Files.readAllBytes(file)).asLongBuffer();
   }
