@@ -24,6 +24,17 @@ enum Deviation {
       true,
       Set.of("PEER", "CONNECT", "TRANSPORT", "NOT_REGISTERED"),
       "its executors leave while others reduce, and their map outputs migrate"),
+  MANY_PARTITIONS(
+      "RdmaAdaptiveQueryExecSuite",
+      true,
+      Set.of("NOT_REGISTERED"),
+      "its test of SPARK-48037 has 16,777,217 partitions, more than a map output may be registered"
+          + " with"),
+  LOCAL_FETCH(
+      "RdmaAdaptiveLocalFetchSuite",
+      false,
+      Set.of(),
+      "is the one test of AdaptiveQueryExecSuite that compares numbers of local blocks"),
   HOST_LOCAL(
       "RdmaHostLocalShuffleReadingSuite",
       false,

@@ -2,9 +2,16 @@ package dev.sluice.spark.suites.extended;
 
 import dev.sluice.spark.account.BlockAccount;
 import org.apache.spark.sql.execution.adaptive.AdaptiveQueryExecSuite;
+import scala.collection.immutable.Map;
+import scala.collection.immutable.Set;
 
-/** Spark's own {@link AdaptiveQueryExecSuite}. */
+/** Spark's own {@link AdaptiveQueryExecSuite}, but for {@link LocalFetchTest}. */
 public final class RdmaAdaptiveQueryExecSuite extends AdaptiveQueryExecSuite {
+  @Override
+  public Map<String, Set<String>> tags() {
+    return LocalFetchTest.ignored(this, super.tags());
+  }
+
   @Override
   public void afterAll() {
     super.afterAll();
