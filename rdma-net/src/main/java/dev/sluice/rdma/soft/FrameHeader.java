@@ -14,7 +14,7 @@ final class FrameHeader {
    * Payload bytes of a frame at most. A region is checked again for every frame, as a NIC checks it
    * for every packet; more than this much is never copied when a region is deregistered.
    */
-  static final int MAX_PAYLOAD_BYTES = 256 << 10;
+  static final int MAX_PAYLOAD_BYTES = 1 << 20;
 
   /** Flags: this is the first piece of a message. */
   static final int FIRST = 1;
