@@ -64,11 +64,16 @@ public class RdmaShuffleManager extends SortShuffleManager {
   /** Null where this is the stock shuffle. */
   private final SortShuffleManager implementation;
 
+  /** Why no task can run on this executor; null where they can. */
+  private final String refusal;
+
   /**
    * Called by Spark.
    *
    * @throws IllegalArgumentException on the driver, for a configuration that is not valid
-   * @throws IllegalStateException where a provider is asked for by name that cannot be had
+   * @throws IllegalStateException on the driver, where a provider is asked for by name that cannot
+   *     be had. An executor would be launched again and again: there the tasks fail with the
+   *     reason, and so the application ends.
    */
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
     this(conf, isDriver, Runtime.version().feature());
@@ -77,18 +82,29 @@ public class RdmaShuffleManager extends SortShuffleManager {
   RdmaShuffleManager(SparkConf conf, boolean isDriver, int javaVersion) {
     super(conf);
     String provider = conf.get(PROVIDER, "auto");
-    if (provider.equals("off")) {
-      implementation = null;
-    } else if (javaVersion >= JAVA_VERSION) {
-      implementation = load(conf, isDriver);
-    } else {
-      String reason =
-          "RDMA shuffle needs Java " + JAVA_VERSION + ", this JVM is Java " + javaVersion;
-      if (!provider.equals("auto")) {
-        throw new IllegalStateException(PROVIDER + " is \"" + provider + "\", but " + reason);
-      }
+    boolean wanted = !provider.equals("off");
+    boolean possible = javaVersion >= JAVA_VERSION;
+    implementation = wanted && possible ? load(conf, isDriver) : null;
+    refusal = wanted && !possible ? refusal(provider, isDriver, javaVersion) : null;
+  }
+
+  /** Null where the stock shuffle will do. */
+  private static String refusal(String provider, boolean isDriver, int javaVersion) {
+    String reason = "RDMA shuffle needs Java " + JAVA_VERSION + ", this JVM is Java " + javaVersion;
+    if (provider.equals("auto")) {
       LOG.warn("{}: Spark's stock shuffle is used", reason);
-      implementation = null;
+      return null;
+    }
+    String refusal = PROVIDER + " is \"" + provider + "\", but " + reason;
+    if (isDriver) {
+      throw new IllegalStateException(refusal);
+    }
+    return refusal;
+  }
+
+  private void checkUsable() {
+    if (refusal != null) {
+      throw new IllegalStateException(refusal);
     }
   }
 
@@ -136,6 +152,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
+    checkUsable();
     return implementation == null
         ? super.getWriter(handle, mapId, context, metrics)
         : implementation.getWriter(handle, mapId, context, metrics);
@@ -150,6 +167,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
       int endPartition,
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
+    checkUsable();
     SortShuffleManager manager = implementation;
     return manager == null
         ? super.getReader(

@@ -51,6 +51,17 @@ class OldJvmTest {
   }
 
   @Test
+  void anExecutorOnAnOldJvmFailsItsTasksAndNotItsStart() {
+    RdmaShuffleManager manager = new RdmaShuffleManager(conf("soft"), false, 17);
+    assertThatThrownBy(() -> manager.getWriter(null, 0, null, null))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("this JVM is Java 17");
+    assertThatThrownBy(() -> manager.getReader(null, 0, 1, 0, 1, null, null))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("this JVM is Java 17");
+  }
+
+  @Test
   void offIsTheStockShuffleOnAnyJvm() {
     RdmaShuffleManager manager = new RdmaShuffleManager(conf("off"), true, 25);
     assertThat(manager.shuffleBlockResolver()).isExactlyInstanceOf(IndexShuffleBlockResolver.class);
