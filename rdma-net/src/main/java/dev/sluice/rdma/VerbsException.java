@@ -18,7 +18,9 @@ public class VerbsException extends IOException {
   public static final int EBUSY = 16;
   public static final int EINVAL = 22;
   public static final int EMFILE = 24;
+  public static final int EFAULT = 14;
   public static final int ENOSYS = 38;
+  public static final int EOPNOTSUPP = 95;
 
   private final int errno;
 

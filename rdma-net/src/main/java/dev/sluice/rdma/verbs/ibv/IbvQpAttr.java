@@ -1,0 +1,258 @@
+package dev.sluice.rdma.verbs.ibv;
+
+import dev.sluice.rdma.verbs.ffi.CConstant;
+import dev.sluice.rdma.verbs.ffi.CStruct;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+
+/**
+ * Attributes of a queue pair: {@code struct ibv_qp_attr} with the mask of those that were set
+ * (ibv_modify_qp(3) has the table of what each transition requires and allows). Not thread-safe;
+ * nobody has to close it.
+ */
+public final class IbvQpAttr {
+  private static final CStruct LAYOUT = IbvStructs.QP_ATTR;
+
+  private final MemorySegment struct;
+  private int mask;
+
+  public IbvQpAttr() {
+    struct = MemorySegment.ofArray(new long[(int) (LAYOUT.size() / Long.BYTES)]);
+  }
+
+  private IbvQpAttr(MemorySegment struct, int mask) {
+    this.struct = IbvStructs.copy(struct);
+    this.mask = mask;
+  }
+
+  /**
+   * Takes over what C filled in.
+   *
+   * @param mask of {@link IbvQpAttrMask}
+   */
+  public static IbvQpAttr read(MemorySegment struct, int mask) {
+    return new IbvQpAttr(struct, mask);
+  }
+
+  /** As {@code struct ibv_qp_attr}. */
+  public MemorySegment write(SegmentAllocator allocator) {
+    return LAYOUT.allocate(allocator).copyFrom(struct);
+  }
+
+  /** Which attributes were set, of {@link IbvQpAttrMask}. */
+  public int mask() {
+    return mask;
+  }
+
+  /** The next state. */
+  public IbvQpAttr state(IbvQpState value) {
+    return set("qp_state", value.value(), IbvQpAttrMask.STATE);
+  }
+
+  public IbvQpState state() {
+    return CConstant.of(IbvQpState.class, number("qp_state"));
+  }
+
+  /** The state that it is assumed to be in. */
+  public IbvQpAttr curState(IbvQpState value) {
+    return set("cur_qp_state", value.value(), IbvQpAttrMask.CUR_STATE);
+  }
+
+  public IbvQpState curState() {
+    return CConstant.of(IbvQpState.class, number("cur_qp_state"));
+  }
+
+  public IbvQpAttr pathMtu(IbvMtu value) {
+    return set("path_mtu", value.value(), IbvQpAttrMask.PATH_MTU);
+  }
+
+  public IbvMtu pathMtu() {
+    return CConstant.of(IbvMtu.class, number("path_mtu"));
+  }
+
+  public IbvQpAttr pathMigState(IbvMigState value) {
+    return set("path_mig_state", value.value(), IbvQpAttrMask.PATH_MIG_STATE);
+  }
+
+  public IbvMigState pathMigState() {
+    return CConstant.of(IbvMigState.class, number("path_mig_state"));
+  }
+
+  /** Of datagrams that are accepted. */
+  public IbvQpAttr qkey(int value) {
+    return set("qkey", value, IbvQpAttrMask.QKEY);
+  }
+
+  public int qkey() {
+    return number("qkey");
+  }
+
+  /** First packet sequence number that is expected, 24 bits. */
+  public IbvQpAttr rqPsn(int value) {
+    return set("rq_psn", value, IbvQpAttrMask.RQ_PSN);
+  }
+
+  public int rqPsn() {
+    return number("rq_psn");
+  }
+
+  /** First packet sequence number that is sent, 24 bits. */
+  public IbvQpAttr sqPsn(int value) {
+    return set("sq_psn", value, IbvQpAttrMask.SQ_PSN);
+  }
+
+  public int sqPsn() {
+    return number("sq_psn");
+  }
+
+  /** 24 bits. */
+  public IbvQpAttr destQpNum(int value) {
+    return set("dest_qp_num", value, IbvQpAttrMask.DEST_QPN);
+  }
+
+  public int destQpNum() {
+    return number("dest_qp_num");
+  }
+
+  /** What the peer may do, of {@link IbvAccess}. */
+  public IbvQpAttr accessFlags(int value) {
+    return set("qp_access_flags", value, IbvQpAttrMask.ACCESS_FLAGS);
+  }
+
+  public int accessFlags() {
+    return number("qp_access_flags");
+  }
+
+  public IbvQpAttr pkeyIndex(int value) {
+    return set("pkey_index", value, IbvQpAttrMask.PKEY_INDEX);
+  }
+
+  public int pkeyIndex() {
+    return number("pkey_index");
+  }
+
+  /** 1 for an SQ_DRAINED event. */
+  public IbvQpAttr enSqdAsyncNotify(int value) {
+    return set("en_sqd_async_notify", value, IbvQpAttrMask.EN_SQD_ASYNC_NOTIFY);
+  }
+
+  public int enSqdAsyncNotify() {
+    return number("en_sqd_async_notify");
+  }
+
+  /** READs and atomics under way as initiator. */
+  public IbvQpAttr maxRdAtomic(int value) {
+    return set("max_rd_atomic", value, IbvQpAttrMask.MAX_QP_RD_ATOMIC);
+  }
+
+  public int maxRdAtomic() {
+    return number("max_rd_atomic");
+  }
+
+  /** READs and atomics served at a time. */
+  public IbvQpAttr maxDestRdAtomic(int value) {
+    return set("max_dest_rd_atomic", value, IbvQpAttrMask.MAX_DEST_RD_ATOMIC);
+  }
+
+  public int maxDestRdAtomic() {
+    return number("max_dest_rd_atomic");
+  }
+
+  /** Code 0 to 31. */
+  public IbvQpAttr minRnrTimer(int value) {
+    return set("min_rnr_timer", value, IbvQpAttrMask.MIN_RNR_TIMER);
+  }
+
+  public int minRnrTimer() {
+    return number("min_rnr_timer");
+  }
+
+  /** From 1. */
+  public IbvQpAttr port(int value) {
+    return set("port_num", value, IbvQpAttrMask.PORT);
+  }
+
+  public int port() {
+    return number("port_num");
+  }
+
+  /** 4.096 us x 2^n; 0 is for ever. */
+  public IbvQpAttr timeout(int value) {
+    return set("timeout", value, IbvQpAttrMask.TIMEOUT);
+  }
+
+  public int timeout() {
+    return number("timeout");
+  }
+
+  /** 0 to 7. */
+  public IbvQpAttr retryCnt(int value) {
+    return set("retry_cnt", value, IbvQpAttrMask.RETRY_CNT);
+  }
+
+  public int retryCnt() {
+    return number("retry_cnt");
+  }
+
+  /** 0 to 7; 7 is for ever. */
+  public IbvQpAttr rnrRetry(int value) {
+    return set("rnr_retry", value, IbvQpAttrMask.RNR_RETRY);
+  }
+
+  public int rnrRetry() {
+    return number("rnr_retry");
+  }
+
+  /** kbps, of packet pacing. */
+  public IbvQpAttr rateLimit(int value) {
+    return set("rate_limit", value, IbvQpAttrMask.RATE_LIMIT);
+  }
+
+  public int rateLimit() {
+    return number("rate_limit");
+  }
+
+  /** The address vector of the peer. */
+  public IbvQpAttr addressVector(IbvAhAttr address) {
+    address.write(LAYOUT.part(struct, "ah_attr"));
+    mask |= IbvQpAttrMask.AV;
+    return this;
+  }
+
+  public IbvAhAttr addressVector() {
+    return IbvAhAttr.read(LAYOUT.part(struct, "ah_attr"));
+  }
+
+  /** The path that automatic path migration changes to. */
+  public IbvQpAttr alternatePath(IbvAhAttr address, int pkeyIndex, int timeout) {
+    address.write(LAYOUT.part(struct, "alt_ah_attr"));
+    LAYOUT.set(struct, "alt_port_num", address.port());
+    LAYOUT.set(struct, "alt_pkey_index", pkeyIndex);
+    return set("alt_timeout", timeout, IbvQpAttrMask.ALT_PATH);
+  }
+
+  public IbvQpAttr cap(IbvQpCap cap) {
+    cap.write(LAYOUT.part(struct, "cap"));
+    mask |= IbvQpAttrMask.CAP;
+    return this;
+  }
+
+  public IbvQpCap cap() {
+    return IbvQpCap.read(LAYOUT.part(struct, "cap"));
+  }
+
+  /** Whether the send queue is being drained, in SQD. */
+  public boolean sqDraining() {
+    return number("sq_draining") != 0;
+  }
+
+  private int number(String member) {
+    return LAYOUT.getInt(struct, member);
+  }
+
+  private IbvQpAttr set(String member, int value, int bit) {
+    LAYOUT.set(struct, member, value);
+    mask |= bit;
+    return this;
+  }
+}

@@ -1,0 +1,121 @@
+package dev.sluice.rdma.verbs.ibv;
+
+import dev.sluice.rdma.VerbsException;
+import java.lang.foreign.Arena;
+
+/**
+ * A chain of {@code struct ibv_send_wr} (ibv_post_send(3)). Each method after {@link #add}
+ * completes the request that was added last.
+ */
+public final class IbvSendWrList extends IbvWrList {
+  private static final long OPCODE = IbvStructs.SEND_WR.offset("opcode");
+  private static final long SEND_FLAGS = IbvStructs.SEND_WR.offset("send_flags");
+  private static final long IMM_DATA = IbvStructs.SEND_WR.offset("imm_data");
+  private static final long RDMA_ADDR = IbvStructs.SEND_WR_RDMA.offset("wr.rdma.remote_addr");
+  private static final long RDMA_RKEY = IbvStructs.SEND_WR_RDMA.offset("wr.rdma.rkey");
+  private static final long ATOMIC_ADDR = IbvStructs.SEND_WR.offset("wr.atomic.remote_addr");
+  private static final long ATOMIC_COMPARE_ADD = IbvStructs.SEND_WR.offset("wr.atomic.compare_add");
+  private static final long ATOMIC_SWAP = IbvStructs.SEND_WR.offset("wr.atomic.swap");
+  private static final long ATOMIC_RKEY = IbvStructs.SEND_WR.offset("wr.atomic.rkey");
+  private static final long UD_AH = IbvStructs.SEND_WR_UD.offset("wr.ud.ah");
+  private static final long UD_QPN = IbvStructs.SEND_WR_UD.offset("wr.ud.remote_qpn");
+  private static final long UD_QKEY = IbvStructs.SEND_WR_UD.offset("wr.ud.remote_qkey");
+  private static final long BIND_MW = IbvStructs.SEND_WR.offset("bind_mw.mw");
+  private static final long BIND_RKEY = IbvStructs.SEND_WR.offset("bind_mw.rkey");
+  private static final long BIND_INFO = IbvStructs.SEND_WR.offset("bind_mw.bind_info");
+  private static final long BIND_MR = BIND_INFO + IbvStructs.MW_BIND_INFO.offset("mr");
+  private static final long BIND_ADDR = BIND_INFO + IbvStructs.MW_BIND_INFO.offset("addr");
+  private static final long BIND_LENGTH = BIND_INFO + IbvStructs.MW_BIND_INFO.offset("length");
+  private static final long BIND_ACCESS =
+      BIND_INFO + IbvStructs.MW_BIND_INFO.offset("mw_access_flags");
+
+  /**
+   * @param arena owns the memory, and is to be closed by its owner after the last use of the list
+   * @param capacity requests
+   * @param maxSge scatter/gather entries of a request
+   */
+  public IbvSendWrList(Arena arena, int capacity, int maxSge) {
+    super(arena, IbvStructs.SEND_WR, capacity, maxSge);
+  }
+
+  /**
+   * Adds a request.
+   *
+   * @param flags of {@link IbvSendFlags}
+   */
+  public IbvSendWrList add(long wrId, IbvWrOpcode opcode, int flags) {
+    addRequest(wrId);
+    set(OPCODE, opcode.value());
+    set(SEND_FLAGS, flags);
+    return this;
+  }
+
+  /**
+   * Local memory: source of SEND and WRITE, target of READ and atomics.
+   *
+   * @param length bytes
+   */
+  public IbvSendWrList sge(long address, int length, int lkey) {
+    addSge(address, length, lkey);
+    return this;
+  }
+
+  /** Remote memory of a READ or WRITE. */
+  public IbvSendWrList rdma(long remoteAddress, int rkey) {
+    set(RDMA_ADDR, remoteAddress);
+    set(RDMA_RKEY, rkey);
+    return this;
+  }
+
+  /**
+   * Remote memory and operands of an atomic.
+   *
+   * @param compareAdd what a compare-and-swap compares with, or a fetch-and-add adds
+   * @param swap what a compare-and-swap stores
+   */
+  public IbvSendWrList atomic(long remoteAddress, int rkey, long compareAdd, long swap) {
+    set(ATOMIC_ADDR, remoteAddress);
+    set(ATOMIC_COMPARE_ADD, compareAdd);
+    set(ATOMIC_SWAP, swap);
+    set(ATOMIC_RKEY, rkey);
+    return this;
+  }
+
+  /** Destination of a datagram. */
+  public IbvSendWrList datagram(IbvAh ah, int remoteQpNumber, int remoteQkey)
+      throws VerbsException {
+    set(UD_AH, ah.pointer().address());
+    set(UD_QPN, remoteQpNumber);
+    set(UD_QKEY, remoteQkey);
+    return this;
+  }
+
+  /** Immediate data; the wire has them in network byte order, the receiver gets the same number. */
+  public IbvSendWrList immediate(int data) {
+    set(IMM_DATA, Integer.reverseBytes(data));
+    return this;
+  }
+
+  /** The key that a LOCAL_INV invalidates here, or a SEND_WITH_INV at the receiver. */
+  public IbvSendWrList invalidate(int rkey) {
+    set(IMM_DATA, rkey);
+    return this;
+  }
+
+  /**
+   * The type 2 memory window that a BIND_MW binds.
+   *
+   * @param rkey the window's next key (ibv_inc_rkey(3))
+   * @param access of {@link IbvAccess}
+   */
+  public IbvSendWrList bind(IbvMw mw, int rkey, IbvMr mr, long address, long length, int access)
+      throws VerbsException {
+    set(BIND_MW, mw.pointer().address());
+    set(BIND_RKEY, rkey);
+    set(BIND_MR, mr.pointer().address());
+    set(BIND_ADDR, address);
+    set(BIND_LENGTH, length);
+    set(BIND_ACCESS, access);
+    return this;
+  }
+}

@@ -1,0 +1,457 @@
+package dev.sluice.rdma.verbs.ibv;
+
+import static dev.sluice.rdma.verbs.ffi.CStruct.bytes;
+import static dev.sluice.rdma.verbs.ffi.CStruct.pointer;
+import static dev.sluice.rdma.verbs.ffi.CStruct.struct;
+import static dev.sluice.rdma.verbs.ffi.CStruct.u16;
+import static dev.sluice.rdma.verbs.ffi.CStruct.u32;
+import static dev.sluice.rdma.verbs.ffi.CStruct.u64;
+import static dev.sluice.rdma.verbs.ffi.CStruct.u8;
+import static dev.sluice.rdma.verbs.ffi.CStruct.words;
+
+import dev.sluice.rdma.verbs.ffi.CStruct;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * The structures of {@code infiniband/verbs.h}, member by member. A test compiles a C program
+ * against the installed header and compares sizes and offsets.
+ */
+public final class IbvStructs {
+  /** Aligned as its {@code struct global} of two 64-bit numbers is. */
+  public static final CStruct GID = CStruct.of("union ibv_gid", words("raw", 2));
+
+  static final CStruct GID_ENTRY =
+      CStruct.of(
+          "struct ibv_gid_entry",
+          struct("gid", GID),
+          u32("gid_index"),
+          u32("port_num"),
+          u32("gid_type"),
+          u32("ndev_ifindex"));
+
+  static final CStruct DEVICE_ATTR =
+      CStruct.of(
+          "struct ibv_device_attr",
+          bytes("fw_ver", 64),
+          u64("node_guid"),
+          u64("sys_image_guid"),
+          u64("max_mr_size"),
+          u64("page_size_cap"),
+          u32("vendor_id"),
+          u32("vendor_part_id"),
+          u32("hw_ver"),
+          u32("max_qp"),
+          u32("max_qp_wr"),
+          u32("device_cap_flags"),
+          u32("max_sge"),
+          u32("max_sge_rd"),
+          u32("max_cq"),
+          u32("max_cqe"),
+          u32("max_mr"),
+          u32("max_pd"),
+          u32("max_qp_rd_atom"),
+          u32("max_ee_rd_atom"),
+          u32("max_res_rd_atom"),
+          u32("max_qp_init_rd_atom"),
+          u32("max_ee_init_rd_atom"),
+          u32("atomic_cap"),
+          u32("max_ee"),
+          u32("max_rdd"),
+          u32("max_mw"),
+          u32("max_raw_ipv6_qp"),
+          u32("max_raw_ethy_qp"),
+          u32("max_mcast_grp"),
+          u32("max_mcast_qp_attach"),
+          u32("max_total_mcast_qp_attach"),
+          u32("max_ah"),
+          u32("max_fmr"),
+          u32("max_map_per_fmr"),
+          u32("max_srq"),
+          u32("max_srq_wr"),
+          u32("max_srq_sge"),
+          u16("max_pkeys"),
+          u8("local_ca_ack_delay"),
+          u8("phys_port_cnt"));
+
+  static final CStruct ODP_CAPS =
+      CStruct.of(
+          "struct ibv_odp_caps",
+          u64("general_caps"),
+          u32("per_transport_caps.rc_odp_caps"),
+          u32("per_transport_caps.uc_odp_caps"),
+          u32("per_transport_caps.ud_odp_caps"));
+
+  /** The members that every version since on-demand paging has; newer ones follow them. */
+  static final CStruct DEVICE_ATTR_EX =
+      CStruct.of(
+              "struct ibv_device_attr_ex",
+              struct("orig_attr", DEVICE_ATTR),
+              u32("comp_mask"),
+              struct("odp_caps", ODP_CAPS),
+              u64("completion_timestamp_mask"),
+              u64("hca_core_clock"),
+              u64("device_cap_flags_ex"))
+          .ofSize(400);
+
+  static final CStruct PORT_ATTR =
+      CStruct.of(
+          "struct ibv_port_attr",
+          u32("state"),
+          u32("max_mtu"),
+          u32("active_mtu"),
+          u32("gid_tbl_len"),
+          u32("port_cap_flags"),
+          u32("max_msg_sz"),
+          u32("bad_pkey_cntr"),
+          u32("qkey_viol_cntr"),
+          u16("pkey_tbl_len"),
+          u16("lid"),
+          u16("sm_lid"),
+          u8("lmc"),
+          u8("max_vl_num"),
+          u8("sm_sl"),
+          u8("subnet_timeout"),
+          u8("init_type_reply"),
+          u8("active_width"),
+          u8("active_speed"),
+          u8("phys_state"),
+          u8("link_layer"),
+          u8("flags"),
+          u16("port_cap_flags2"));
+
+  static final CStruct DEVICE =
+      CStruct.of(
+          "struct ibv_device",
+          words("_ops", 2),
+          u32("node_type"),
+          u32("transport_type"),
+          bytes("name", 64),
+          bytes("dev_name", 64),
+          bytes("dev_path", 256),
+          bytes("ibdev_path", 256));
+
+  static final CStruct CONTEXT_OPS =
+      CStruct.of(
+          "struct ibv_context_ops",
+          pointer("_compat_query_device"),
+          pointer("_compat_query_port"),
+          pointer("_compat_alloc_pd"),
+          pointer("_compat_dealloc_pd"),
+          pointer("_compat_reg_mr"),
+          pointer("_compat_rereg_mr"),
+          pointer("_compat_dereg_mr"),
+          pointer("alloc_mw"),
+          pointer("bind_mw"),
+          pointer("dealloc_mw"),
+          pointer("_compat_create_cq"),
+          pointer("poll_cq"),
+          pointer("req_notify_cq"),
+          pointer("_compat_cq_event"),
+          pointer("_compat_resize_cq"),
+          pointer("_compat_destroy_cq"),
+          pointer("_compat_create_srq"),
+          pointer("_compat_modify_srq"),
+          pointer("_compat_query_srq"),
+          pointer("_compat_destroy_srq"),
+          pointer("post_srq_recv"),
+          pointer("_compat_create_qp"),
+          pointer("_compat_query_qp"),
+          pointer("_compat_modify_qp"),
+          pointer("_compat_destroy_qp"),
+          pointer("post_send"),
+          pointer("post_recv"),
+          pointer("_compat_create_ah"),
+          pointer("_compat_destroy_ah"),
+          pointer("_compat_attach_mcast"),
+          pointer("_compat_detach_mcast"),
+          pointer("_compat_async_event"));
+
+  static final CStruct CONTEXT =
+      CStruct.of(
+              "struct ibv_context",
+              pointer("device"),
+              struct("ops", CONTEXT_OPS),
+              u32("cmd_fd"),
+              u32("async_fd"),
+              u32("num_comp_vectors"),
+              words("mutex", 5),
+              pointer("abi_compat"))
+          .ofSize(328);
+
+  static final CStruct PD = CStruct.of("struct ibv_pd", pointer("context"), u32("handle"));
+
+  static final CStruct MR =
+      CStruct.of(
+          "struct ibv_mr",
+          pointer("context"),
+          pointer("pd"),
+          pointer("addr"),
+          u64("length"),
+          u32("handle"),
+          u32("lkey"),
+          u32("rkey"));
+
+  static final CStruct MW =
+      CStruct.of(
+          "struct ibv_mw",
+          pointer("context"),
+          pointer("pd"),
+          u32("rkey"),
+          u32("handle"),
+          u32("type"));
+
+  static final CStruct MW_BIND_INFO =
+      CStruct.of(
+          "struct ibv_mw_bind_info",
+          pointer("mr"),
+          u64("addr"),
+          u64("length"),
+          u32("mw_access_flags"));
+
+  static final CStruct MW_BIND =
+      CStruct.of(
+          "struct ibv_mw_bind", u64("wr_id"), u32("send_flags"), struct("bind_info", MW_BIND_INFO));
+
+  public static final CStruct GLOBAL_ROUTE =
+      CStruct.of(
+          "struct ibv_global_route",
+          struct("dgid", GID),
+          u32("flow_label"),
+          u8("sgid_index"),
+          u8("hop_limit"),
+          u8("traffic_class"));
+
+  public static final CStruct AH_ATTR =
+      CStruct.of(
+          "struct ibv_ah_attr",
+          struct("grh", GLOBAL_ROUTE),
+          u16("dlid"),
+          u8("sl"),
+          u8("src_path_bits"),
+          u8("static_rate"),
+          u8("is_global"),
+          u8("port_num"));
+
+  static final CStruct SRQ_ATTR =
+      CStruct.of("struct ibv_srq_attr", u32("max_wr"), u32("max_sge"), u32("srq_limit"));
+
+  static final CStruct SRQ_INIT_ATTR =
+      CStruct.of("struct ibv_srq_init_attr", pointer("srq_context"), struct("attr", SRQ_ATTR));
+
+  public static final CStruct QP_CAP =
+      CStruct.of(
+          "struct ibv_qp_cap",
+          u32("max_send_wr"),
+          u32("max_recv_wr"),
+          u32("max_send_sge"),
+          u32("max_recv_sge"),
+          u32("max_inline_data"));
+
+  public static final CStruct QP_INIT_ATTR =
+      CStruct.of(
+          "struct ibv_qp_init_attr",
+          pointer("qp_context"),
+          pointer("send_cq"),
+          pointer("recv_cq"),
+          pointer("srq"),
+          struct("cap", QP_CAP),
+          u32("qp_type"),
+          u32("sq_sig_all"));
+
+  public static final CStruct QP_ATTR =
+      CStruct.of(
+          "struct ibv_qp_attr",
+          u32("qp_state"),
+          u32("cur_qp_state"),
+          u32("path_mtu"),
+          u32("path_mig_state"),
+          u32("qkey"),
+          u32("rq_psn"),
+          u32("sq_psn"),
+          u32("dest_qp_num"),
+          u32("qp_access_flags"),
+          struct("cap", QP_CAP),
+          struct("ah_attr", AH_ATTR),
+          struct("alt_ah_attr", AH_ATTR),
+          u16("pkey_index"),
+          u16("alt_pkey_index"),
+          u8("en_sqd_async_notify"),
+          u8("sq_draining"),
+          u8("max_rd_atomic"),
+          u8("max_dest_rd_atomic"),
+          u8("min_rnr_timer"),
+          u8("port_num"),
+          u8("timeout"),
+          u8("retry_cnt"),
+          u8("rnr_retry"),
+          u8("alt_port_num"),
+          u8("alt_timeout"),
+          u32("rate_limit"));
+
+  static final CStruct QP =
+      CStruct.of(
+              "struct ibv_qp",
+              pointer("context"),
+              pointer("qp_context"),
+              pointer("pd"),
+              pointer("send_cq"),
+              pointer("recv_cq"),
+              pointer("srq"),
+              u32("handle"),
+              u32("qp_num"),
+              u32("state"),
+              u32("qp_type"))
+          .ofSize(160);
+
+  static final CStruct SRQ =
+      CStruct.of(
+              "struct ibv_srq",
+              pointer("context"),
+              pointer("srq_context"),
+              pointer("pd"),
+              u32("handle"))
+          .ofSize(128);
+
+  static final CStruct CQ =
+      CStruct.of(
+              "struct ibv_cq",
+              pointer("context"),
+              pointer("channel"),
+              pointer("cq_context"),
+              u32("handle"),
+              u32("cqe"))
+          .ofSize(128);
+
+  static final CStruct COMP_CHANNEL =
+      CStruct.of("struct ibv_comp_channel", pointer("context"), u32("fd"), u32("refcnt"));
+
+  static final CStruct AH =
+      CStruct.of("struct ibv_ah", pointer("context"), pointer("pd"), u32("handle"));
+
+  static final CStruct ASYNC_EVENT =
+      CStruct.of("struct ibv_async_event", u64("element"), u32("event_type"));
+
+  static final CStruct SGE = CStruct.of("struct ibv_sge", u64("addr"), u32("length"), u32("lkey"));
+
+  static final CStruct SEND_WR =
+      CStruct.of(
+          "struct ibv_send_wr",
+          u64("wr_id"),
+          pointer("next"),
+          pointer("sg_list"),
+          u32("num_sge"),
+          u32("opcode"),
+          u32("send_flags"),
+          u32("imm_data"),
+          u64("wr.atomic.remote_addr"),
+          u64("wr.atomic.compare_add"),
+          u64("wr.atomic.swap"),
+          u32("wr.atomic.rkey"),
+          u32("qp_type.xrc.remote_srqn"),
+          pointer("bind_mw.mw"),
+          u32("bind_mw.rkey"),
+          struct("bind_mw.bind_info", MW_BIND_INFO));
+
+  /** The other views of {@code union wr} in {@link #SEND_WR}, each with what comes before it. */
+  static final CStruct SEND_WR_RDMA =
+      CStruct.of(
+              "struct ibv_send_wr",
+              bytes("", SEND_WR.offset("wr.atomic.remote_addr")),
+              u64("wr.rdma.remote_addr"),
+              u32("wr.rdma.rkey"))
+          .ofSize(SEND_WR.size());
+
+  static final CStruct SEND_WR_UD =
+      CStruct.of(
+              "struct ibv_send_wr",
+              bytes("", SEND_WR.offset("wr.atomic.remote_addr")),
+              pointer("wr.ud.ah"),
+              u32("wr.ud.remote_qpn"),
+              u32("wr.ud.remote_qkey"))
+          .ofSize(SEND_WR.size());
+
+  static final CStruct RECV_WR =
+      CStruct.of(
+          "struct ibv_recv_wr", u64("wr_id"), pointer("next"), pointer("sg_list"), u32("num_sge"));
+
+  static final CStruct WC =
+      CStruct.of(
+          "struct ibv_wc",
+          u64("wr_id"),
+          u32("status"),
+          u32("opcode"),
+          u32("vendor_err"),
+          u32("byte_len"),
+          u32("imm_data"),
+          u32("qp_num"),
+          u32("src_qp"),
+          u32("wc_flags"),
+          u16("pkey_index"),
+          u16("slid"),
+          u8("sl"),
+          u8("dlid_path_bits"));
+
+  /**
+   * The end of {@code struct verbs_context}, which holds the extended operations and lies right
+   * before its {@code struct ibv_context}: it grows at its start, so offsets count from its end.
+   */
+  static final CStruct VERBS_CONTEXT =
+      CStruct.of(
+          "struct verbs_context",
+          pointer("query_port"),
+          pointer("advise_mr"),
+          words("alloc_null_mr", 1),
+          words("read_counters", 24),
+          pointer("query_device_ex"),
+          words("ibv_destroy_flow", 11),
+          u64("sz"),
+          struct("context", CONTEXT));
+
+  /** All of them, for the test. */
+  static final List<CStruct> ALL =
+      List.of(
+          GID,
+          GID_ENTRY,
+          DEVICE_ATTR,
+          ODP_CAPS,
+          DEVICE_ATTR_EX,
+          PORT_ATTR,
+          DEVICE,
+          CONTEXT_OPS,
+          CONTEXT,
+          PD,
+          MR,
+          MW,
+          MW_BIND_INFO,
+          MW_BIND,
+          GLOBAL_ROUTE,
+          AH_ATTR,
+          SRQ_ATTR,
+          SRQ_INIT_ATTR,
+          QP_CAP,
+          QP_INIT_ATTR,
+          QP_ATTR,
+          QP,
+          SRQ,
+          CQ,
+          COMP_CHANNEL,
+          AH,
+          ASYNC_EVENT,
+          SGE,
+          SEND_WR,
+          SEND_WR_RDMA,
+          SEND_WR_UD,
+          RECV_WR,
+          WC,
+          VERBS_CONTEXT);
+
+  private IbvStructs() {}
+
+  /** A structure on the heap, which nobody has to free. */
+  static MemorySegment copy(MemorySegment struct) {
+    long words = (struct.byteSize() + Long.BYTES - 1) / Long.BYTES;
+    MemorySegment copy = MemorySegment.ofArray(new long[(int) words]);
+    return copy.copyFrom(struct);
+  }
+}
