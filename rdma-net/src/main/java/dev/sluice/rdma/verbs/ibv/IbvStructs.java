@@ -348,6 +348,8 @@ public final class IbvStructs {
           u64("wr.atomic.compare_add"),
           u64("wr.atomic.swap"),
           u32("wr.atomic.rkey"),
+          // The union ends at a multiple of its alignment.
+          bytes("", 4),
           u32("qp_type.xrc.remote_srqn"),
           pointer("bind_mw.mw"),
           u32("bind_mw.rkey"),
