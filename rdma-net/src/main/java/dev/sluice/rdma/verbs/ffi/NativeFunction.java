@@ -88,6 +88,14 @@ public final class NativeFunction {
     return new NativeFunction(prototype, failure, descriptor, () -> pointer);
   }
 
+  String name() {
+    return name;
+  }
+
+  FunctionDescriptor descriptor() {
+    return descriptor;
+  }
+
   /**
    * Calls a function that returns an int.
    *

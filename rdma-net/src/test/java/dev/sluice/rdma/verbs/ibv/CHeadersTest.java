@@ -1,0 +1,177 @@
+package dev.sluice.rdma.verbs.ibv;
+
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ffi.CCompiler;
+import dev.sluice.rdma.verbs.ffi.CConstant;
+import dev.sluice.rdma.verbs.ffi.CHeader;
+import dev.sluice.rdma.verbs.ffi.CPrototypes;
+import dev.sluice.rdma.verbs.ffi.CStruct;
+import dev.sluice.rdma.verbs.ffi.NativeFunction;
+import dev.sluice.rdma.verbs.ffi.NeedsCHeader;
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The binding's structures, constants and functions are those of the installed C headers. */
+class CHeadersTest {
+  private static final String VERBS = "infiniband/verbs.h";
+
+  /** What comes before a constant's name in C. */
+  private static final Map<Class<?>, String> PREFIXES =
+      Map.ofEntries(
+          entry(IbvAccess.class, "IBV_ACCESS_"),
+          entry(IbvAtomicCap.class, "IBV_ATOMIC_"),
+          entry(IbvDeviceCaps.class, "IBV_DEVICE_"),
+          entry(IbvEventType.class, "IBV_EVENT_"),
+          entry(IbvForkStatus.class, "IBV_FORK_"),
+          entry(IbvGidType.class, "IBV_GID_TYPE_"),
+          entry(IbvLinkLayer.class, "IBV_LINK_LAYER_"),
+          entry(IbvMigState.class, "IBV_MIG_"),
+          entry(IbvMtu.class, "IBV_"),
+          entry(IbvMwType.class, "IBV_MW_"),
+          entry(IbvNodeType.class, "IBV_NODE_"),
+          entry(IbvOdpCaps.class, "IBV_ODP_"),
+          entry(IbvOdpTransportCaps.class, "IBV_ODP_"),
+          entry(IbvPortCaps.class, "IBV_PORT_"),
+          entry(IbvPortState.class, "IBV_PORT_"),
+          entry(IbvQpAttrMask.class, "IBV_QP_"),
+          entry(IbvQpState.class, "IBV_QPS_"),
+          entry(IbvQpType.class, "IBV_QPT_"),
+          entry(IbvRate.class, "IBV_"),
+          entry(IbvReregFlags.class, "IBV_REREG_MR_"),
+          entry(IbvSendFlags.class, "IBV_SEND_"),
+          entry(IbvSrqAttrMask.class, "IBV_SRQ_"),
+          entry(IbvTransportType.class, "IBV_TRANSPORT_"),
+          entry(IbvWcFlags.class, "IBV_WC_"),
+          entry(IbvWcOpcode.class, "IBV_WC_"),
+          entry(IbvWcStatus.class, "IBV_WC_"),
+          entry(IbvWrOpcode.class, "IBV_WR_"));
+
+  /** Members of VERBS_CONTEXT that stand for several pointers, which Java leaves out. */
+  private static final Set<String> SEVERAL_POINTERS = Set.of("read_counters", "ibv_destroy_flow");
+
+  @Test
+  @NeedsCHeader(VERBS)
+  void structuresAreLaidOutAsInC(@TempDir Path directory) throws IOException {
+    CHeader header = new CHeader(VERBS);
+    for (CStruct type : IbvStructs.ALL) {
+      if (type == IbvStructs.VERBS_CONTEXT) {
+        expectEndOfVerbsContext(header, type);
+      } else if (type == IbvStructs.DEVICE_ATTR_EX) {
+        header.structThatGrows(type);
+      } else {
+        header.struct(type);
+      }
+    }
+    header.assertAgrees(new CCompiler(directory));
+  }
+
+  private static void expectEndOfVerbsContext(CHeader header, CStruct type) {
+    for (String member : type.members()) {
+      header.offsetFromEnd(type, member);
+      if (!SEVERAL_POINTERS.contains(member)) {
+        header.memberSize(type, member);
+      }
+    }
+  }
+
+  @Test
+  @NeedsCHeader(VERBS)
+  void constantsHaveTheirValuesInC(@TempDir Path directory) throws Exception {
+    CHeader header = new CHeader(VERBS);
+    for (Map.Entry<Class<?>, String> type : PREFIXES.entrySet()) {
+      header.constants(type.getKey(), type.getValue());
+    }
+    header.assertAgrees(new CCompiler(directory));
+  }
+
+  @Test
+  @NeedsCHeader("errno.h")
+  void errorNumbersHaveTheirValuesInC(@TempDir Path directory) throws Exception {
+    new CHeader("errno.h")
+        .constants(VerbsException.class, "")
+        .assertAgrees(new CCompiler(directory));
+  }
+
+  @Test
+  void everyEnumAndClassOfFlagsIsCompared() throws Exception {
+    Path classes =
+        Path.of(IbvStructs.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    Path folder = classes.resolve(IbvStructs.class.getPackageName().replace('.', '/'));
+    List<Class<?>> constants = new ArrayList<>();
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file : files.filter(path -> path.toString().endsWith(".class")).toList()) {
+        String name = file.getFileName().toString().replace(".class", "");
+        if (name.equals("package-info")) {
+          continue;
+        }
+        Class<?> type = Class.forName(IbvStructs.class.getPackageName() + "." + name);
+        if (CConstant.class.isAssignableFrom(type) || holdsFlags(type)) {
+          constants.add(type);
+        }
+      }
+    }
+    assertThat(PREFIXES.keySet()).containsExactlyInAnyOrderElementsOf(constants);
+  }
+
+  private static boolean holdsFlags(Class<?> type) {
+    return type.getFields().length > 0
+        && Arrays.stream(type.getFields()).allMatch(field -> field.getType() == int.class);
+  }
+
+  @Test
+  void everyStructureIsCompared() throws IllegalAccessException {
+    for (Field field : IbvStructs.class.getDeclaredFields()) {
+      if (field.getType() == CStruct.class) {
+        assertThat(IbvStructs.ALL).as(field.getName()).contains((CStruct) field.get(null));
+      }
+    }
+  }
+
+  @Test
+  @NeedsCHeader(VERBS)
+  void functionsHaveTheirParametersInC() throws Exception {
+    CPrototypes prototypes = new CPrototypes(VERBS);
+    for (NativeFunction function : functions()) {
+      prototypes.assertDeclares(function);
+    }
+  }
+
+  @Test
+  void functionsAreExportedByTheLibrary() throws IllegalAccessException {
+    try {
+      LibIbverbs.LIBRARY.require();
+    } catch (ProviderUnavailableException e) {
+      Assumptions.abort(e.getMessage());
+    }
+    for (NativeFunction function : functions()) {
+      CPrototypes.assertExported(LibIbverbs.LIBRARY, function);
+    }
+  }
+
+  private static List<NativeFunction> functions() throws IllegalAccessException {
+    List<NativeFunction> functions = new ArrayList<>();
+    for (Field field : LibIbverbs.class.getDeclaredFields()) {
+      if (Modifier.isStatic(field.getModifiers()) && field.getType() == NativeFunction.class) {
+        functions.add((NativeFunction) field.get(null));
+      }
+    }
+    assertThat(functions).hasSizeGreaterThan(40);
+    return functions;
+  }
+}
