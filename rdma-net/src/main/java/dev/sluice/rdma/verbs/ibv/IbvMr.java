@@ -33,6 +33,11 @@ public final class IbvMr extends NativeObject {
     return IbvStructs.MR.getInt(struct, "rkey");
   }
 
+  /** Whether a window may be bound to it. */
+  boolean sharesPdWith(IbvMw mw) {
+    return IbvStructs.MR.getPointer(struct, "pd").equals(mw.pdPointer());
+  }
+
   /** Memory windows are bound to regions, and queue pairs may be using them. */
   @Override
   protected int rank() {

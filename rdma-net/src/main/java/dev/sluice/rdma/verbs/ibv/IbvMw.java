@@ -29,6 +29,10 @@ public final class IbvMw extends NativeObject {
     return IbvStructs.MW.getInt(struct, "rkey");
   }
 
+  MemorySegment pdPointer() {
+    return IbvStructs.MW.getPointer(struct, "pd");
+  }
+
   /** The next key of the same window, which a type 2 bind needs (ibv_inc_rkey(3)). */
   public static int nextRkey(int rkey) {
     return rkey & 0xffffff00 | rkey + 1 & 0xff;

@@ -101,14 +101,20 @@ public final class IbvQp extends NativeObject {
    *
    * @param mr null to unbind
    * @param access of {@link IbvAccess}
-   * @throws VerbsException EINVAL for a type 2 window
+   * @throws VerbsException EINVAL for a type 2 window, or for memory without a region; EPERM when
+   *     window and region are of different domains
    */
   public void bindMw(
       IbvMw mw, long wrId, int sendFlags, IbvMr mr, long addr, long length, int access)
       throws VerbsException {
     if (mw.type() != IbvMwType.TYPE_1) {
-      throw new VerbsException(
-          "ibv_bind_mw(" + mw + ")", VerbsException.EINVAL, "only type 1 windows are bound so");
+      throw notBound(mw, VerbsException.EINVAL, "only type 1 windows are bound so");
+    }
+    if (mr == null && (addr != 0 || length != 0)) {
+      throw notBound(mw, VerbsException.EINVAL, "there is no region for this memory");
+    }
+    if (mr != null && !mr.sharesPdWith(mw)) {
+      throw notBound(mw, VerbsException.EPERM, "the region is of another protection domain");
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment bind = IbvStructs.MW_BIND.allocate(arena);
@@ -121,6 +127,10 @@ public final class IbvQp extends NativeObject {
       IbvStructs.MW_BIND_INFO.set(info, "mw_access_flags", access);
       context.extendedOps().bindMw().call(pointer(), mw.pointer(), bind);
     }
+  }
+
+  private static VerbsException notBound(IbvMw mw, int errno, String reason) {
+    return new VerbsException("ibv_bind_mw(" + mw + ")", errno, reason);
   }
 
   /** Joins a multicast group with a UD queue pair (ibv_attach_mcast(3)). */

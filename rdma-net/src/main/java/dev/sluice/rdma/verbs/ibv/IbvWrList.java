@@ -115,9 +115,8 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
   }
 
   final PostException refused(String operation, int error) {
-    long bad = memory.get(JAVA_LONG, 0) - first();
-    int index = (int) (bad / slotSize);
-    // Some drivers return -1 or a negative error number.
+    long index = (memory.get(JAVA_LONG, 0) - first()) / slotSize;
+    // Some drivers return -1 or a negative error number, and not all say which request was bad.
     return new PostException(
         operation, Math.abs(error), "see its manual page", Math.clamp(index, 0, size - 1));
   }
