@@ -25,8 +25,13 @@ public @interface NeedsCHeader {
   final class Condition implements ExecutionCondition {
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-      String header =
-          findAnnotation(context.getElement(), NeedsCHeader.class).orElseThrow().value();
+      // A class's condition is asked for its methods again, which need nothing more.
+      return findAnnotation(context.getElement(), NeedsCHeader.class)
+          .map(needs -> evaluate(needs.value()))
+          .orElse(ConditionEvaluationResult.enabled("needs no C header"));
+    }
+
+    private static ConditionEvaluationResult evaluate(String header) {
       try {
         return CCompiler.finds(header)
             ? ConditionEvaluationResult.enabled("gcc finds " + header)

@@ -57,6 +57,9 @@ final class FakeDevice implements AutoCloseable {
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment verbsContext = memory(VERBS_CONTEXT_SIZE);
 
+  /** A struct ibv_mw. */
+  private final MemorySegment window = memory(32);
+
   /** What was posted, and not refused. */
   final List<PostedSend> sends = new ArrayList<>();
 
@@ -202,18 +205,19 @@ final class FakeDevice implements AutoCloseable {
     return called("req_notify_cq", cq, solicitedOnly);
   }
 
+  /** Always gives out the same one, as if it had been freed before. */
   long allocMw(long pd, int type) {
     called("alloc_mw", pd, type);
-    MemorySegment mw = object(32, at(pd, 0));
-    mw.set(JAVA_INT, 16, 0x1100);
-    mw.set(JAVA_INT, 24, type);
-    return mw.address();
+    window.set(JAVA_LONG, 0, contextPointer().address());
+    window.set(JAVA_LONG, 8, pd);
+    window.set(JAVA_INT, 16, 0x1100);
+    window.set(JAVA_INT, 24, type);
+    return window.address();
   }
 
   /** Gives the window its next key. */
   int bindMw(long qp, long mw, long bind) {
     MemorySegment b = at(bind, 48);
-    MemorySegment window = at(mw, 32);
     window.set(JAVA_INT, 16, window.get(JAVA_INT, 16) + 1);
     return called(
         "bind_mw",
