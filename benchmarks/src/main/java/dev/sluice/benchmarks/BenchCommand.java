@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks;
 
 import dev.sluice.benchmarks.checksum.ChecksumCommand;
+import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
@@ -28,6 +29,7 @@ public final class BenchCommand {
     command.addSubcommand(new RegistrationCommand(out));
     command.addSubcommand(new PublishCommand(out));
     command.addSubcommand(new ChecksumCommand(out));
+    command.addSubcommand(new PostPollCommand(out));
     command.setOut(new PrintWriter(out, true));
     System.exit(command.execute(arguments));
   }
