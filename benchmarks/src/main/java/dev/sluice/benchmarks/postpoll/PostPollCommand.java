@@ -123,14 +123,14 @@ public final class PostPollCommand implements Callable<Integer> {
     IbvCq javaFull = queues.cq(full);
     IbvCq javaEmpty = queues.cq(empty);
     List<Pair> pairs = new ArrayList<>();
-    pairs.add(pair("fill and post a READ", () -> c.post(qp, CALLS), () -> java.post(javaQp, CALLS)));
+    pairs.add(
+        pair("fill and post a READ", () -> c.post(qp, CALLS), () -> java.post(javaQp, CALLS)));
     pairs.add(
         pair(
             "poll, nothing there",
             () -> c.poll(empty, 16, CALLS),
             () -> java.poll(javaEmpty, 16, CALLS)));
-    pairs.add(
-        pair("poll one", () -> c.poll(full, 1, CALLS), () -> java.poll(javaFull, 1, CALLS)));
+    pairs.add(pair("poll one", () -> c.poll(full, 1, CALLS), () -> java.poll(javaFull, 1, CALLS)));
     pairs.add(
         pair("poll sixteen", () -> c.poll(full, 16, CALLS), () -> java.poll(javaFull, 16, CALLS)));
     return pairs;
