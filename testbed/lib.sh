@@ -1,0 +1,68 @@
+# What the parts of the test bed share: messages, packages, the cache, Debian's newer kernels.
+# Sourced, not started.
+
+testbed=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/sluice/testbed
+
+say() {
+  printf 'with-verbs: %s\n' "$*" >&2
+}
+
+# Ends with the status for "the test bed failed, not the command".
+fail() {
+  say "$*"
+  exit 125
+}
+
+# Installs packages that are missing, or names them where that takes another user or distribution.
+need_packages() {
+  local package missing=()
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  ((EUID == 0)) && command -v apt-get >/dev/null ||
+    fail "these packages are missing; install them as root: apt-get install ${missing[*]}"
+  say "installing ${missing[*]}"
+  local log
+  log=$(mktemp)
+  { timeout 600 apt-get update -qq &&
+    DEBIAN_FRONTEND=noninteractive timeout 1200 \
+      apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null || {
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    fail "could not install ${missing[*]}"
+  }
+  rm -f "$log"
+}
+
+# Makes a view of Debian's backports, which have the newest kernels, in a folder of its own: the
+# machine's own package lists stay as they are. Then: apt_view_get FOLDER download PACKAGE
+make_apt_view() {
+  local folder=$1 mirror
+  need_packages debian-archive-keyring
+  mkdir -p "$folder"/{lists/partial,archives/partial}
+  mirror=$(find /etc/apt -maxdepth 2 \( -name '*.list' -o -name '*.sources' \) -exec grep -hv '^#' {} + |
+    grep -oE 'https?://[^ ]+/debian/?( |$)' | head -n 1 || true)
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+    "${mirror:-http://deb.debian.org/debian} trixie-backports main" >"$folder/sources.list"
+  cat >"$folder/apt.conf" <<END
+Dir::Etc::sourcelist "$folder/sources.list";
+Dir::Etc::sourceparts "-";
+Dir::State::lists "$folder/lists";
+Dir::Cache::archives "$folder/archives";
+Dir::Cache::pkgcache "";
+Dir::Cache::srcpkgcache "";
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+END
+  apt_view_get "$folder" update
+}
+
+apt_view_get() {
+  timeout 900 apt-get -q -c "$1/apt.conf" "${@:2}"
+}
+
+apt_view_cache() {
+  apt-cache -c "$1/apt.conf" "${@:2}"
+}

@@ -1,0 +1,1 @@
+prepare_qemu() { fail "not yet"; }
