@@ -1,0 +1,39 @@
+package dev.sluice.rdma.verbs;
+
+/**
+ * The port that a device was opened with, and what its queue pairs use of it.
+ *
+ * @param port what it is
+ * @param gid the entry of its GID table that peers reach it by
+ * @param pKeyIndex index in its table of partition keys
+ * @param trafficClass GRH traffic class
+ * @param serviceLevel InfiniBand service level
+ * @param pathMtu bytes at most in a packet
+ * @param hopLimit GRH hop limit
+ */
+record ChosenPort(
+    PortInfo port,
+    GidEntry gid,
+    int pKeyIndex,
+    int trafficClass,
+    int serviceLevel,
+    int pathMtu,
+    int hopLimit) {
+
+  /** All that an administrator wants to know of it, in one line. */
+  String banner() {
+    return "%s, %s, %s, %s, MTU %d of %d, GID %s (%s), P_Key 0x%04x, traffic class %d, service level %d"
+        .formatted(
+            port,
+            port.state(),
+            port.linkLayer(),
+            port.rate(),
+            pathMtu,
+            port.activeMtu(),
+            gid,
+            gid.type(),
+            port.pKeys().get(pKeyIndex),
+            trafficClass,
+            serviceLevel);
+  }
+}

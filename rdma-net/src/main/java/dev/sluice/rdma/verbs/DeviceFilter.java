@@ -1,0 +1,69 @@
+package dev.sluice.rdma.verbs;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Says which ports may be used, in NCCL's syntax: {@code mlx5_0:1,mlx5_1} are port 1 of the devices
+ * whose names begin with {@code mlx5_0} and all ports of those that begin with {@code mlx5_1};
+ * {@code =} in front wants whole names, {@code ^} (also {@code ^=}) all ports but these.
+ */
+public final class DeviceFilter {
+  /** Lets every port pass. */
+  public static final DeviceFilter ANY = new DeviceFilter("", false, false, List.of());
+
+  private static final int ANY_PORT = 0;
+
+  private record Entry(String device, int port) {
+    static Entry parse(String text) {
+      int colon = text.indexOf(':');
+      String device = (colon < 0 ? text : text.substring(0, colon)).strip();
+      int port = colon < 0 ? ANY_PORT : Integer.parseInt(text.substring(colon + 1).strip());
+      if (device.isEmpty() || colon >= 0 && (port < 1 || port > 255)) {
+        throw new IllegalArgumentException("\"" + text + "\" is not DEVICE or DEVICE:PORT");
+      }
+      return new Entry(device, port);
+    }
+
+    boolean matches(String name, int number, boolean exact) {
+      boolean named = exact ? name.equals(device) : name.startsWith(device);
+      return named && (port == ANY_PORT || port == number);
+    }
+  }
+
+  private final String text;
+  private final boolean excluding;
+  private final boolean exact;
+  private final List<Entry> entries;
+
+  private DeviceFilter(String text, boolean excluding, boolean exact, List<Entry> entries) {
+    this.text = text;
+    this.excluding = excluding;
+    this.exact = exact;
+    this.entries = entries;
+  }
+
+  /**
+   * @throws IllegalArgumentException for what is not in that syntax
+   */
+  public static DeviceFilter parse(String text) {
+    boolean excluding = text.startsWith("^");
+    String rest = excluding ? text.substring(1) : text;
+    boolean exact = rest.startsWith("=");
+    List<Entry> entries =
+        Stream.of((exact ? rest.substring(1) : rest).split(",", -1)).map(Entry::parse).toList();
+    return new DeviceFilter(text, excluding, exact, entries);
+  }
+
+  /** Whether the port may be used. */
+  public boolean matches(String device, int port) {
+    return entries.isEmpty()
+        || entries.stream().anyMatch(entry -> entry.matches(device, port, exact)) != excluding;
+  }
+
+  /** As it was written. */
+  @Override
+  public String toString() {
+    return text;
+  }
+}

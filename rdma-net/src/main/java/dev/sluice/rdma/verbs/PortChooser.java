@@ -1,0 +1,119 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.ProviderUnavailableException;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
+
+/**
+ * Chooses the port to use: of those that are active and that the options allow, the one with the
+ * local address, else one that shares a network device with it, else the first.
+ */
+final class PortChooser {
+  /** DSCP 26, which common recipes for lossless Ethernet put into a class of its own; ECN on. */
+  private static final int ROCE_TRAFFIC_CLASS = 106;
+
+  private static final int FULL_MEMBER = 0x8000;
+  private static final int PARTITION_MASK = 0x7FFF;
+
+  private final VerbsOptions options;
+  private final String localNetDevice;
+  private final GidChooser gids;
+
+  /**
+   * @param localAddress the address by which peers reach this process
+   * @param localNetDevice the network device that has it; empty where none has
+   */
+  PortChooser(VerbsOptions options, InetAddress localAddress, String localNetDevice) {
+    this.options = options;
+    this.localNetDevice = localNetDevice;
+    gids = new GidChooser(options.gid(), localAddress);
+  }
+
+  /**
+   * @throws ProviderUnavailableException when none can be used; says why of each
+   */
+  ChosenPort choose(List<PortInfo> ports) throws ProviderUnavailableException {
+    List<String> skipped = new ArrayList<>();
+    ChosenPort best = null;
+    for (PortInfo port : ports) {
+      try {
+        ChosenPort candidate = check(port);
+        if (best == null || rank(candidate) > rank(best)) {
+          best = candidate;
+        }
+      } catch (PortRefusal e) {
+        skipped.add(port + " " + e.getMessage());
+      }
+    }
+    if (best == null) {
+      throw new ProviderUnavailableException(
+          "no RDMA port can be used: "
+              + (skipped.isEmpty() ? "there is none" : String.join("; ", skipped)));
+    }
+    return best;
+  }
+
+  private ChosenPort check(PortInfo port) throws PortRefusal {
+    if (!options.devices().matches(port.device(), port.number())) {
+      throw new PortRefusal("is not among the devices \"" + options.devices() + "\"");
+    }
+    if (port.transport() != PortInfo.Transport.IB) {
+      throw new PortRefusal("is neither InfiniBand nor RoCE (" + port.transport() + ")");
+    }
+    if (port.state() != PortInfo.State.ACTIVE) {
+      throw new PortRefusal("is " + port.state() + " and not ACTIVE");
+    }
+    GidEntry gid = gids.choose(port);
+    return new ChosenPort(
+        port,
+        gid,
+        pKeyIndex(port),
+        trafficClass(port, gid),
+        options.serviceLevel(),
+        pathMtu(port),
+        options.hopLimit());
+  }
+
+  private int rank(ChosenPort candidate) {
+    if (gids.isLocal(candidate.gid())) {
+      return 2;
+    }
+    PortInfo port = candidate.port();
+    return !localNetDevice.isEmpty() && port.netDevices().contains(localNetDevice) ? 1 : 0;
+  }
+
+  /** Limited members of a partition do not reach each other, so full membership comes first. */
+  private int pKeyIndex(PortInfo port) throws PortRefusal {
+    int asked = options.pKey();
+    IntPredicate full = pKey -> (pKey & FULL_MEMBER) != 0;
+    if (asked == VerbsOptions.AUTO) {
+      return indexOf(port, full)
+          .orElseThrow(() -> new PortRefusal("is a full member of no partition"));
+    }
+    IntPredicate same = pKey -> (pKey & PARTITION_MASK) == (asked & PARTITION_MASK);
+    OptionalInt fullMember = indexOf(port, full.and(same));
+    return (fullMember.isPresent() ? fullMember : indexOf(port, same))
+        .orElseThrow(() -> new PortRefusal("is not in partition 0x%04x".formatted(asked)));
+  }
+
+  private static OptionalInt indexOf(PortInfo port, IntPredicate condition) {
+    List<Integer> table = port.pKeys();
+    return IntStream.range(0, table.size()).filter(i -> condition.test(table.get(i))).findFirst();
+  }
+
+  private int trafficClass(PortInfo port, GidEntry gid) {
+    if (options.trafficClass() != VerbsOptions.AUTO) {
+      return options.trafficClass();
+    }
+    return port.trafficClass().orElse(gid.type() == GidEntry.Type.ROCE_V2 ? ROCE_TRAFFIC_CLASS : 0);
+  }
+
+  private int pathMtu(PortInfo port) {
+    int asked = options.pathMtu();
+    return asked == VerbsOptions.AUTO ? port.activeMtu() : Math.min(asked, port.activeMtu());
+  }
+}

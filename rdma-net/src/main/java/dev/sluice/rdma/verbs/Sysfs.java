@@ -1,0 +1,88 @@
+package dev.sluice.rdma.verbs;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * What the kernel says of ports in files and not by verbs. What is not there is not known, which is
+ * no error: containers hide files, and drivers leave them out.
+ */
+final class Sysfs {
+  private static final Pattern NUMBER = Pattern.compile("(?:^|tclass=)(\\d+)");
+
+  private final Path root;
+
+  /**
+   * @param root {@code /}, or a directory that stands for it
+   */
+  Sysfs(Path root) {
+    this.root = root;
+  }
+
+  /** The link's rate, such as {@code 100 Gb/sec (4X EDR)}. */
+  String rate(String device, int port) {
+    return read(port(device, port).resolve("rate"), "rate unknown");
+  }
+
+  /** What the administrator wants all packets of a port to carry. */
+  OptionalInt trafficClass(String device, int port) {
+    OptionalInt ofPort = number(device(device).resolve("tc/" + port + "/traffic_class"));
+    if (ofPort.isPresent()) {
+      return ofPort;
+    }
+    Path ofRdmaCm =
+        root.resolve("sys/kernel/config/rdma_cm")
+            .resolve(device)
+            .resolve("ports/" + port + "/default_roce_tos");
+    OptionalInt tos = number(ofRdmaCm);
+    return tos.orElse(0) == 0 ? OptionalInt.empty() : tos; // 0 is what it is before it is set
+  }
+
+  /** The network devices of the same adapter and port, as IP over InfiniBand has them. */
+  Set<String> netDevices(String device, int port) {
+    Set<String> names = new TreeSet<>();
+    Path directory = device(device).resolve("device/net");
+    if (!Files.isDirectory(directory)) {
+      return names;
+    }
+    try (Stream<Path> entries = Files.list(directory)) {
+      entries
+          .filter(entry -> number(entry.resolve("dev_port")).orElse(port - 1) == port - 1)
+          .forEach(entry -> names.add(entry.getFileName().toString()));
+    } catch (IOException e) {
+      return names;
+    }
+    return names;
+  }
+
+  private Path device(String device) {
+    return root.resolve("sys/class/infiniband").resolve(device);
+  }
+
+  private Path port(String device, int port) {
+    return device(device).resolve("ports/" + port);
+  }
+
+  /** Of a file that holds nothing else, or {@code Global tclass=106}. */
+  private static OptionalInt number(Path file) {
+    Matcher matcher = NUMBER.matcher(read(file, ""));
+    return matcher.find()
+        ? OptionalInt.of(Integer.parseInt(matcher.group(1)))
+        : OptionalInt.empty();
+  }
+
+  private static String read(Path file, String otherwise) {
+    try {
+      return Files.exists(file) ? Files.readString(file).strip() : otherwise;
+    } catch (IOException e) {
+      return otherwise;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.leak.LeakTracker;
+import java.util.Objects;
+
+/**
+ * Which port a verbs device is opened with, and what its queue pairs' packets carry: what depends
+ * on the network and not on the connection.
+ *
+ * @param devices the ports that may be used
+ * @param gid which entry of the port's GID table
+ * @param trafficClass GRH traffic class (on RoCE v2 the IP header's DSCP and ECN), or {@link #AUTO}
+ *     for the port's own, where it has one, else 106 on RoCE v2 and 0 on InfiniBand
+ * @param serviceLevel InfiniBand service level, 0 to 15
+ * @param pKey partition key, or {@link #AUTO} for the first of which the port is a full member
+ * @param pathMtu bytes, or {@link #AUTO} for the port's active MTU, beyond which it never goes
+ * @param hopLimit GRH hop limit
+ * @param leaks knows what is open
+ */
+public record VerbsOptions(
+    DeviceFilter devices,
+    GidPolicy gid,
+    int trafficClass,
+    int serviceLevel,
+    int pKey,
+    int pathMtu,
+    int hopLimit,
+    LeakTracker leaks) {
+
+  /** Lets the port decide. */
+  public static final int AUTO = -1;
+
+  public static final VerbsOptions DEFAULT =
+      new VerbsOptions(
+          DeviceFilter.ANY, GidPolicy.DEFAULT, AUTO, 0, AUTO, AUTO, 255, LeakTracker.counting());
+
+  public VerbsOptions {
+    Objects.requireNonNull(devices, "devices");
+    Objects.requireNonNull(gid, "gid");
+    Objects.requireNonNull(leaks, "leaks");
+    GidPolicy.checkRange("trafficClass", trafficClass, AUTO, 255);
+    GidPolicy.checkRange("serviceLevel", serviceLevel, 0, 15);
+    GidPolicy.checkRange("pKey", pKey, AUTO, 0xFFFF);
+    GidPolicy.checkRange("pathMtu", pathMtu, AUTO, 4096);
+    GidPolicy.checkRange("hopLimit", hopLimit, 1, 255);
+  }
+
+  public VerbsOptions withDevices(DeviceFilter filter) {
+    return new VerbsOptions(
+        filter, gid, trafficClass, serviceLevel, pKey, pathMtu, hopLimit, leaks);
+  }
+
+  public VerbsOptions withLeaks(LeakTracker tracker) {
+    return new VerbsOptions(
+        devices, gid, trafficClass, serviceLevel, pKey, pathMtu, hopLimit, tracker);
+  }
+}

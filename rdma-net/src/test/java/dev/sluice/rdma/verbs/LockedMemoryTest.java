@@ -1,0 +1,38 @@
+package dev.sluice.rdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LockedMemoryTest {
+  @TempDir Path process;
+
+  @ParameterizedTest
+  @CsvSource({
+    "8388608,   0000000000000000, memlock 8192 KiB",
+    "8388608,   0000000000004000, memlock 8192 KiB (exempt by CAP_IPC_LOCK)",
+    "unlimited, 000001ffffffbfff, memlock unlimited"
+  })
+  void saysWhatTheKernelSays(String limit, String capabilities, String text) throws Exception {
+    Files.writeString(
+        process.resolve("limits"),
+        """
+        Limit                     Soft Limit           Hard Limit           Units
+        Max processes             61440                61440                processes
+        Max locked memory         %-20s unlimited            bytes
+        """
+            .formatted(limit));
+    Files.writeString(process.resolve("status"), "Name:\tjava\nCapEff:\t" + capabilities + "\n");
+    assertThat(LockedMemory.read(process)).hasToString(text);
+  }
+
+  @Test
+  void readsThatOfThisProcess() {
+    assertThat(LockedMemory.current().bytes()).isPositive();
+  }
+}

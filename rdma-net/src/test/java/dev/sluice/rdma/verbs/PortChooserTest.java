@@ -1,0 +1,154 @@
+package dev.sluice.rdma.verbs;
+
+import static dev.sluice.rdma.verbs.GidEntry.Type.IB;
+import static dev.sluice.rdma.verbs.GidEntry.Type.ROCE_V1;
+import static dev.sluice.rdma.verbs.GidEntry.Type.ROCE_V2;
+import static dev.sluice.rdma.verbs.VerbsOptions.AUTO;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.rdma.verbs.PortInfo.State;
+import dev.sluice.rdma.verbs.PortInfo.Transport;
+import java.net.InetAddress;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class PortChooserTest {
+  private static final VerbsOptions DEFAULT = VerbsOptions.DEFAULT;
+
+  private static TestPorts rxe(String device, String address) {
+    return TestPorts.roce(device)
+        .gid(0, "fe80::1", ROCE_V2, device + "-net")
+        .gid(1, address, ROCE_V2, device + "-net");
+  }
+
+  private static ChosenPort choose(
+      VerbsOptions options, String local, String netDevice, TestPorts... ports)
+      throws ProviderUnavailableException {
+    return new PortChooser(options, InetAddress.ofLiteral(local), netDevice)
+        .choose(Stream.of(ports).map(TestPorts::build).toList());
+  }
+
+  private static ChosenPort choose(VerbsOptions options, TestPorts... ports)
+      throws ProviderUnavailableException {
+    return choose(options, "127.0.0.1", "lo", ports);
+  }
+
+  private static VerbsOptions options(int trafficClass, int pKey, int pathMtu) {
+    return new VerbsOptions(
+        DeviceFilter.ANY,
+        GidPolicy.DEFAULT,
+        trafficClass,
+        3,
+        pKey,
+        pathMtu,
+        64,
+        LeakTracker.counting());
+  }
+
+  @Test
+  void thePortWithTheLocalAddressIsPreferred() throws Exception {
+    ChosenPort chosen =
+        choose(DEFAULT, "10.0.1.1", "", rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1"));
+    assertThat(chosen.port().device()).isEqualTo("rxe1");
+    assertThat(chosen.gid().index()).isEqualTo(1);
+  }
+
+  @Test
+  void elseThePortOfTheLocalAddressesNetDeviceIs() throws Exception {
+    ChosenPort chosen =
+        choose(DEFAULT, "10.3.0.1", "rxe1-net", rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1"));
+    assertThat(chosen.port().device()).isEqualTo("rxe1");
+  }
+
+  @Test
+  void elseTheFirstOneIs() throws Exception {
+    assertThat(choose(DEFAULT, rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1")).port().device())
+        .isEqualTo("rxe0");
+  }
+
+  @Test
+  void onlyActivePortsThatWereAllowedAreTaken() throws Exception {
+    ChosenPort chosen =
+        choose(
+            DEFAULT.withDevices(DeviceFilter.parse("^rxe2")),
+            "10.0.0.1",
+            "",
+            rxe("rxe0", "10.0.0.1").state(State.DOWN),
+            rxe("rxe2", "10.0.0.1"),
+            rxe("rxe3", "10.0.2.1"));
+    assertThat(chosen.port().device()).isEqualTo("rxe3");
+  }
+
+  @Test
+  void aRefusalSaysWhyOfEachPort() {
+    assertThatThrownBy(
+            () ->
+                choose(
+                    DEFAULT.withDevices(DeviceFilter.parse("mlx5,siw")),
+                    rxe("rxe0", "10.0.0.1"),
+                    rxe("mlx5_0", "10.0.0.1").state(State.DOWN),
+                    rxe("mlx5_0", "10.0.0.1").number(2).state(State.INIT),
+                    rxe("siw0", "10.0.0.1").transport(Transport.IWARP),
+                    TestPorts.roce("mlx5_1").gid(4, "10.0.0.1", ROCE_V1),
+                    TestPorts.infiniBand("mlx5_2").gid(0, "fe80::1", IB).pKeys(0x7FFF, 0)))
+        .isInstanceOf(ProviderUnavailableException.class)
+        .hasMessage(
+            "no RDMA port can be used: rxe0:1 is not among the devices \"mlx5,siw\";"
+                + " mlx5_0:1 is DOWN and not ACTIVE; mlx5_0:2 is INIT and not ACTIVE;"
+                + " siw0:1 is neither InfiniBand nor RoCE (IWARP);"
+                + " mlx5_1:1 has no suitable GID: index 4 10.0.0.1 is RoCE v1 and not RoCE v2;"
+                + " mlx5_2:1 is a full member of no partition");
+  }
+
+  @Test
+  void withoutAnyPortThereIsNothingToChoose() {
+    assertThatThrownBy(() -> choose(DEFAULT))
+        .isInstanceOf(ProviderUnavailableException.class)
+        .hasMessage("no RDMA port can be used: there is none");
+  }
+
+  @Test
+  void theTrafficClassIsTheAskedOneElseThePortsElseThatOfTheLinkLayer() throws Exception {
+    TestPorts roce = rxe("rxe0", "10.0.0.1");
+    TestPorts infiniBand = TestPorts.infiniBand("mlx5_0").gid(0, "fe80::1", IB);
+    assertThat(choose(DEFAULT, roce).trafficClass()).isEqualTo(106);
+    assertThat(choose(DEFAULT, infiniBand).trafficClass()).isZero();
+    assertThat(choose(DEFAULT, roce.trafficClass(96)).trafficClass()).isEqualTo(96);
+    assertThat(choose(options(8, AUTO, AUTO), roce).trafficClass()).isEqualTo(8);
+  }
+
+  @Test
+  void thePartitionIsTheFirstWithFullMembership() throws Exception {
+    TestPorts port = rxe("rxe0", "10.0.0.1").pKeys(0x7FFF, 0, 0x8005, 0xFFFF);
+    assertThat(choose(DEFAULT, port).pKeyIndex()).isEqualTo(2);
+  }
+
+  @Test
+  void thePartitionThatWasAskedForIsFoundWithItsBestMembership() throws Exception {
+    TestPorts port = rxe("rxe0", "10.0.0.1").pKeys(0xFFFF, 0x0005, 0x8005, 0x0006);
+    assertThat(choose(options(AUTO, 0x0005, AUTO), port).pKeyIndex()).isEqualTo(2);
+    assertThat(choose(options(AUTO, 0x8006, AUTO), port).pKeyIndex()).isEqualTo(3);
+    assertThatThrownBy(() -> choose(options(AUTO, 0x8007, AUTO), port))
+        .isInstanceOf(ProviderUnavailableException.class)
+        .hasMessage("no RDMA port can be used: rxe0:1 is not in partition 0x8007");
+  }
+
+  @Test
+  void theMtuIsThePortsOrLess() throws Exception {
+    TestPorts port = rxe("rxe0", "10.0.0.1");
+    assertThat(choose(DEFAULT, port).pathMtu()).isEqualTo(4096);
+    assertThat(choose(options(AUTO, AUTO, 1024), port).pathMtu()).isEqualTo(1024);
+  }
+
+  @Test
+  void theBannerTellsAll() throws Exception {
+    assertThat(choose(DEFAULT, rxe("rxe0", "10.0.0.1")).banner())
+        .isEqualTo(
+            "rxe0:1, ACTIVE, Ethernet, 100 Gb/sec (4X EDR), MTU 4096 of 4096,"
+                + " GID index 1 10.0.0.1 (RoCE v2), P_Key 0xffff, traffic class 106,"
+                + " service level 0");
+  }
+}

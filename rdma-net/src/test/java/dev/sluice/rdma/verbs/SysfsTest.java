@@ -1,0 +1,58 @@
+package dev.sluice.rdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SysfsTest {
+  @TempDir Path root;
+
+  private void write(String file, String text) throws IOException {
+    Path path = root.resolve(file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, text);
+  }
+
+  private Sysfs sysfs() {
+    return new Sysfs(root);
+  }
+
+  @Test
+  void whatIsNotThereIsNotKnown() {
+    assertThat(sysfs().rate("mlx5_0", 1)).isEqualTo("rate unknown");
+    assertThat(sysfs().trafficClass("mlx5_0", 1)).isEmpty();
+    assertThat(sysfs().netDevices("mlx5_0", 1)).isEmpty();
+  }
+
+  @Test
+  void theRateIsThatOfThePort() throws Exception {
+    write("sys/class/infiniband/mlx5_0/ports/2/rate", "100 Gb/sec (4X EDR)\n");
+    assertThat(sysfs().rate("mlx5_0", 2)).isEqualTo("100 Gb/sec (4X EDR)");
+  }
+
+  @Test
+  void thePortsTrafficClassGoesBeforeThatOfRdmaCm() throws Exception {
+    write("sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos", "96\n");
+    assertThat(sysfs().trafficClass("mlx5_0", 1)).hasValue(96);
+    write("sys/class/infiniband/mlx5_0/tc/1/traffic_class", "Global tclass=104\n");
+    assertThat(sysfs().trafficClass("mlx5_0", 1)).hasValue(104);
+  }
+
+  @Test
+  void aTrafficClassThatNobodySetIsNone() throws Exception {
+    write("sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos", "0\n");
+    write("sys/class/infiniband/mlx5_0/tc/1/traffic_class", "Global tclass=-1\n");
+    assertThat(sysfs().trafficClass("mlx5_0", 1)).isEmpty();
+  }
+
+  @Test
+  void netDevicesAreThoseOfThePort() throws Exception {
+    write("sys/class/infiniband/mlx4_0/device/net/ib0/dev_port", "0\n");
+    write("sys/class/infiniband/mlx4_0/device/net/ib1/dev_port", "1\n");
+    assertThat(sysfs().netDevices("mlx4_0", 2)).containsExactly("ib1");
+  }
+}

@@ -1,0 +1,93 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.verbs.GidEntry.Type;
+import dev.sluice.rdma.verbs.PortInfo.LinkLayer;
+import dev.sluice.rdma.verbs.PortInfo.State;
+import dev.sluice.rdma.verbs.PortInfo.Transport;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Builds ports as the kernel would describe them. */
+final class TestPorts {
+  private final String device;
+  private final LinkLayer linkLayer;
+  private final List<GidEntry> gids = new ArrayList<>();
+  private List<Integer> pKeys = List.of(0xFFFF);
+  private Transport transport = Transport.IB;
+  private State state = State.ACTIVE;
+  private OptionalInt trafficClass = OptionalInt.empty();
+  private int number = 1;
+
+  private TestPorts(String device, LinkLayer linkLayer) {
+    this.device = device;
+    this.linkLayer = linkLayer;
+  }
+
+  static TestPorts roce(String device) {
+    return new TestPorts(device, LinkLayer.ETHERNET);
+  }
+
+  static TestPorts infiniBand(String device) {
+    return new TestPorts(device, LinkLayer.INFINIBAND);
+  }
+
+  TestPorts number(int value) {
+    number = value;
+    return this;
+  }
+
+  TestPorts gid(int index, String address, Type type) {
+    return gid(index, address, type, "");
+  }
+
+  TestPorts gid(int index, String address, Type type, String netDevice) {
+    gids.add(new GidEntry(index, Gid.of(InetAddress.ofLiteral(address)), type, netDevice));
+    return this;
+  }
+
+  TestPorts pKeys(Integer... values) {
+    pKeys = List.of(values);
+    return this;
+  }
+
+  TestPorts transport(Transport value) {
+    transport = value;
+    return this;
+  }
+
+  TestPorts state(State value) {
+    state = value;
+    return this;
+  }
+
+  TestPorts trafficClass(int value) {
+    trafficClass = OptionalInt.of(value);
+    return this;
+  }
+
+  PortInfo build() {
+    Set<String> netDevices =
+        gids.stream()
+            .map(GidEntry::netDevice)
+            .filter(name -> !name.isEmpty())
+            .collect(Collectors.toSet());
+    return new PortInfo(
+        device,
+        number,
+        transport,
+        state,
+        linkLayer,
+        "100 Gb/sec (4X EDR)",
+        4096,
+        0,
+        gids,
+        pKeys,
+        netDevices,
+        trafficClass);
+  }
+}
