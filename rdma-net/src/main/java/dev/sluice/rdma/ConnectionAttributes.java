@@ -2,7 +2,8 @@ package dev.sluice.rdma;
 
 /**
  * How a reliable connection behaves: the attributes of ibv_modify_qp(3) that are the application's
- * choice at INIT to RTR and RTR to RTS.
+ * choice at INIT to RTR and RTR to RTS. What packets carry for the network's sake belongs to the
+ * port, so the device is opened with it.
  *
  * @param timeoutExponent local ACK timeout, 4.096 us x 2^n; 0 waits for ever
  * @param retryCount times that a request is repeated before RETRY_EXC_ERR, 0 to 7
@@ -11,23 +12,18 @@ package dev.sluice.rdma;
  *     (ibv_modify_qp(3))
  * @param maxRdAtomic READs and atomics under way as initiator; the smaller of this and the peer's
  *     {@link QueuePairAddress#maxDestRdAtomic} is used
- * @param trafficClass GRH traffic class (on RoCE v2 the IP header's DSCP and ECN)
- * @param serviceLevel InfiniBand service level
- * @param hopLimit GRH hop limit
  */
 public record ConnectionAttributes(
-    int timeoutExponent,
-    int retryCount,
-    int rnrRetry,
-    int minRnrTimer,
-    int maxRdAtomic,
-    int trafficClass,
-    int serviceLevel,
-    int hopLimit) {
+    int timeoutExponent, int retryCount, int rnrRetry, int minRnrTimer, int maxRdAtomic) {
 
   /** A dead path is noticed after about 8.6 s: 1.07 s, eight times. */
-  public static final ConnectionAttributes DEFAULT =
-      new ConnectionAttributes(18, 7, 7, 12, 16, 0, 0, 64);
+  public static final ConnectionAttributes DEFAULT = new ConnectionAttributes(18, 7, 7, 12, 16);
+
+  /** These attributes for a device that may allow less. */
+  public ConnectionAttributes within(DeviceAttributes device) {
+    int allowed = Math.min(maxRdAtomic, device.maxQueuePairInitRdAtomic());
+    return new ConnectionAttributes(timeoutExponent, retryCount, rnrRetry, minRnrTimer, allowed);
+  }
 
   /** Nanoseconds after which an unanswered request completes with RETRY_EXC_ERR; 0 is never. */
   public long retryTimeoutNanos() {

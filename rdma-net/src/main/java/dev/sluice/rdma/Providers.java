@@ -2,6 +2,7 @@ package dev.sluice.rdma;
 
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsProvider;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -22,13 +23,15 @@ public final class Providers {
    *
    * @param choice {@code auto}, {@code verbs} or {@code soft}
    * @param localAddress the address by which peers reach this process
+   * @param verbsOptions for the verbs provider
    * @param softOptions for the software provider
    * @throws ProviderUnavailableException when the chosen provider cannot work here, with the reason
    * @throws IllegalArgumentException for another choice
    */
-  public static Device open(String choice, InetAddress localAddress, SoftOptions softOptions)
+  public static Device open(
+      String choice, InetAddress localAddress, VerbsOptions verbsOptions, SoftOptions softOptions)
       throws IOException {
-    Provider verbs = new VerbsProvider(VerbsProvider.SYSFS_DEVICES);
+    Provider verbs = new VerbsProvider(VerbsProvider.SYSFS_DEVICES, verbsOptions);
     Provider soft = new SoftProvider(softOptions);
     return switch (choice) {
       case VerbsProvider.NAME -> verbs.open(localAddress);

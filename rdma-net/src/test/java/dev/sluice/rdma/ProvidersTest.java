@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsProvider;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -19,7 +20,8 @@ class ProvidersTest {
 
   @Test
   void opensTheSoftwareProviderWhenAsked() throws Exception {
-    try (Device device = Providers.open("soft", loopback, SoftOptions.DEFAULT)) {
+    try (Device device =
+        Providers.open("soft", loopback, VerbsOptions.DEFAULT, SoftOptions.DEFAULT)) {
       assertThat(device.providerName()).isEqualTo("soft");
       assertThat(device.name()).isEqualTo("soft0");
     }
@@ -28,14 +30,16 @@ class ProvidersTest {
   @Test
   void autoTakesTheSoftwareProviderWhereVerbsCannotWork() throws Exception {
     assumeThat(VerbsProvider.SYSFS_DEVICES).doesNotExist();
-    try (Device device = Providers.open("auto", loopback, SoftOptions.DEFAULT)) {
+    try (Device device =
+        Providers.open("auto", loopback, VerbsOptions.DEFAULT, SoftOptions.DEFAULT)) {
       assertThat(device.providerName()).isEqualTo("soft");
     }
   }
 
   @Test
   void refusesAnUnknownProvider() {
-    assertThatThrownBy(() -> Providers.open("off", loopback, SoftOptions.DEFAULT))
+    assertThatThrownBy(
+            () -> Providers.open("off", loopback, VerbsOptions.DEFAULT, SoftOptions.DEFAULT))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("provider 'off' is none of auto, verbs, soft");
   }
@@ -43,7 +47,7 @@ class ProvidersTest {
   @Test
   void verbsWithoutADeviceIsAnErrorWithTheReason() {
     Path missing = directory.resolve("infiniband");
-    assertThatThrownBy(() -> new VerbsProvider(missing).open(loopback))
+    assertThatThrownBy(() -> new VerbsProvider(missing, VerbsOptions.DEFAULT).open(loopback))
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessage("there is no RDMA device in " + missing);
   }
@@ -51,7 +55,7 @@ class ProvidersTest {
   @Test
   void verbsWithADeviceSaysThatTheBindingIsMissing() throws Exception {
     Files.createDirectory(directory.resolve("mlx5_0"));
-    assertThatThrownBy(() -> new VerbsProvider(directory).open(loopback))
+    assertThatThrownBy(() -> new VerbsProvider(directory, VerbsOptions.DEFAULT).open(loopback))
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessage("this release has no verbs binding yet for mlx5_0");
   }

@@ -1,6 +1,7 @@
 package dev.sluice.rdma;
 
 import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.EOFException;
@@ -118,7 +119,9 @@ public final class RemotePeer implements AutoCloseable {
   /** The peer: serves until its standard input ends. */
   public static void main(String[] args) throws Exception {
     InetAddress loopback = InetAddress.getLoopbackAddress();
-    try (TestNode node = new TestNode(Providers.open(args[0], loopback, SoftOptions.DEFAULT))) {
+    try (TestNode node =
+        new TestNode(
+            Providers.open(args[0], loopback, VerbsOptions.DEFAULT, SoftOptions.DEFAULT))) {
       MemorySegment memory = node.arena.allocate(Long.parseLong(args[1]), 4096);
       for (long i = 0; i < memory.byteSize(); i++) {
         memory.set(ValueLayout.JAVA_BYTE, i, (byte) i);

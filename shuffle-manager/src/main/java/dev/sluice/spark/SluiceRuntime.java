@@ -133,6 +133,7 @@ final class SluiceRuntime implements AutoCloseable {
         Providers.open(
             conf.provider(),
             InetAddress.getByName(env.host()),
+            conf.verbsOptions(),
             SoftOptions.DEFAULT.withFaults(conf.softFaults()));
     RdmaEndpoint endpoint = open(device, servers);
     Publisher publisher = new Publisher(env.driver());

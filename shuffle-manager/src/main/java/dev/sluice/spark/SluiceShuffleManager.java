@@ -81,7 +81,11 @@ public final class SluiceShuffleManager extends SortShuffleManager
     boolean local = sparkConf.get("spark.master", "").matches("local(\\[.*])?");
     if (local && conf.isRequired()) {
       try {
-        Providers.open(conf.provider(), InetAddress.getLoopbackAddress(), SoftOptions.DEFAULT)
+        Providers.open(
+                conf.provider(),
+                InetAddress.getLoopbackAddress(),
+                conf.verbsOptions(),
+                SoftOptions.DEFAULT)
             .close();
       } catch (IOException e) {
         throw new IllegalStateException(unavailable(conf, e), e);

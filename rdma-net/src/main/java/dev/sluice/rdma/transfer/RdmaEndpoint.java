@@ -64,7 +64,8 @@ public final class RdmaEndpoint implements AutoCloseable {
   public static RdmaEndpoint open(
       Device device, TransferOptions options, QueuePairConnector connector) throws VerbsException {
     try {
-      RdmaEndpoint endpoint = new RdmaEndpoint(device, options, connector);
+      RdmaEndpoint endpoint =
+          new RdmaEndpoint(device, options.within(device.attributes()), connector);
       endpoint.thread.start();
       return endpoint;
     } catch (VerbsException | RuntimeException e) {

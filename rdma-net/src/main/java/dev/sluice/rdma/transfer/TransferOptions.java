@@ -1,6 +1,7 @@
 package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.DeviceAttributes;
 
 /**
  * Limits and times of an endpoint.
@@ -38,6 +39,21 @@ public record TransferOptions(
     atLeast("circuitFailures", circuitFailures, 1);
     atLeast("circuitCooldownMs", circuitCooldownMs, 0);
     atLeast("spinMicros", spinMicros, 0);
+  }
+
+  /** These options for a device that may allow fewer READs under way. */
+  TransferOptions within(DeviceAttributes device) {
+    return new TransferOptions(
+        bufferPoolBytes,
+        maxQueuePairs,
+        sendQueueDepth,
+        maxReadBytes,
+        connectTimeoutMs,
+        idleTimeoutMs,
+        circuitFailures,
+        circuitCooldownMs,
+        spinMicros,
+        connection.within(device));
   }
 
   private static void atLeast(String option, long value, long least) {

@@ -21,12 +21,14 @@ public final class VerbsProvider implements Provider {
   public static final Path SYSFS_DEVICES = Path.of("/sys/class/infiniband");
 
   private final Path devices;
+  private final VerbsOptions options;
 
   /**
    * @param devices directory with an entry for each RDMA device
    */
-  public VerbsProvider(Path devices) {
+  public VerbsProvider(Path devices, VerbsOptions options) {
     this.devices = devices;
+    this.options = options;
   }
 
   @Override

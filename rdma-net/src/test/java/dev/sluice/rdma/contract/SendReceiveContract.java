@@ -172,7 +172,7 @@ public abstract class SendReceiveContract extends RdmaProviderContract {
 
   @Test
   void sendWithoutAReceiveFailsAfterTheRetries() throws Exception {
-    ConnectionAttributes twice = new ConnectionAttributes(18, 7, 2, 12, 16, 0, 0, 64);
+    ConnectionAttributes twice = new ConnectionAttributes(18, 7, 2, 12, 16);
     Pair pair = connectedPair(twice);
     pair.left()
         .postSend(

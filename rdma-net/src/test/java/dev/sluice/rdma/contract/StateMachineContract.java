@@ -71,11 +71,11 @@ public abstract class StateMachineContract extends RdmaProviderContract {
     int tooMany = left.device.attributes().maxQueuePairInitRdAtomic() + 1;
     for (ConnectionAttributes bad :
         List.of(
-            new ConnectionAttributes(32, 7, 7, 12, 1, 0, 0, 64),
-            new ConnectionAttributes(18, 8, 7, 12, 1, 0, 0, 64),
-            new ConnectionAttributes(18, 7, 8, 12, 1, 0, 0, 64),
-            new ConnectionAttributes(18, 7, 7, 32, 1, 0, 0, 64),
-            new ConnectionAttributes(18, 7, 7, 12, tooMany, 0, 0, 64))) {
+            new ConnectionAttributes(32, 7, 7, 12, 1),
+            new ConnectionAttributes(18, 8, 7, 12, 1),
+            new ConnectionAttributes(18, 7, 8, 12, 1),
+            new ConnectionAttributes(18, 7, 7, 32, 1),
+            new ConnectionAttributes(18, 7, 7, 12, tooMany))) {
       assertErrno(EINVAL, () -> a.toRtr(b.address(), bad));
     }
     assertThat(a.state()).isEqualTo(QueuePairState.INIT);

@@ -54,7 +54,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SoftProviderTest {
   private static final int MIB = 1 << 20;
   private static final ConnectionAttributes SHORT_TIMEOUT =
-      new ConnectionAttributes(14, 3, 7, 12, 16, 0, 0, 64);
+      new ConnectionAttributes(14, 3, 7, 12, 16);
 
   @RegisterExtension final LeakCheck leaks = new LeakCheck();
   @TempDir Path directory;

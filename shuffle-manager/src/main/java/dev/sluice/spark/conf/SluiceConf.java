@@ -1,10 +1,15 @@
 package dev.sluice.spark.conf;
 
 import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.rdma.verbs.DeviceFilter;
+import dev.sluice.rdma.verbs.GidPolicy;
+import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.read.ReadOptions;
 import java.nio.file.Path;
+import java.util.Map;
 import org.apache.spark.SparkConf;
 
 /**
@@ -13,6 +18,7 @@ import org.apache.spark.SparkConf;
  */
 public final class SluiceConf {
   private final SparkConf conf;
+  private final EnvironmentHints hints;
   private final long registrationMaxBytes;
   private final long buffersMaxBytes;
   private final int maxRegions;
@@ -21,12 +27,13 @@ public final class SluiceConf {
    * @throws IllegalArgumentException for an unknown key and a value that is not allowed
    */
   public SluiceConf(SparkConf conf) {
-    this(conf, Path.of("/"));
+    this(conf, Path.of("/"), System.getenv());
   }
 
-  SluiceConf(SparkConf conf, Path root) {
+  SluiceConf(SparkConf conf, Path root, Map<String, String> environment) {
     Settings.validate(conf);
     this.conf = conf.clone();
+    this.hints = new EnvironmentHints(this.conf, environment);
     MemoryBudget budget = MemoryBudget.derive(conf, value(Settings.MEMORY_SHARE), root);
     this.registrationMaxBytes = or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
     this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
@@ -94,6 +101,27 @@ public final class SluiceConf {
     return Settings.TESTING_REFUSE_NETTY.get(conf);
   }
 
+  /** How the verbs provider opens its device; other RDMA software's variables count here. */
+  public VerbsOptions verbsOptions() {
+    return new VerbsOptions(
+        hints.or(
+            Settings.DEVICES,
+            DeviceFilter.ANY,
+            EnvironmentHints.NCCL_IB_HCA,
+            EnvironmentHints.UCX_NET_DEVICES),
+        new GidPolicy(
+            hints.or(Settings.GID_INDEX, VerbsOptions.AUTO, EnvironmentHints.NCCL_IB_GID_INDEX),
+            value(Settings.GID_ROCE_VERSION),
+            value(Settings.GID_ADDR_FAMILY),
+            value(Settings.GID_ADDR_RANGE)),
+        hints.or(Settings.TRAFFIC_CLASS, VerbsOptions.AUTO, EnvironmentHints.NCCL_IB_TC),
+        hints.or(Settings.SERVICE_LEVEL, 0, EnvironmentHints.NCCL_IB_SL),
+        value(Settings.PKEY),
+        value(Settings.PATH_MTU),
+        value(Settings.HOP_LIMIT),
+        LeakTracker.counting());
+  }
+
   /** Limits and times of this process's RDMA endpoint. */
   public TransferOptions transferOptions() {
     return new TransferOptions(
@@ -122,16 +150,12 @@ public final class SluiceConf {
   }
 
   private ConnectionAttributes connectionAttributes() {
-    ConnectionAttributes other = ConnectionAttributes.DEFAULT;
     return new ConnectionAttributes(
         value(Settings.TIMEOUT_EXPONENT),
         value(Settings.RETRY_COUNT),
-        other.rnrRetry(),
-        other.minRnrTimer(),
-        value(Settings.MAX_RD_ATOMIC),
-        other.trafficClass(),
-        other.serviceLevel(),
-        other.hopLimit());
+        value(Settings.RNR_RETRY),
+        value(Settings.MIN_RNR_TIMER),
+        value(Settings.MAX_RD_ATOMIC));
   }
 
   /**

@@ -1,9 +1,16 @@
 package dev.sluice.spark.conf;
 
+import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.conf.Setting.Type;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.spark.network.util.JavaUtils;
 
 /** The types of the {@link Settings}, in Spark's own syntax for times and sizes. */
@@ -55,6 +62,38 @@ final class Types {
         "a whole number from %d to %d".formatted(least, most),
         Integer::valueOf,
         v -> v >= least && v <= most);
+  }
+
+  /** A number, decimal or 0x and hexadecimal, or auto. */
+  static Type<Integer> autoOr(int least, int most) {
+    return checked(
+        "auto, or a whole number from %d to %d".formatted(least, most),
+        Types::autoOrNumber,
+        v -> v == VerbsOptions.AUTO || v >= least && v <= most);
+  }
+
+  static Type<Integer> autoOrOneOf(Integer... values) {
+    List<Integer> allowed = List.of(values);
+    return checked(
+        "auto, or one of "
+            + allowed.stream().map(String::valueOf).collect(Collectors.joining(", ")),
+        Types::autoOrNumber,
+        v -> v == VerbsOptions.AUTO || allowed.contains(v));
+  }
+
+  private static Integer autoOrNumber(String text) {
+    return text.equals("auto") ? VerbsOptions.AUTO : Integer.decode(text);
+  }
+
+  /** A constant of an enum, written in lower case. */
+  static <E extends Enum<E>> Type<E> constantOf(Class<E> kind) {
+    Map<String, E> constants =
+        Stream.of(kind.getEnumConstants())
+            .collect(Collectors.toMap(c -> c.name().toLowerCase(Locale.ROOT), Function.identity()));
+    return checked(
+        "one of " + String.join(", ", new TreeSet<>(constants.keySet())),
+        constants::get,
+        Objects::nonNull);
   }
 
   static Type<String> oneOf(String... values) {

@@ -52,6 +52,15 @@ class SettingsTest {
     "retryCount, 8",
     "retryCount, 1.0",
     "port, 80",
+    "devices, mlx5_0:x",
+    "gid.index, 70000",
+    "gid.roceVersion, 3",
+    "gid.addrFamily, ipx",
+    "gid.addrRange, 10.0.0.0",
+    "trafficClass, 256",
+    "serviceLevel, 16",
+    "pkey, 0x10000",
+    "pathMtu, 1500",
     "soft.faults, explode@3",
     "verifyChecksums, yes"
   })

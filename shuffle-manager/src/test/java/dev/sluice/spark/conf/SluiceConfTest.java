@@ -2,6 +2,14 @@ package dev.sluice.spark.conf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.rdma.verbs.AddressRange;
+import dev.sluice.rdma.verbs.DeviceFilter;
+import dev.sluice.rdma.verbs.GidPolicy;
+import dev.sluice.rdma.verbs.GidPolicy.Family;
+import dev.sluice.rdma.verbs.VerbsOptions;
+import java.nio.file.Path;
+import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,5 +59,79 @@ class SluiceConfTest {
     assertThat(new SluiceConf(conf).offReason()).isNull();
     conf.set("spark.shuffle.useOldFetchProtocol", "true");
     assertThat(new SluiceConf(conf).offReason()).contains("spark.shuffle.useOldFetchProtocol");
+  }
+
+  private VerbsOptions verbsOptions(Map<String, String> environment) {
+    return new SluiceConf(conf, Path.of("/"), environment).verbsOptions();
+  }
+
+  @Test
+  void verbsOptionsAreTheDefaultsWhereNothingIsSet() {
+    LeakTracker leaks = LeakTracker.counting();
+    assertThat(verbsOptions(Map.of()).withLeaks(leaks))
+        .isEqualTo(VerbsOptions.DEFAULT.withLeaks(leaks));
+  }
+
+  @Test
+  void verbsOptionsAreWhatWasSet() {
+    conf.set("spark.shuffle.rdma.devices", "^=mlx5_3:1")
+        .set("spark.shuffle.rdma.gid.index", "3")
+        .set("spark.shuffle.rdma.gid.roceVersion", "1")
+        .set("spark.shuffle.rdma.gid.addrFamily", "ipv6")
+        .set("spark.shuffle.rdma.gid.addrRange", "2001:db8::/32")
+        .set("spark.shuffle.rdma.trafficClass", "96")
+        .set("spark.shuffle.rdma.serviceLevel", "2")
+        .set("spark.shuffle.rdma.pkey", "0x8001")
+        .set("spark.shuffle.rdma.pathMtu", "1024")
+        .set("spark.shuffle.rdma.hopLimit", "7");
+    VerbsOptions options = verbsOptions(Map.of());
+    assertThat(options.devices()).hasToString("^=mlx5_3:1");
+    assertThat(options.gid())
+        .isEqualTo(new GidPolicy(3, 1, Family.IPV6, AddressRange.parse("2001:db8::/32")));
+    assertThat(options.trafficClass()).isEqualTo(96);
+    assertThat(options.serviceLevel()).isEqualTo(2);
+    assertThat(options.pKey()).isEqualTo(0x8001);
+    assertThat(options.pathMtu()).isEqualTo(1024);
+    assertThat(options.hopLimit()).isEqualTo(7);
+  }
+
+  @Test
+  void variablesOfOtherSoftwareCountWhereAKeyIsNotSet() {
+    conf.set("spark.shuffle.rdma.trafficClass", "auto");
+    VerbsOptions options =
+        verbsOptions(
+            Map.of(
+                "NCCL_IB_HCA", "mlx5_1",
+                "UCX_NET_DEVICES", "mlx5_2:1",
+                "NCCL_IB_GID_INDEX", "5",
+                "NCCL_IB_TC", "96",
+                "NCCL_IB_SL", "4"));
+    assertThat(options.devices()).hasToString("mlx5_1");
+    assertThat(options.gid().index()).isEqualTo(5);
+    assertThat(options.trafficClass()).isEqualTo(VerbsOptions.AUTO);
+    assertThat(options.serviceLevel()).isEqualTo(4);
+  }
+
+  @Test
+  void devicesOfUcxAreWholeNames() {
+    assertThat(verbsOptions(Map.of("UCX_NET_DEVICES", "mlx5_2:1,mlx5_3:1")).devices())
+        .hasToString("=mlx5_2:1,mlx5_3:1");
+    assertThat(verbsOptions(Map.of("UCX_NET_DEVICES", "all")).devices())
+        .isEqualTo(DeviceFilter.ANY);
+  }
+
+  @Test
+  void variablesThatSayNothingOrCannotBeReadAreLeftAlone() {
+    VerbsOptions options =
+        verbsOptions(
+            Map.of(
+                "NCCL_IB_HCA", "mlx5_0:zero",
+                "NCCL_IB_GID_INDEX", "-1",
+                "NCCL_IB_TC", "256",
+                "NCCL_IB_SL", ""));
+    assertThat(options.devices()).isEqualTo(DeviceFilter.ANY);
+    assertThat(options.gid().index()).isEqualTo(VerbsOptions.AUTO);
+    assertThat(options.trafficClass()).isEqualTo(VerbsOptions.AUTO);
+    assertThat(options.serviceLevel()).isZero();
   }
 }
