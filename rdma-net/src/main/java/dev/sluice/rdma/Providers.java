@@ -31,7 +31,7 @@ public final class Providers {
   public static Device open(
       String choice, InetAddress localAddress, VerbsOptions verbsOptions, SoftOptions softOptions)
       throws IOException {
-    Provider verbs = new VerbsProvider(VerbsProvider.SYSFS_DEVICES, verbsOptions);
+    Provider verbs = new VerbsProvider(verbsOptions);
     Provider soft = new SoftProvider(softOptions);
     return switch (choice) {
       case VerbsProvider.NAME -> verbs.open(localAddress);

@@ -14,9 +14,11 @@ public class VerbsException extends IOException {
 
   public static final int ENOENT = 2;
   public static final int EIO = 5;
+  public static final int ENXIO = 6;
   public static final int ENOMEM = 12;
   public static final int EACCES = 13;
   public static final int EBUSY = 16;
+  public static final int ENODEV = 19;
   public static final int EINVAL = 22;
   public static final int EMFILE = 24;
   public static final int EFAULT = 14;

@@ -8,15 +8,10 @@ import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsProvider;
 import java.net.InetAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 class ProvidersTest {
   private final InetAddress loopback = InetAddress.getLoopbackAddress();
-
-  @TempDir Path directory;
 
   @Test
   void opensTheSoftwareProviderWhenAsked() throws Exception {
@@ -29,7 +24,7 @@ class ProvidersTest {
 
   @Test
   void autoTakesTheSoftwareProviderWhereVerbsCannotWork() throws Exception {
-    assumeThat(VerbsProvider.SYSFS_DEVICES).doesNotExist();
+    assumeThat(RdmaDevices.address()).isEmpty();
     try (Device device =
         Providers.open("auto", loopback, VerbsOptions.DEFAULT, SoftOptions.DEFAULT)) {
       assertThat(device.providerName()).isEqualTo("soft");
@@ -46,17 +41,11 @@ class ProvidersTest {
 
   @Test
   void verbsWithoutADeviceIsAnErrorWithTheReason() {
-    Path missing = directory.resolve("infiniband");
-    assertThatThrownBy(() -> new VerbsProvider(missing, VerbsOptions.DEFAULT).open(loopback))
+    assumeThat(RdmaDevices.address()).isEmpty();
+    assertThatThrownBy(() -> new VerbsProvider(VerbsOptions.DEFAULT).open(loopback))
         .isInstanceOf(ProviderUnavailableException.class)
-        .hasMessage("there is no RDMA device in " + missing);
-  }
-
-  @Test
-  void verbsWithADeviceSaysThatTheBindingIsMissing() throws Exception {
-    Files.createDirectory(directory.resolve("mlx5_0"));
-    assertThatThrownBy(() -> new VerbsProvider(directory, VerbsOptions.DEFAULT).open(loopback))
-        .isInstanceOf(ProviderUnavailableException.class)
-        .hasMessage("this release has no verbs binding yet for mlx5_0");
+        .message()
+        .containsAnyOf(
+            "libibverbs.so.1 cannot be loaded", "the kernel has no RDMA", "no RDMA port");
   }
 }

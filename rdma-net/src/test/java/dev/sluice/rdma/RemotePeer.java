@@ -37,7 +37,8 @@ public final class RemotePeer implements AutoCloseable {
   }
 
   /** Starts a peer whose region's i-th byte is {@code (byte) i}. */
-  public static RemotePeer start(String provider, long regionBytes) throws IOException {
+  public static RemotePeer start(String provider, InetAddress address, long regionBytes)
+      throws IOException {
     return new RemotePeer(
         new ProcessBuilder(
                 List.of(
@@ -47,6 +48,7 @@ public final class RemotePeer implements AutoCloseable {
                     "--enable-native-access=ALL-UNNAMED",
                     RemotePeer.class.getName(),
                     provider,
+                    address.getHostAddress(),
                     Long.toString(regionBytes)))
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start());
@@ -118,11 +120,10 @@ public final class RemotePeer implements AutoCloseable {
 
   /** The peer: serves until its standard input ends. */
   public static void main(String[] args) throws Exception {
-    InetAddress loopback = InetAddress.getLoopbackAddress();
-    try (TestNode node =
-        new TestNode(
-            Providers.open(args[0], loopback, VerbsOptions.DEFAULT, SoftOptions.DEFAULT))) {
-      MemorySegment memory = node.arena.allocate(Long.parseLong(args[1]), 4096);
+    InetAddress address = InetAddress.ofLiteral(args[1]);
+    Device device = Providers.open(args[0], address, VerbsOptions.DEFAULT, SoftOptions.DEFAULT);
+    try (TestNode node = new TestNode(device)) {
+      MemorySegment memory = node.arena.allocate(Long.parseLong(args[2]), 4096);
       for (long i = 0; i < memory.byteSize(); i++) {
         memory.set(ValueLayout.JAVA_BYTE, i, (byte) i);
       }

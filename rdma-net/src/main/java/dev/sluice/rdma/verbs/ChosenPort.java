@@ -1,5 +1,7 @@
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.rdma.verbs.ibv.IbvMtu;
+
 /**
  * The port that a device was opened with, and what its queue pairs use of it.
  *
@@ -20,13 +22,18 @@ record ChosenPort(
     int pathMtu,
     int hopLimit) {
 
+  /** Bytes of an MTU of the verbs. */
+  static int bytes(IbvMtu mtu) {
+    return 128 << mtu.value();
+  }
+
   /** All that an administrator wants to know of it, in one line. */
   String banner() {
     return "%s, %s, %s, %s, MTU %d of %d, GID %s (%s), P_Key 0x%04x, traffic class %d, service level %d"
         .formatted(
             port,
             port.state(),
-            port.linkLayer(),
+            port.isEthernet() ? "Ethernet" : "InfiniBand",
             port.rate(),
             pathMtu,
             port.activeMtu(),

@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.rdma.ProviderUnavailableException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,6 +35,19 @@ record LockedMemory(long bytes, boolean exempt) {
       return new LockedMemory(limited ? Long.parseLong(limit.group(1)) : Long.MAX_VALUE, exempt);
     } catch (IOException e) {
       return new LockedMemory(Long.MAX_VALUE, false);
+    }
+  }
+
+  /**
+   * @throws ProviderUnavailableException when the process may lock less than {@code needed} bytes
+   */
+  void require(long needed) throws ProviderUnavailableException {
+    if (!exempt && bytes < needed) {
+      throw new ProviderUnavailableException(
+          "%s, of which map outputs and buffers may take %d KiB: raise the limit (ulimit -l,"
+                  .formatted(this, needed / 1024)
+              + " LimitMEMLOCK= of the service, --ulimit memlock= of the container), or lower"
+              + " spark.shuffle.rdma.memoryShare");
     }
   }
 

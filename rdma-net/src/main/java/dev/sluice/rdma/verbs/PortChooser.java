@@ -1,6 +1,8 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.verbs.ibv.IbvPortState;
+import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,10 +36,12 @@ final class PortChooser {
   }
 
   /**
+   * @param unreadable what was found of devices whose ports are not known
    * @throws ProviderUnavailableException when none can be used; says why of each
    */
-  ChosenPort choose(List<PortInfo> ports) throws ProviderUnavailableException {
-    List<String> skipped = new ArrayList<>();
+  ChosenPort choose(List<PortInfo> ports, List<String> unreadable)
+      throws ProviderUnavailableException {
+    List<String> skipped = new ArrayList<>(unreadable);
     ChosenPort best = null;
     for (PortInfo port : ports) {
       try {
@@ -61,10 +65,10 @@ final class PortChooser {
     if (!options.devices().matches(port.device(), port.number())) {
       throw new PortRefusal("is not among the devices \"" + options.devices() + "\"");
     }
-    if (port.transport() != PortInfo.Transport.IB) {
+    if (port.transport() != IbvTransportType.IB) {
       throw new PortRefusal("is neither InfiniBand nor RoCE (" + port.transport() + ")");
     }
-    if (port.state() != PortInfo.State.ACTIVE) {
+    if (port.state() != IbvPortState.ACTIVE) {
       throw new PortRefusal("is " + port.state() + " and not ACTIVE");
     }
     GidEntry gid = gids.choose(port);

@@ -1,5 +1,8 @@
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.rdma.verbs.ibv.IbvLinkLayer;
+import dev.sluice.rdma.verbs.ibv.IbvPortState;
+import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -23,9 +26,9 @@ import java.util.Set;
 record PortInfo(
     String device,
     int number,
-    Transport transport,
-    State state,
-    LinkLayer linkLayer,
+    IbvTransportType transport,
+    IbvPortState state,
+    IbvLinkLayer linkLayer,
     String rate,
     int activeMtu,
     int lid,
@@ -34,44 +37,8 @@ record PortInfo(
     Set<String> netDevices,
     OptionalInt trafficClass) {
 
-  /** {@code enum ibv_transport_type}, as far as it matters here. */
-  enum Transport {
-    /** InfiniBand's, also over Ethernet (RoCE). */
-    IB,
-    IWARP,
-    OTHER
-  }
-
-  /** {@code enum ibv_port_state}, in its order. */
-  enum State {
-    NOP,
-    DOWN,
-    INIT,
-    ARMED,
-    ACTIVE,
-    ACTIVE_DEFER
-  }
-
-  /** {@code IBV_LINK_LAYER_*}, in their order. */
-  enum LinkLayer {
-    UNSPECIFIED("InfiniBand"),
-    INFINIBAND("InfiniBand"),
-    ETHERNET("Ethernet");
-
-    private final String text;
-
-    LinkLayer(String text) {
-      this.text = text;
-    }
-
-    @Override
-    public String toString() {
-      return text;
-    }
-  }
-
   boolean isEthernet() {
-    return linkLayer == LinkLayer.ETHERNET;
+    return linkLayer == IbvLinkLayer.ETHERNET;
   }
 
   /** As in configuration. */

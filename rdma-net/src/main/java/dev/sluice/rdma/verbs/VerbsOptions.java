@@ -15,6 +15,8 @@ import java.util.Objects;
  * @param pKey partition key, or {@link #AUTO} for the first of which the port is a full member
  * @param pathMtu bytes, or {@link #AUTO} for the port's active MTU, beyond which it never goes
  * @param hopLimit GRH hop limit
+ * @param registeredBytes what this process will register at most: where it may not lock so much
+ *     memory, verbs are unavailable; 0 where that is not known
  * @param leaks knows what is open
  */
 public record VerbsOptions(
@@ -25,6 +27,7 @@ public record VerbsOptions(
     int pKey,
     int pathMtu,
     int hopLimit,
+    long registeredBytes,
     LeakTracker leaks) {
 
   /** Lets the port decide. */
@@ -32,7 +35,7 @@ public record VerbsOptions(
 
   public static final VerbsOptions DEFAULT =
       new VerbsOptions(
-          DeviceFilter.ANY, GidPolicy.DEFAULT, AUTO, 0, AUTO, AUTO, 255, LeakTracker.counting());
+          DeviceFilter.ANY, GidPolicy.DEFAULT, AUTO, 0, AUTO, AUTO, 255, 0, LeakTracker.counting());
 
   public VerbsOptions {
     Objects.requireNonNull(devices, "devices");
@@ -47,11 +50,19 @@ public record VerbsOptions(
 
   public VerbsOptions withDevices(DeviceFilter filter) {
     return new VerbsOptions(
-        filter, gid, trafficClass, serviceLevel, pKey, pathMtu, hopLimit, leaks);
+        filter, gid, trafficClass, serviceLevel, pKey, pathMtu, hopLimit, registeredBytes, leaks);
   }
 
   public VerbsOptions withLeaks(LeakTracker tracker) {
     return new VerbsOptions(
-        devices, gid, trafficClass, serviceLevel, pKey, pathMtu, hopLimit, tracker);
+        devices,
+        gid,
+        trafficClass,
+        serviceLevel,
+        pKey,
+        pathMtu,
+        hopLimit,
+        registeredBytes,
+        tracker);
   }
 }

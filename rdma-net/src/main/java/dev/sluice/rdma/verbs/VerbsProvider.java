@@ -3,31 +3,35 @@ package dev.sluice.rdma.verbs;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Provider;
 import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ibv.IbvContext;
+import dev.sluice.rdma.verbs.ibv.IbvDevice;
+import dev.sluice.rdma.verbs.ibv.IbvDeviceList;
+import dev.sluice.rdma.verbs.ibv.IbvFork;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.nio.file.Files;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * RDMA by libibverbs. This release has no binding of it: opening says whether the machine has a
- * device at all.
+ * RDMA by libibverbs: chooses a port of this machine's devices and opens its device. What keeps it
+ * from working is a {@link ProviderUnavailableException} that says what to do. Any thread.
  */
 public final class VerbsProvider implements Provider {
   public static final String NAME = "verbs";
 
-  /** Where the kernel lists RDMA devices. */
-  public static final Path SYSFS_DEVICES = Path.of("/sys/class/infiniband");
+  private static final Logger LOG = LoggerFactory.getLogger(VerbsProvider.class);
 
-  private final Path devices;
   private final VerbsOptions options;
 
-  /**
-   * @param devices directory with an entry for each RDMA device
-   */
-  public VerbsProvider(Path devices, VerbsOptions options) {
-    this.devices = devices;
+  public VerbsProvider(VerbsOptions options) {
     this.options = options;
   }
 
@@ -38,19 +42,81 @@ public final class VerbsProvider implements Provider {
 
   @Override
   public Device open(InetAddress localAddress) throws IOException {
-    List<String> names = deviceNames();
-    throw new ProviderUnavailableException(
-        names.isEmpty()
-            ? "there is no RDMA device in " + devices
-            : "this release has no verbs binding yet for " + String.join(", ", names));
+    LockedMemory lockedMemory = LockedMemory.current();
+    lockedMemory.require(options.registeredBytes());
+    initFork();
+    try (IbvDeviceList list = IbvDeviceList.get()) {
+      return open(list.devices(), localAddress, lockedMemory);
+    } catch (VerbsException e) {
+      throw new ProviderUnavailableException(e.getMessage());
+    }
   }
 
-  private List<String> deviceNames() throws IOException {
-    if (!Files.isDirectory(devices)) {
-      return List.of();
+  /** Spark forks Python workers, whose copies of registered pages must not become the parent's. */
+  private static void initFork() throws ProviderUnavailableException {
+    try {
+      IbvFork.init();
+    } catch (VerbsException e) {
+      LOG.warn(
+          "Memory that is registered may go wrong when this process forks: {}", e.getMessage());
     }
-    try (Stream<Path> entries = Files.list(devices)) {
-      return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
+  }
+
+  private Device open(List<IbvDevice> devices, InetAddress localAddress, LockedMemory lockedMemory)
+      throws IOException {
+    Map<String, IbvContext> contexts = new LinkedHashMap<>();
+    try {
+      ChosenPort chosen = choose(devices, localAddress, contexts);
+      VerbsDevice device =
+          VerbsDevice.open(contexts.remove(chosen.port().device()), chosen, options.leaks());
+      LOG.info("RDMA by verbs: {}, {}", chosen.banner(), lockedMemory);
+      return device;
+    } finally {
+      for (IbvContext unused : contexts.values()) {
+        unused.close();
+      }
+    }
+  }
+
+  /**
+   * @param contexts takes the devices that were opened, by name
+   */
+  private ChosenPort choose(
+      List<IbvDevice> devices, InetAddress localAddress, Map<String, IbvContext> contexts)
+      throws ProviderUnavailableException {
+    List<PortInfo> ports = new ArrayList<>();
+    List<String> unreadable = new ArrayList<>();
+    Sysfs sysfs = new Sysfs(Path.of("/"));
+    for (IbvDevice device : devices) {
+      try {
+        IbvContext context = device.open();
+        contexts.put(device.name(), context);
+        ports.addAll(new PortReader(context, sysfs).read());
+      } catch (VerbsException e) {
+        unreadable.add(unreadable(device, e));
+      }
+    }
+    return new PortChooser(options, localAddress, netDevice(localAddress))
+        .choose(ports, unreadable);
+  }
+
+  private static String unreadable(IbvDevice device, VerbsException e) {
+    String node = "/dev/infiniband/" + device.uverbsName();
+    return switch (e.errno()) {
+      case VerbsException.EACCES, VerbsException.EPERM ->
+          device + " cannot be opened: this process must be allowed to read and write " + node;
+      case VerbsException.ENOENT, VerbsException.ENODEV, VerbsException.ENXIO ->
+          device + " cannot be opened: " + node + " is not there, as in a container without it";
+      default -> device + " cannot be used: " + e.getMessage();
+    };
+  }
+
+  private static String netDevice(InetAddress address) {
+    try {
+      NetworkInterface device = NetworkInterface.getByInetAddress(address);
+      return device == null ? "" : device.getName();
+    } catch (SocketException e) {
+      return "";
     }
   }
 }

@@ -247,7 +247,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
     Pair good = connectedPair();
     int bytes = 1 << 20;
     MemoryRegion target = target(bytes);
-    try (RemotePeer peer = RemotePeer.start(left.device.providerName(), bytes)) {
+    try (RemotePeer peer = RemotePeer.start(left.device.providerName(), localAddress(), bytes)) {
       QueuePair busy = connectTo(peer);
       QueuePair idle = connectTo(peer);
       SendWorkRequest read =

@@ -1,7 +1,10 @@
 package dev.sluice.rdma.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.rdma.ProviderUnavailableException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -29,6 +32,16 @@ class LockedMemoryTest {
             .formatted(limit));
     Files.writeString(process.resolve("status"), "Name:\tjava\nCapEff:\t" + capabilities + "\n");
     assertThat(LockedMemory.read(process)).hasToString(text);
+  }
+
+  @Test
+  void lessThanIsNeededIsRefusedWithWhatToDo() {
+    LockedMemory small = new LockedMemory(8 << 20, false);
+    assertThatThrownBy(() -> small.require(9 << 20))
+        .isInstanceOf(ProviderUnavailableException.class)
+        .hasMessageContainingAll("memlock 8192 KiB", "9216 KiB", "ulimit -l");
+    assertThatCode(() -> small.require(8 << 20)).doesNotThrowAnyException();
+    assertThatCode(() -> new LockedMemory(0, true).require(1)).doesNotThrowAnyException();
   }
 
   @Test

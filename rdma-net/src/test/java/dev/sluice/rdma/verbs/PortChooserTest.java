@@ -9,9 +9,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.leak.LeakTracker;
-import dev.sluice.rdma.verbs.PortInfo.State;
-import dev.sluice.rdma.verbs.PortInfo.Transport;
+import dev.sluice.rdma.verbs.ibv.IbvPortState;
+import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.net.InetAddress;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +29,7 @@ class PortChooserTest {
       VerbsOptions options, String local, String netDevice, TestPorts... ports)
       throws ProviderUnavailableException {
     return new PortChooser(options, InetAddress.ofLiteral(local), netDevice)
-        .choose(Stream.of(ports).map(TestPorts::build).toList());
+        .choose(Stream.of(ports).map(TestPorts::build).toList(), List.of());
   }
 
   private static ChosenPort choose(VerbsOptions options, TestPorts... ports)
@@ -45,6 +46,7 @@ class PortChooserTest {
         pKey,
         pathMtu,
         64,
+        0,
         LeakTracker.counting());
   }
 
@@ -76,7 +78,7 @@ class PortChooserTest {
             DEFAULT.withDevices(DeviceFilter.parse("^rxe2")),
             "10.0.0.1",
             "",
-            rxe("rxe0", "10.0.0.1").state(State.DOWN),
+            rxe("rxe0", "10.0.0.1").state(IbvPortState.DOWN),
             rxe("rxe2", "10.0.0.1"),
             rxe("rxe3", "10.0.2.1"));
     assertThat(chosen.port().device()).isEqualTo("rxe3");
@@ -89,9 +91,9 @@ class PortChooserTest {
                 choose(
                     DEFAULT.withDevices(DeviceFilter.parse("mlx5,siw")),
                     rxe("rxe0", "10.0.0.1"),
-                    rxe("mlx5_0", "10.0.0.1").state(State.DOWN),
-                    rxe("mlx5_0", "10.0.0.1").number(2).state(State.INIT),
-                    rxe("siw0", "10.0.0.1").transport(Transport.IWARP),
+                    rxe("mlx5_0", "10.0.0.1").state(IbvPortState.DOWN),
+                    rxe("mlx5_0", "10.0.0.1").number(2).state(IbvPortState.INIT),
+                    rxe("siw0", "10.0.0.1").transport(IbvTransportType.IWARP),
                     TestPorts.roce("mlx5_1").gid(4, "10.0.0.1", ROCE_V1),
                     TestPorts.infiniBand("mlx5_2").gid(0, "fe80::1", IB).pKeys(0x7FFF, 0)))
         .isInstanceOf(ProviderUnavailableException.class)
@@ -108,6 +110,14 @@ class PortChooserTest {
     assertThatThrownBy(() -> choose(DEFAULT))
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessage("no RDMA port can be used: there is none");
+  }
+
+  @Test
+  void aRefusalNamesDevicesWhosePortsCannotBeSeen() {
+    PortChooser chooser = new PortChooser(DEFAULT, InetAddress.getLoopbackAddress(), "");
+    assertThatThrownBy(() -> chooser.choose(List.of(), List.of("rxe0 cannot be opened")))
+        .isInstanceOf(ProviderUnavailableException.class)
+        .hasMessage("no RDMA port can be used: rxe0 cannot be opened");
   }
 
   @Test

@@ -2,9 +2,9 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.verbs.GidEntry.Type;
-import dev.sluice.rdma.verbs.PortInfo.LinkLayer;
-import dev.sluice.rdma.verbs.PortInfo.State;
-import dev.sluice.rdma.verbs.PortInfo.Transport;
+import dev.sluice.rdma.verbs.ibv.IbvLinkLayer;
+import dev.sluice.rdma.verbs.ibv.IbvPortState;
+import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,25 +15,25 @@ import java.util.stream.Collectors;
 /** Builds ports as the kernel would describe them. */
 final class TestPorts {
   private final String device;
-  private final LinkLayer linkLayer;
+  private final IbvLinkLayer linkLayer;
   private final List<GidEntry> gids = new ArrayList<>();
   private List<Integer> pKeys = List.of(0xFFFF);
-  private Transport transport = Transport.IB;
-  private State state = State.ACTIVE;
+  private IbvTransportType transport = IbvTransportType.IB;
+  private IbvPortState state = IbvPortState.ACTIVE;
   private OptionalInt trafficClass = OptionalInt.empty();
   private int number = 1;
 
-  private TestPorts(String device, LinkLayer linkLayer) {
+  private TestPorts(String device, IbvLinkLayer linkLayer) {
     this.device = device;
     this.linkLayer = linkLayer;
   }
 
   static TestPorts roce(String device) {
-    return new TestPorts(device, LinkLayer.ETHERNET);
+    return new TestPorts(device, IbvLinkLayer.ETHERNET);
   }
 
   static TestPorts infiniBand(String device) {
-    return new TestPorts(device, LinkLayer.INFINIBAND);
+    return new TestPorts(device, IbvLinkLayer.INFINIBAND);
   }
 
   TestPorts number(int value) {
@@ -55,12 +55,12 @@ final class TestPorts {
     return this;
   }
 
-  TestPorts transport(Transport value) {
+  TestPorts transport(IbvTransportType value) {
     transport = value;
     return this;
   }
 
-  TestPorts state(State value) {
+  TestPorts state(IbvPortState value) {
     state = value;
     return this;
   }

@@ -119,6 +119,7 @@ public final class SluiceConf {
         value(Settings.PKEY),
         value(Settings.PATH_MTU),
         value(Settings.HOP_LIMIT),
+        plaintextForbidden() ? buffersMaxBytes : registrationMaxBytes + buffersMaxBytes,
         LeakTracker.counting());
   }
 

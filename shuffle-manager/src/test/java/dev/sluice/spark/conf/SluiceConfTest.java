@@ -2,7 +2,6 @@ package dev.sluice.spark.conf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.rdma.verbs.AddressRange;
 import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.GidPolicy;
@@ -67,9 +66,17 @@ class SluiceConfTest {
 
   @Test
   void verbsOptionsAreTheDefaultsWhereNothingIsSet() {
-    LeakTracker leaks = LeakTracker.counting();
-    assertThat(verbsOptions(Map.of()).withLeaks(leaks))
-        .isEqualTo(VerbsOptions.DEFAULT.withLeaks(leaks));
+    assertThat(verbsOptions(Map.of()))
+        .usingRecursiveComparison()
+        .ignoringFields("leaks", "registeredBytes")
+        .isEqualTo(VerbsOptions.DEFAULT);
+  }
+
+  @Test
+  void verbsMustBeAllowedToLockWhatMayBeRegistered() {
+    conf.set("spark.shuffle.rdma.buffers.maxBytes", "5m")
+        .set("spark.shuffle.rdma.registration.maxBytes", "7m");
+    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo(12 << 20);
   }
 
   @Test

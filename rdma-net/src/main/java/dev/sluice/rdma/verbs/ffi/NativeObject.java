@@ -18,7 +18,7 @@ public abstract class NativeObject implements AutoCloseable {
   private final NativeObject parent;
   private final MemorySegment pointer;
   private final Set<NativeObject> children = new LinkedHashSet<>();
-  private boolean closed;
+  private volatile boolean closed;
 
   /**
    * @param name what it is, for messages
@@ -43,7 +43,8 @@ public abstract class NativeObject implements AutoCloseable {
     return pointer;
   }
 
-  public final synchronized boolean isClosed() {
+  /** Without a lock: C functions that destroy wait for others that ask this. */
+  public final boolean isClosed() {
     return closed;
   }
 

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ffi.CConstant;
 import dev.sluice.rdma.verbs.ffi.CString;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -57,7 +56,7 @@ public final class IbvWcArray {
 
   /** What was completed; meaningful only for a success. */
   public IbvWcOpcode opcode(int index) {
-    return CConstant.of(IbvWcOpcode.class, get(index, OPCODE));
+    return IbvWcOpcode.of(get(index, OPCODE));
   }
 
   /** The device's own error code. */

@@ -1,0 +1,102 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ffi.EventFd;
+import dev.sluice.rdma.verbs.ffi.FileDescriptors;
+import dev.sluice.rdma.verbs.ibv.IbvAsyncEvent;
+import dev.sluice.rdma.verbs.ibv.IbvContext;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread that takes a device's asynchronous events: reports those of the device and its port,
+ * and makes a completion queue that was overrun unusable, as hardware would. Each event is
+ * acknowledged before anything else is done with it, since whatever it is about cannot be destroyed
+ * before. Started and stopped by the device.
+ */
+final class AsyncEvents {
+  private static final Logger LOG = LoggerFactory.getLogger(AsyncEvents.class);
+  private static final long POLL_TIMEOUT_MS = 60_000;
+
+  private final VerbsDevice device;
+  private final IbvContext context;
+  private final EventFd stop;
+  private final Thread thread;
+  private volatile boolean stopping;
+
+  AsyncEvents(VerbsDevice device, IbvContext context) throws VerbsException {
+    this.device = device;
+    this.context = context;
+    stop = new EventFd();
+    thread = Thread.ofPlatform().daemon().name("sluice-verbs-events").unstarted(this::run);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** Ends the thread, which waits for nothing else. */
+  void stop() {
+    stopping = true;
+    try {
+      stop.signal();
+      thread.join();
+      stop.close();
+    } catch (VerbsException e) {
+      LOG.warn("Stopping the events of {} failed", device, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    try {
+      while (!stopping) {
+        FileDescriptors.awaitReadable(POLL_TIMEOUT_MS, context.asyncFd(), stop.fd());
+        Optional<IbvAsyncEvent> event = context.awaitAsyncEvent(0);
+        if (event.isPresent()) {
+          handle(event.get());
+        }
+      }
+    } catch (VerbsException e) {
+      LOG.error("No more events of {} are seen", device, e);
+    }
+  }
+
+  private void handle(IbvAsyncEvent event) throws VerbsException {
+    Runnable consequence;
+    try (event) {
+      consequence = consequence(event);
+    }
+    consequence.run();
+  }
+
+  private Runnable consequence(IbvAsyncEvent event) throws VerbsException {
+    String text = event.text();
+    return switch (event.type()) {
+      case CQ_ERR -> overrun(event);
+      case DEVICE_FATAL, PORT_ERR -> () -> LOG.warn("{}: {}", device, text);
+      case PORT_ACTIVE, LID_CHANGE, PKEY_CHANGE, GID_CHANGE, SM_CHANGE, CLIENT_REREGISTER ->
+          () -> LOG.info("{}: {}", device, text);
+      default -> () -> LOG.debug("{}: {}", device, text);
+    };
+  }
+
+  private Runnable overrun(IbvAsyncEvent event) {
+    for (VerbsCompletionQueue queue : device.open(VerbsCompletionQueue.class).toList()) {
+      if (isAbout(event, queue)) {
+        return queue::overrun;
+      }
+    }
+    return () -> LOG.debug("{}: an overrun completion queue is closed already", device);
+  }
+
+  private static boolean isAbout(IbvAsyncEvent event, VerbsCompletionQueue queue) {
+    try {
+      return event.isAbout(queue.ibv());
+    } catch (VerbsException e) {
+      return false; // closed meanwhile, which it could not be if this event were about it
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.VerbsException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What is open on a device, in the order of creation. Any thread. */
+final class Children {
+  private static final Logger LOG = LoggerFactory.getLogger(Children.class);
+
+  private final Set<VerbsChild> open = new LinkedHashSet<>();
+  private boolean closed;
+
+  /**
+   * @throws VerbsException EINVAL if the device was closed meanwhile; the child is closed
+   */
+  <T extends VerbsChild> T adopt(T child) throws VerbsException {
+    synchronized (this) {
+      if (!closed) {
+        open.add(child);
+        return child;
+      }
+    }
+    close(child);
+    throw new VerbsException("creation of " + child, VerbsException.EINVAL, "the device is closed");
+  }
+
+  synchronized void forget(VerbsChild child) {
+    open.remove(child);
+  }
+
+  /** Refuses new children from now on; true the first time. */
+  synchronized boolean close() {
+    boolean first = !closed;
+    closed = true;
+    return first;
+  }
+
+  /** Closes those that match, the youngest first. */
+  void close(Predicate<VerbsChild> which) {
+    select(which).reversed().forEach(Children::close);
+  }
+
+  synchronized List<VerbsChild> select(Predicate<VerbsChild> which) {
+    return new ArrayList<>(open.stream().filter(which).toList());
+  }
+
+  private static void close(VerbsChild child) {
+    try {
+      child.close();
+    } catch (VerbsException | RuntimeException e) {
+      LOG.warn("Closing {} failed", child, e);
+    }
+  }
+}

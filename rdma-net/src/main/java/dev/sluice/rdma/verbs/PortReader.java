@@ -1,0 +1,106 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ibv.IbvContext;
+import dev.sluice.rdma.verbs.ibv.IbvDevice;
+import dev.sluice.rdma.verbs.ibv.IbvGidEntry;
+import dev.sluice.rdma.verbs.ibv.IbvPortAttr;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Reads what a device says of its ports, for the {@link PortChooser}. */
+final class PortReader {
+  private static final Gid UNSET = new Gid(0, 0);
+
+  private final IbvContext context;
+  private final Sysfs sysfs;
+
+  PortReader(IbvContext context, Sysfs sysfs) {
+    this.context = context;
+    this.sysfs = sysfs;
+  }
+
+  /** All ports of the device. */
+  List<PortInfo> read() throws VerbsException {
+    List<PortInfo> ports = new ArrayList<>();
+    int count = context.queryDevice().physPortCnt();
+    for (int port = 1; port <= count; port++) {
+      ports.add(read(port));
+    }
+    return ports;
+  }
+
+  private PortInfo read(int port) throws VerbsException {
+    IbvDevice device = context.device();
+    IbvPortAttr attr = context.queryPort(port);
+    List<GidEntry> gids = gids(port, attr.gidTblLen());
+    Set<String> netDevices = sysfs.netDevices(device.name(), port);
+    gids.stream().map(GidEntry::netDevice).filter(n -> !n.isEmpty()).forEach(netDevices::add);
+    return new PortInfo(
+        device.name(),
+        port,
+        device.transportType(),
+        attr.state(),
+        attr.linkLayer(),
+        sysfs.rate(device.name(), port),
+        ChosenPort.bytes(attr.activeMtu()),
+        attr.lid(),
+        gids,
+        pKeys(port, attr.pkeyTblLen()),
+        netDevices,
+        sysfs.trafficClass(device.name(), port));
+  }
+
+  private List<Integer> pKeys(int port, int length) throws VerbsException {
+    List<Integer> table = new ArrayList<>();
+    for (int i = 0; i < length; i++) {
+      table.add(context.queryPkey(port, i));
+    }
+    return table;
+  }
+
+  private List<GidEntry> gids(int port, int length) throws VerbsException {
+    List<GidEntry> entries = new ArrayList<>();
+    for (int i = 0; i < length; i++) {
+      Gid gid = context.queryGid(port, i);
+      if (!gid.equals(UNSET)) {
+        entries.add(entry(port, i, gid));
+      }
+    }
+    return entries;
+  }
+
+  private GidEntry entry(int port, int index, Gid gid) {
+    try {
+      IbvGidEntry entry = context.queryGidEntry(port, index).orElse(null);
+      if (entry != null) {
+        return new GidEntry(index, gid, type(entry), netDevice(entry.interfaceIndex()));
+      }
+    } catch (VerbsException e) {
+      // As in a container that does not see the port's network device.
+    }
+    return new GidEntry(index, gid, GidEntry.Type.UNREADABLE, "");
+  }
+
+  private static GidEntry.Type type(IbvGidEntry entry) {
+    return switch (entry.type()) {
+      case IB -> GidEntry.Type.IB;
+      case ROCE_V1 -> GidEntry.Type.ROCE_V1;
+      case ROCE_V2 -> GidEntry.Type.ROCE_V2;
+    };
+  }
+
+  private static String netDevice(int interfaceIndex) {
+    try {
+      NetworkInterface device =
+          interfaceIndex == 0 ? null : NetworkInterface.getByIndex(interfaceIndex);
+      return device == null ? "" : device.getName();
+    } catch (SocketException e) {
+      return "";
+    }
+  }
+}

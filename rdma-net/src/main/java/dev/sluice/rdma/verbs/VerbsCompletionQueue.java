@@ -1,0 +1,182 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.Opcode;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.WorkCompletions;
+import dev.sluice.rdma.verbs.ibv.IbvCq;
+import dev.sluice.rdma.verbs.ibv.IbvWcArray;
+import dev.sluice.rdma.verbs.ibv.IbvWcOpcode;
+import dev.sluice.rdma.verbs.ibv.IbvWcStatus;
+import java.lang.foreign.Arena;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+
+/**
+ * A completion queue of a verbs device. Its lock keeps the queue from being destroyed under a
+ * thread that polls, and lets a queue pair that is destroyed or reset take its completions out:
+ * some libraries do so themselves, others leave them. Closed by its creator, or by its device.
+ */
+final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
+  private static final int BATCH = 64;
+
+  /** A completion of another queue pair that {@link #drop} came across. */
+  private record Kept(
+      long wrId,
+      WorkCompletionStatus status,
+      Opcode opcode,
+      int byteLength,
+      int immediate,
+      int qpNumber,
+      int vendorError) {}
+
+  private final IbvCq queue;
+  private final VerbsCompletionChannel channel;
+  private final int capacity;
+
+  /** The garbage collector frees it: native code writes to it only under the lock. */
+  private final IbvWcArray polled = new IbvWcArray(Arena.ofAuto(), BATCH);
+
+  private final Queue<Kept> kept = new ArrayDeque<>();
+  private boolean overrun;
+
+  VerbsCompletionQueue(VerbsDevice device, IbvCq queue, VerbsCompletionChannel channel) {
+    super(device, "completion queue");
+    this.queue = queue;
+    this.channel = channel;
+    capacity = queue.entries();
+  }
+
+  IbvCq ibv() {
+    return queue;
+  }
+
+  @Override
+  public int capacity() {
+    return capacity;
+  }
+
+  @Override
+  public synchronized int poll(WorkCompletions into) throws VerbsException {
+    into.clear();
+    if (overrun || queue.isClosed()) {
+      throw new VerbsException(
+          "ibv_poll_cq(" + this + ")",
+          VerbsException.EIO,
+          overrun ? "more completions came than the queue holds" : "the queue is closed");
+    }
+    while (!kept.isEmpty() && into.size() < into.capacity()) {
+      add(kept.remove(), into);
+    }
+    int count = queue.poll(polled, into.capacity() - into.size());
+    for (int i = 0; i < count; i++) {
+      into.add(
+          polled.wrId(i),
+          status(i),
+          opcode(i),
+          polled.byteLength(i),
+          polled.immediate(i),
+          polled.qpNum(i),
+          polled.vendorError(i));
+    }
+    return into.size();
+  }
+
+  private static void add(Kept completion, WorkCompletions into) {
+    into.add(
+        completion.wrId,
+        completion.status,
+        completion.opcode,
+        completion.byteLength,
+        completion.immediate,
+        completion.qpNumber,
+        completion.vendorError);
+  }
+
+  private WorkCompletionStatus status(int index) {
+    return WorkCompletionStatus.of(polled.status(index).value());
+  }
+
+  /** Of a failed request the device may say anything. */
+  private Opcode opcode(int index) {
+    return polled.status(index) == IbvWcStatus.SUCCESS ? opcode(polled.opcode(index)) : null;
+  }
+
+  private static Opcode opcode(IbvWcOpcode opcode) {
+    return switch (opcode) {
+      case SEND -> Opcode.SEND;
+      case RDMA_WRITE -> Opcode.RDMA_WRITE;
+      case RDMA_READ -> Opcode.RDMA_READ;
+      case COMP_SWAP -> Opcode.ATOMIC_CMP_AND_SWP;
+      case FETCH_ADD -> Opcode.ATOMIC_FETCH_AND_ADD;
+      case RECV -> Opcode.RECV;
+      case RECV_RDMA_WITH_IMM -> Opcode.RECV_RDMA_WITH_IMM;
+      case BIND_MW, LOCAL_INV, ATOMIC_WRITE ->
+          throw new IllegalStateException(opcode + " is never posted");
+    };
+  }
+
+  @Override
+  public synchronized void requestNotify(boolean solicitedOnly) throws VerbsException {
+    if (channel == null || queue.isClosed()) {
+      throw new VerbsException(
+          "ibv_req_notify_cq(" + this + ")",
+          VerbsException.EINVAL,
+          channel == null ? "the queue has no completion channel" : "the queue is closed");
+    }
+    queue.requestNotify(solicitedOnly);
+  }
+
+  /** Drops the completions of a queue pair that was destroyed or reset. */
+  synchronized void drop(int qpNumber) throws VerbsException {
+    if (overrun || queue.isClosed()) {
+      return;
+    }
+    kept.removeIf(completion -> completion.qpNumber == qpNumber);
+    int count = queue.poll(polled);
+    while (count > 0) {
+      for (int i = 0; i < count; i++) {
+        if (polled.qpNum(i) != qpNumber) {
+          kept.add(
+              new Kept(
+                  polled.wrId(i),
+                  status(i),
+                  opcode(i),
+                  polled.byteLength(i),
+                  polled.immediate(i),
+                  polled.qpNum(i),
+                  polled.vendorError(i)));
+        }
+      }
+      count = queue.poll(polled);
+    }
+  }
+
+  /** Completions were lost: neither the queue nor its queue pairs can be used any more. */
+  void overrun() {
+    synchronized (this) {
+      overrun = true;
+    }
+    List<VerbsQueuePair> users =
+        owner().open(VerbsQueuePair.class).filter(queuePair -> queuePair.uses(this)).toList();
+    users.forEach(VerbsQueuePair::completionsLost);
+  }
+
+  @Override
+  public void close() throws VerbsException {
+    synchronized (this) {
+      if (queue.isClosed()) {
+        return;
+      }
+      queue.close();
+    }
+    closed();
+  }
+
+  @Override
+  public String toString() {
+    return "CQ of " + capacity + " entries of " + owner();
+  }
+}

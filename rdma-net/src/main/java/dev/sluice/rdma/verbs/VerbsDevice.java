@@ -1,0 +1,169 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.CompletionChannel;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.DeviceAttributes;
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.rdma.verbs.ibv.IbvCompChannel;
+import dev.sluice.rdma.verbs.ibv.IbvContext;
+import dev.sluice.rdma.verbs.ibv.IbvCq;
+import java.security.SecureRandom;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An open device with the port that was chosen, and a thread for its asynchronous events. Any
+ * thread; closed by whoever opened it.
+ */
+final class VerbsDevice implements Device {
+  private static final Logger LOG = LoggerFactory.getLogger(VerbsDevice.class);
+  private static final int PSN_MASK = 0xFFFFFF;
+
+  /** Stands for the device where memory must not belong to one thread alone. Never started. */
+  private final Thread anotherThread = Thread.ofPlatform().unstarted(() -> {});
+
+  private final SecureRandom random = new SecureRandom();
+  private final Children children = new Children();
+  private final IbvContext context;
+  private final ChosenPort port;
+  private final DeviceAttributes attributes;
+  private final LeakTracker leaks;
+  private final AsyncEvents events;
+  private final LeakTracker.Handle leak;
+
+  private VerbsDevice(IbvContext context, ChosenPort port, LeakTracker leaks)
+      throws VerbsException {
+    this.context = context;
+    this.port = port;
+    this.leaks = leaks;
+    attributes = new DeviceLimits(context, port.port().number()).read();
+    events = new AsyncEvents(this, context);
+    leak = leaks.opened("device", this);
+  }
+
+  /** Takes over the context, which {@link #close} closes, or this method where it fails. */
+  static VerbsDevice open(IbvContext context, ChosenPort port, LeakTracker leaks)
+      throws VerbsException {
+    try {
+      VerbsDevice device = new VerbsDevice(context, port, leaks);
+      device.events.start();
+      return device;
+    } catch (VerbsException | RuntimeException e) {
+      context.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public String providerName() {
+    return VerbsProvider.NAME;
+  }
+
+  @Override
+  public String name() {
+    return port.port().device();
+  }
+
+  @Override
+  public DeviceAttributes attributes() {
+    return attributes;
+  }
+
+  @Override
+  public Gid gid() {
+    return port.gid().gid();
+  }
+
+  @Override
+  public ProtectionDomain allocateProtectionDomain() throws VerbsException {
+    return children.adopt(new VerbsProtectionDomain(this, context.allocPd()));
+  }
+
+  @Override
+  public CompletionChannel createCompletionChannel() throws VerbsException {
+    return children.adopt(VerbsCompletionChannel.open(this, context.createCompChannel()));
+  }
+
+  @Override
+  public CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
+      throws VerbsException {
+    if (entries < 1 || entries > attributes.maxCompletionQueueEntries()) {
+      throw new VerbsException(
+          "ibv_create_cq(" + entries + ")",
+          VerbsException.EINVAL,
+          "a completion queue has 1 to " + attributes.maxCompletionQueueEntries() + " entries");
+    }
+    VerbsCompletionChannel own = (VerbsCompletionChannel) channel;
+    IbvCompChannel ibvChannel = own == null ? null : own.ibv();
+    IbvCq queue = context.createCq(entries, ibvChannel, 0);
+    return children.adopt(new VerbsCompletionQueue(this, queue, own));
+  }
+
+  VerbsCompletionQueue own(CompletionQueue queue) throws VerbsException {
+    if (queue instanceof VerbsCompletionQueue own && own.owner() == this) {
+      return own;
+    }
+    throw new VerbsException(
+        "ibv_create_qp", VerbsException.EINVAL, "the completion queue is of another device");
+  }
+
+  /** What peers are told of this port, and queue pairs take from it. */
+  ChosenPort port() {
+    return port;
+  }
+
+  int newPsn() {
+    return random.nextInt(PSN_MASK + 1);
+  }
+
+  Thread anotherThread() {
+    return anotherThread;
+  }
+
+  LeakTracker leaks() {
+    return leaks;
+  }
+
+  <T extends VerbsChild> T adopt(T child) throws VerbsException {
+    return children.adopt(child);
+  }
+
+  void forget(VerbsChild child) {
+    children.forget(child);
+  }
+
+  void closeChildren(Predicate<VerbsChild> which) {
+    children.close(which);
+  }
+
+  /** Those of one kind that are open, the oldest first. */
+  <T extends VerbsChild> Stream<T> open(Class<T> kind) {
+    return children.select(kind::isInstance).stream().map(kind::cast);
+  }
+
+  @Override
+  public void close() {
+    if (!children.close()) {
+      return;
+    }
+    events.stop();
+    closeChildren(child -> true);
+    try {
+      context.close();
+    } catch (VerbsException e) {
+      LOG.warn("Closing {} failed", this, e);
+    }
+    leak.closed();
+  }
+
+  @Override
+  public String toString() {
+    return port.port() + " at " + gid();
+  }
+}

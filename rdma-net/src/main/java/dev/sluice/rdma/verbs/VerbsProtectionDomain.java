@@ -1,0 +1,144 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.DeviceAttributes;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ibv.IbvPd;
+import dev.sluice.rdma.verbs.ibv.IbvQp;
+import dev.sluice.rdma.verbs.ibv.IbvQpCap;
+import dev.sluice.rdma.verbs.ibv.IbvQpInitAttr;
+import dev.sluice.rdma.verbs.ibv.IbvQpType;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A protection domain of a verbs device. Any thread; closed by its creator, or by its device. */
+final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain {
+  private static final Logger LOG = LoggerFactory.getLogger(VerbsProtectionDomain.class);
+
+  private final IbvPd domain;
+  private boolean closed;
+
+  VerbsProtectionDomain(VerbsDevice device, IbvPd domain) {
+    super(device, "protection domain");
+    this.domain = domain;
+  }
+
+  @Override
+  public VerbsDevice device() {
+    return owner();
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException {
+    String operation = "ibv_reg_mr(length=" + memory.byteSize() + ", access=" + access + ")";
+    String problem = problem(memory, access);
+    if (problem != null) {
+      throw new VerbsException(operation, VerbsException.EINVAL, problem);
+    }
+    try {
+      return owner().adopt(new VerbsMemoryRegion(this, domain.regMr(memory, bits(access))));
+    } catch (VerbsException e) {
+      if (e.errno() == VerbsException.ENOMEM) {
+        throw new VerbsException(
+            operation, e.errno(), "the device or " + LockedMemory.current() + " allows no more");
+      }
+      throw e;
+    }
+  }
+
+  /** What libibverbs cannot know of Java's memory; the kernel checks the rest. */
+  private String problem(MemorySegment memory, Set<AccessFlag> access) {
+    if (!memory.isNative()) {
+      return "memory on the heap cannot be registered";
+    }
+    if (memory.byteSize() == 0) {
+      return "a region has at least 1 byte";
+    }
+    if (access.contains(AccessFlag.LOCAL_WRITE) && memory.isReadOnly()) {
+      return "read-only memory cannot be registered for writing";
+    }
+    if (!memory.isAccessibleBy(owner().anotherThread())) {
+      return "memory of a confined arena cannot be registered";
+    }
+    return null;
+  }
+
+  /** The seam's flags have the values that verbs have. */
+  static int bits(Set<AccessFlag> access) {
+    int bits = 0;
+    for (AccessFlag flag : access) {
+      bits |= flag.bit();
+    }
+    return bits;
+  }
+
+  @Override
+  public QueuePair createQueuePair(
+      CompletionQueue sendQueue, CompletionQueue receiveQueue, QueuePairCapabilities capabilities)
+      throws VerbsException {
+    VerbsCompletionQueue sends = owner().own(sendQueue);
+    VerbsCompletionQueue receives = owner().own(receiveQueue);
+    if (!isWithin(capabilities, owner().attributes())) {
+      throw new VerbsException(
+          "ibv_create_qp(" + capabilities + ")",
+          VerbsException.EINVAL,
+          "the device has " + owner().attributes());
+    }
+    IbvQpCap asked =
+        new IbvQpCap(
+            capabilities.maxSendWr(),
+            capabilities.maxRecvWr(),
+            capabilities.maxSendSge(),
+            capabilities.maxRecvSge(),
+            capabilities.maxInlineData());
+    IbvQp queuePair =
+        domain.createQp(
+            new IbvQpInitAttr(IbvQpType.RC, sends.ibv(), receives.ibv(), null, asked, false));
+    return owner().adopt(new VerbsQueuePair(this, queuePair, sends, receives));
+  }
+
+  private static boolean isWithin(QueuePairCapabilities asked, DeviceAttributes limits) {
+    return isWithin(asked.maxSendWr(), limits.maxQueuePairWr())
+        && isWithin(asked.maxRecvWr(), limits.maxQueuePairWr())
+        && isWithin(asked.maxSendSge(), limits.maxSge())
+        && isWithin(asked.maxRecvSge(), limits.maxSge())
+        && isWithin(asked.maxInlineData(), limits.maxInlineData());
+  }
+
+  private static boolean isWithin(int asked, int limit) {
+    return asked >= 0 && asked <= limit;
+  }
+
+  @Override
+  public void close() {
+    owner()
+        .closeChildren(
+            child ->
+                child instanceof VerbsQueuePair queuePair && queuePair.domain() == this
+                    || child instanceof VerbsMemoryRegion region && region.domain() == this);
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    try {
+      domain.close();
+    } catch (VerbsException e) {
+      LOG.warn("Closing {} failed", this, e);
+    }
+    closed();
+  }
+
+  @Override
+  public String toString() {
+    return "PD of " + owner();
+  }
+}

@@ -1,0 +1,256 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.PostException;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.QueuePairState;
+import dev.sluice.rdma.ReceiveWorkRequest;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ibv.IbvQp;
+import dev.sluice.rdma.verbs.ibv.IbvQpAttr;
+import dev.sluice.rdma.verbs.ibv.IbvQpCap;
+import dev.sluice.rdma.verbs.ibv.IbvQpState;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A reliable connection of a verbs device: the state machine of the seam over that of
+ * ibv_modify_qp(3). Its lock keeps it from being destroyed under a thread that posts, and posting
+ * threads apart. Closed by its creator, or by its domain.
+ */
+final class VerbsQueuePair extends VerbsChild implements QueuePair {
+  private static final Logger LOG = LoggerFactory.getLogger(VerbsQueuePair.class);
+
+  private final VerbsProtectionDomain domain;
+  private final IbvQp queuePair;
+  private final int qpNumber;
+  private final VerbsCompletionQueue sendCompletions;
+  private final VerbsCompletionQueue receiveCompletions;
+  private final QueuePairCapabilities capabilities;
+  private final PostedSends sends;
+  private final PostedReceives receives;
+
+  /** As far as this side has moved it; the device may have moved it on to ERROR. */
+  private QueuePairState state = QueuePairState.RESET;
+
+  private QueuePairAddress address;
+
+  /** What the peer said and what was asked for at RTR, for RTS. */
+  private IbvQpAttr toRts;
+
+  VerbsQueuePair(
+      VerbsProtectionDomain domain,
+      IbvQp queuePair,
+      VerbsCompletionQueue sendCompletions,
+      VerbsCompletionQueue receiveCompletions) {
+    super(domain.device(), "queue pair");
+    this.domain = domain;
+    this.queuePair = queuePair;
+    this.sendCompletions = sendCompletions;
+    this.receiveCompletions = receiveCompletions;
+    qpNumber = queuePair.qpNum();
+    capabilities = capabilities(queuePair.cap());
+    sends = new PostedSends(queuePair, capabilities, owner().attributes().maxMessageSize());
+    receives = new PostedReceives(queuePair, capabilities);
+  }
+
+  private static QueuePairCapabilities capabilities(IbvQpCap cap) {
+    return new QueuePairCapabilities(
+        cap.maxSendWr(), cap.maxRecvWr(), cap.maxSendSge(), cap.maxRecvSge(), cap.maxInlineData());
+  }
+
+  VerbsProtectionDomain domain() {
+    return domain;
+  }
+
+  boolean uses(VerbsCompletionQueue queue) {
+    return queue == sendCompletions || queue == receiveCompletions;
+  }
+
+  @Override
+  public int qpNumber() {
+    return qpNumber;
+  }
+
+  @Override
+  public QueuePairCapabilities capabilities() {
+    return capabilities;
+  }
+
+  @Override
+  public synchronized QueuePairState state() {
+    boolean connected = state == QueuePairState.RTR || state == QueuePairState.RTS;
+    if (connected && !queuePair.isClosed() && hasFailed()) {
+      state = QueuePairState.ERROR;
+    }
+    return state;
+  }
+
+  private boolean hasFailed() {
+    try {
+      return queuePair.queryState() == IbvQpState.ERR;
+    } catch (VerbsException e) {
+      LOG.warn("The state of {} cannot be read, so it counts as failed", this, e);
+      return true;
+    }
+  }
+
+  @Override
+  public synchronized QueuePairAddress address() {
+    if (address == null) {
+      throw new IllegalStateException(this + " has no address before INIT");
+    }
+    return address;
+  }
+
+  @Override
+  public synchronized void toInit(Set<AccessFlag> access) throws VerbsException {
+    require(QueuePairState.RESET, QueuePairState.INIT);
+    ChosenPort port = owner().port();
+    queuePair.modify(Transitions.toInit(port, access));
+    address =
+        new QueuePairAddress(
+            qpNumber,
+            owner().newPsn(),
+            port.port().lid(),
+            port.gid().gid(),
+            port.pathMtu(),
+            owner().attributes().maxQueuePairRdAtomic(),
+            new byte[0]);
+    state = QueuePairState.INIT;
+  }
+
+  @Override
+  public synchronized void toRtr(QueuePairAddress remote, ConnectionAttributes attributes)
+      throws VerbsException {
+    require(QueuePairState.INIT, QueuePairState.RTR);
+    Transitions.check(this, attributes, owner().attributes());
+    queuePair.modify(Transitions.toRtr(owner().port(), address, remote, attributes));
+    toRts = Transitions.toRts(address, remote, attributes);
+    state = QueuePairState.RTR;
+  }
+
+  @Override
+  public synchronized void toRts() throws VerbsException {
+    require(QueuePairState.RTR, QueuePairState.RTS);
+    queuePair.modify(toRts);
+    state = QueuePairState.RTS;
+  }
+
+  @Override
+  public synchronized void toError() throws VerbsException {
+    requireOpen(QueuePairState.ERROR);
+    queuePair.modify(new IbvQpAttr().state(IbvQpState.ERR));
+    state = QueuePairState.ERROR;
+  }
+
+  @Override
+  public synchronized void toReset() throws VerbsException {
+    requireOpen(QueuePairState.RESET);
+    queuePair.modify(new IbvQpAttr().state(IbvQpState.RESET));
+    state = QueuePairState.RESET;
+    address = null;
+    dropCompletions();
+  }
+
+  private void dropCompletions() throws VerbsException {
+    sendCompletions.drop(qpNumber);
+    receiveCompletions.drop(qpNumber);
+  }
+
+  private void require(QueuePairState from, QueuePairState to) throws VerbsException {
+    requireOpen(to);
+    if (state != from) {
+      throw refused(to, "the queue pair is in " + state + ", not in " + from);
+    }
+  }
+
+  private void requireOpen(QueuePairState to) throws VerbsException {
+    if (queuePair.isClosed()) {
+      throw refused(to, "the queue pair is closed");
+    }
+  }
+
+  private VerbsException refused(QueuePairState to, String reason) {
+    return new VerbsException(
+        "ibv_modify_qp(" + this + ", " + to + ")", VerbsException.EINVAL, reason);
+  }
+
+  @Override
+  public synchronized void postSend(List<SendWorkRequest> chain) throws PostException {
+    requirePostable("ibv_post_send", state == QueuePairState.RTS || state == QueuePairState.ERROR);
+    sends.post(chain);
+  }
+
+  @Override
+  public synchronized void postReceive(List<ReceiveWorkRequest> chain) throws PostException {
+    requirePostable("ibv_post_recv", state != QueuePairState.RESET);
+    try {
+      receives.post(chain);
+    } finally {
+      flushReceives();
+    }
+  }
+
+  private void requirePostable(String operation, boolean stateAllows) throws PostException {
+    if (queuePair.isClosed() || !stateAllows) {
+      String reason = queuePair.isClosed() ? "closed" : "in " + state;
+      throw new PostException(
+          operation + "(" + this + ")", VerbsException.EINVAL, "the queue pair is " + reason, 0);
+    }
+  }
+
+  /**
+   * Has receives flushed that were posted to a failed queue pair. Hardware does so by itself; a
+   * software device does not see them before it is told something else.
+   */
+  private void flushReceives() {
+    if (state() != QueuePairState.ERROR) {
+      return;
+    }
+    try {
+      queuePair.modify(new IbvQpAttr().state(IbvQpState.ERR));
+    } catch (VerbsException e) {
+      LOG.warn("Receives of {} may not be flushed", this, e);
+    }
+  }
+
+  /** A completion queue of it was overrun. */
+  void completionsLost() {
+    LOG.warn("{}: more completions than its completion queue holds", this);
+    try {
+      toError();
+    } catch (VerbsException e) {
+      LOG.debug("{} is closed already", this, e);
+    }
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (queuePair.isClosed()) {
+        return;
+      }
+      try {
+        queuePair.close();
+        dropCompletions();
+      } catch (VerbsException e) {
+        LOG.error("{} cannot be destroyed", this, e);
+      }
+      state = QueuePairState.RESET;
+      address = null;
+    }
+    closed();
+  }
+
+  @Override
+  public String toString() {
+    return "QP 0x%06x".formatted(qpNumber);
+  }
+}

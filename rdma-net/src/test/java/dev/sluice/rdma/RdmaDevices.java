@@ -1,0 +1,56 @@
+package dev.sluice.rdma;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The RDMA devices that this machine has, as sysfs shows them: what tests on a real one need. */
+public final class RdmaDevices {
+  private static final Path DEVICES = Path.of("/sys/class/infiniband");
+
+  private RdmaDevices() {}
+
+  /** The IPv4 address of a device's port; empty where there is no RDMA device with one. */
+  public static Optional<InetAddress> address() {
+    if (!Files.isDirectory(DEVICES)) {
+      return Optional.empty();
+    }
+    try (Stream<Path> files = Files.find(DEVICES, 1, (path, attributes) -> !path.equals(DEVICES))) {
+      return files
+          .sorted()
+          .map(device -> device.resolve("ports/1/gids"))
+          .flatMap(RdmaDevices::gids)
+          .filter(Inet4Address.class::isInstance)
+          .findFirst();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Entries that are not set cannot be read, or are zero. */
+  private static Stream<InetAddress> gids(Path table) {
+    try (Stream<Path> entries = Files.list(table)) {
+      return entries.sorted().map(RdmaDevices::gid).flatMap(Optional::stream).toList().stream();
+    } catch (IOException e) {
+      return Stream.empty();
+    }
+  }
+
+  private static Optional<InetAddress> gid(Path entry) {
+    try {
+      byte[] gid = HexFormat.of().parseHex(Files.readString(entry).strip().replace(":", ""));
+      return Optional.of(InetAddress.getByAddress(gid));
+    } catch (UnknownHostException e) {
+      throw new AssertionError("a GID has 16 bytes", e);
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+}

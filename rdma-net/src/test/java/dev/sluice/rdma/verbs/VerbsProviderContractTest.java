@@ -1,0 +1,132 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.Provider;
+import dev.sluice.rdma.RdmaDevices;
+import dev.sluice.rdma.contract.AtomicContract;
+import dev.sluice.rdma.contract.CompletionQueueContract;
+import dev.sluice.rdma.contract.DeviceContract;
+import dev.sluice.rdma.contract.ErrorContract;
+import dev.sluice.rdma.contract.MemoryRegionContract;
+import dev.sluice.rdma.contract.ReadContract;
+import dev.sluice.rdma.contract.SendReceiveContract;
+import dev.sluice.rdma.contract.StateMachineContract;
+import dev.sluice.rdma.leak.LeakTracker;
+import java.net.InetAddress;
+import org.junit.jupiter.api.Nested;
+
+/** The verbs provider does what every provider must do, on a device of this machine. */
+@NeedsRdmaDevice
+class VerbsProviderContractTest {
+
+  private static Provider verbs(LeakTracker tracker) {
+    return new VerbsProvider(VerbsOptions.DEFAULT.withLeaks(tracker));
+  }
+
+  private static InetAddress deviceAddress() {
+    return RdmaDevices.address().orElseThrow();
+  }
+
+  @Nested
+  class VerbsDevice extends DeviceContract {
+    @Override
+    protected Provider provider(LeakTracker tracker) {
+      return verbs(tracker);
+    }
+
+    @Override
+    protected InetAddress localAddress() {
+      return deviceAddress();
+    }
+  }
+
+  @Nested
+  class VerbsMemoryRegion extends MemoryRegionContract {
+    @Override
+    protected Provider provider(LeakTracker tracker) {
+      return verbs(tracker);
+    }
+
+    @Override
+    protected InetAddress localAddress() {
+      return deviceAddress();
+    }
+  }
+
+  @Nested
+  class VerbsRead extends ReadContract {
+    @Override
+    protected Provider provider(LeakTracker tracker) {
+      return verbs(tracker);
+    }
+
+    @Override
+    protected InetAddress localAddress() {
+      return deviceAddress();
+    }
+  }
+
+  @Nested
+  class VerbsSendReceive extends SendReceiveContract {
+    @Override
+    protected Provider provider(LeakTracker tracker) {
+      return verbs(tracker);
+    }
+
+    @Override
+    protected InetAddress localAddress() {
+      return deviceAddress();
+    }
+  }
+
+  @Nested
+  class VerbsAtomic extends AtomicContract {
+    @Override
+    protected Provider provider(LeakTracker tracker) {
+      return verbs(tracker);
+    }
+
+    @Override
+    protected InetAddress localAddress() {
+      return deviceAddress();
+    }
+  }
+
+  @Nested
+  class VerbsError extends ErrorContract {
+    @Override
+    protected Provider provider(LeakTracker tracker) {
+      return verbs(tracker);
+    }
+
+    @Override
+    protected InetAddress localAddress() {
+      return deviceAddress();
+    }
+  }
+
+  @Nested
+  class VerbsCompletionQueue extends CompletionQueueContract {
+    @Override
+    protected Provider provider(LeakTracker tracker) {
+      return verbs(tracker);
+    }
+
+    @Override
+    protected InetAddress localAddress() {
+      return deviceAddress();
+    }
+  }
+
+  @Nested
+  class VerbsStateMachine extends StateMachineContract {
+    @Override
+    protected Provider provider(LeakTracker tracker) {
+      return verbs(tracker);
+    }
+
+    @Override
+    protected InetAddress localAddress() {
+      return deviceAddress();
+    }
+  }
+}
