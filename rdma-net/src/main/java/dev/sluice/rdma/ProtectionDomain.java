@@ -15,7 +15,10 @@ public interface ProtectionDomain extends AutoCloseable {
    * memory of a read-only segment may only be registered without any of the three. Memory of a
    * confined arena cannot be registered, since the device is not the thread that owns it.
    *
-   * @throws VerbsException EINVAL for flags or memory that cannot be registered, ENOMEM at a limit
+   * @throws VerbsException EINVAL for flags or memory that cannot be registered, EFAULT for mapped
+   *     memory whose pages the kernel does not give to a device (before 6.2: of a read-only mapping
+   *     of a file), EOPNOTSUPP for ON_DEMAND where the device cannot do it (older drivers: EINVAL),
+   *     ENOMEM at a limit
    */
   MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException;
 

@@ -17,6 +17,7 @@ public class VerbsException extends IOException {
   public static final int ENXIO = 6;
   public static final int ENOMEM = 12;
   public static final int EACCES = 13;
+  public static final int EFAULT = 14;
   public static final int EBUSY = 16;
   public static final int ENODEV = 19;
   public static final int EINVAL = 22;

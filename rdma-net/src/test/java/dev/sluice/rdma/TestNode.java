@@ -19,7 +19,15 @@ import java.util.concurrent.TimeUnit;
 public final class TestNode implements AutoCloseable {
   public static final QueuePairCapabilities CAPABILITIES =
       new QueuePairCapabilities(128, 128, 4, 4, 64);
-  public static final Set<AccessFlag> ALL = EnumSet.allOf(AccessFlag.class);
+
+  /** What may be done to memory, by whomever. */
+  public static final Set<AccessFlag> ALL =
+      EnumSet.of(
+          AccessFlag.LOCAL_WRITE,
+          AccessFlag.REMOTE_WRITE,
+          AccessFlag.REMOTE_READ,
+          AccessFlag.REMOTE_ATOMIC);
+
   private static final int CQ_ENTRIES = 1024;
   private static final long DEADLINE_SECONDS = 30;
 

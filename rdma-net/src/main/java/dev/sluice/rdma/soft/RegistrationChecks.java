@@ -1,6 +1,7 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
@@ -8,8 +9,26 @@ import java.util.Set;
 final class RegistrationChecks {
   private RegistrationChecks() {}
 
-  /** Why the memory cannot be registered; null if it can. */
-  static String problem(MemorySegment memory, Set<AccessFlag> access, SoftDevice device) {
+  /** Refuses, as a device would, what cannot be registered. */
+  static void check(MemorySegment memory, Set<AccessFlag> access, SoftDevice device)
+      throws VerbsException {
+    String problem = problem(memory, access, device);
+    if (problem != null) {
+      throw refusal(memory, access, VerbsException.EINVAL, problem);
+    }
+    if (access.contains(AccessFlag.ON_DEMAND)) {
+      throw refusal(memory, access, VerbsException.EOPNOTSUPP, "no on-demand paging");
+    }
+  }
+
+  private static VerbsException refusal(
+      MemorySegment memory, Set<AccessFlag> access, int errno, String reason) {
+    return new VerbsException(
+        "ibv_reg_mr(length=" + memory.byteSize() + ", access=" + access + ")", errno, reason);
+  }
+
+  /** What is wrong with the arguments; null if nothing is. */
+  private static String problem(MemorySegment memory, Set<AccessFlag> access, SoftDevice device) {
     boolean remoteChange =
         access.contains(AccessFlag.REMOTE_WRITE) || access.contains(AccessFlag.REMOTE_ATOMIC);
     if (remoteChange && !access.contains(AccessFlag.LOCAL_WRITE)) {

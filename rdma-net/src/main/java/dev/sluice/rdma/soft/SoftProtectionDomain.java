@@ -47,13 +47,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
   @Override
   public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException {
-    String problem = RegistrationChecks.problem(memory, access, device);
-    if (problem != null) {
-      throw new VerbsException(
-          "ibv_reg_mr(length=" + memory.byteSize() + ", access=" + access + ")",
-          VerbsException.EINVAL,
-          problem);
-    }
+    RegistrationChecks.check(memory, access, device);
     return device.adopt(
         SoftMemoryRegion.class,
         device.attributes().maxMemoryRegions(),

@@ -1,6 +1,7 @@
 package dev.sluice.rdma.contract;
 
 import static dev.sluice.rdma.VerbsException.EINVAL;
+import static dev.sluice.rdma.VerbsException.EOPNOTSUPP;
 import static dev.sluice.rdma.WorkCompletionStatus.REM_ACCESS_ERR;
 import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
 import static dev.sluice.rdma.WorkCompletionStatus.WR_FLUSH_ERR;
@@ -12,6 +13,7 @@ import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
+import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -67,6 +69,23 @@ public abstract class MemoryRegionContract extends RdmaProviderContract {
   void readOnlyMemoryIsRefusedForWriting() {
     MemorySegment memory = left.arena.allocate(64).asReadOnly();
     assertErrno(EINVAL, () -> left.pd.register(memory, LOCAL_WRITE));
+  }
+
+  @Test
+  void memoryOnDemandIsReadOrRefused() throws Exception {
+    MemorySegment memory = right.arena.allocate(4096);
+    fill(memory, 1);
+    MemoryRegion onDemand;
+    try {
+      onDemand =
+          right.pd.register(memory, EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND));
+    } catch (VerbsException e) {
+      assertThat(e.errno()).isIn(EOPNOTSUPP, EINVAL);
+      return;
+    }
+    Pair pair = connectedPair();
+    pair.left().postSend(List.of(read(1, target(4096), onDemand, 4096)));
+    assertThat(statuses(left.await(1))).containsExactly(SUCCESS);
   }
 
   @Test
