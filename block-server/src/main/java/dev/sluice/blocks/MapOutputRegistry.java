@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * The map outputs of this process as memory regions.
  *
  * <p>Any thread may call any method. Registrations are done one after the other by the daemon
- * thread {@code sluice-register}, because mapping and pinning a file is not the committing task's
- * business. Whoever creates the registry closes it, before the protection domain.
+ * thread {@code sluice-register}, because mapping, pinning or copying a file is not the committing
+ * task's business. Whoever creates the registry closes it, before the protection domain.
  *
  * <p>The budget bounds what is registered. Where it does not suffice, the shuffle that was READ
  * least recently gives way, if it is idle; one that is in use never does, and what finds no room is
@@ -51,10 +51,12 @@ public final class MapOutputRegistry implements AutoCloseable {
   private final ThreadPoolExecutor thread;
 
   /**
+   * @param directories where {@code files} are
    * @param clockMs a monotonic clock in milliseconds
    */
   public MapOutputRegistry(
       ProtectionDomain domain,
+      LocalDirectories directories,
       MapOutputFiles files,
       RegistryLimits limits,
       MapOutputListener listener,
@@ -62,7 +64,9 @@ public final class MapOutputRegistry implements AutoCloseable {
     this.limits = limits;
     this.clockMs = clockMs;
     RegistrationBudget budget = new RegistrationBudget(limits, counters);
-    epochs = new ShuffleEpochs(id -> new RegisteredShuffle(id, domain, budget, counters));
+    directories.count(counters);
+    epochs =
+        new ShuffleEpochs(id -> new RegisteredShuffle(id, domain, directories, budget, counters));
     registrar = new Registrar(files, limits, budget, epochs, listener, counters, clockMs);
     thread =
         new ThreadPoolExecutor(

@@ -6,10 +6,8 @@ import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.StandardOpenOption;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -35,6 +33,7 @@ final class RegisteredShuffle {
 
   private final int id;
   private final ProtectionDomain domain;
+  private final LocalDirectories directories;
   private final RegistrationBudget budget;
   private final RegistryCounters counters;
   private final ConcurrentHashMap<Long, RegisteredMapOutput> outputs = new ConcurrentHashMap<>();
@@ -45,9 +44,14 @@ final class RegisteredShuffle {
   private boolean closed;
 
   RegisteredShuffle(
-      int id, ProtectionDomain domain, RegistrationBudget budget, RegistryCounters counters) {
+      int id,
+      ProtectionDomain domain,
+      LocalDirectories directories,
+      RegistrationBudget budget,
+      RegistryCounters counters) {
     this.id = id;
     this.domain = domain;
+    this.directories = directories;
     this.budget = budget;
     this.counters = counters;
   }
@@ -114,26 +118,18 @@ final class RegisteredShuffle {
     MapOutputIndex index = MapOutputIndex.read(files);
     if (index.dataBytes() == 0) {
       // Spark writes no data file where every partition is empty.
-      checkSize(files, Files.exists(files.data()) ? Files.size(files.data()) : 0, 0);
+      DataFile.checkLength(
+          files.data(), Files.exists(files.data()) ? Files.size(files.data()) : 0, 0);
       return register(mapId, files, index, null, room);
     }
-    try (FileChannel data = FileChannel.open(files.data(), StandardOpenOption.READ)) {
-      checkSize(files, data.size(), index.dataBytes());
+    RegistrationForm form = directories.form(files.data());
+    try (DataFile data = DataFile.open(files.data(), index.dataBytes(), form)) {
       return register(mapId, files, index, data, room);
     }
   }
 
-  /** Reading a mapping beyond the end of its file is a SIGBUS. */
-  private static void checkSize(MapOutputFiles.Files files, long bytes, long indexedBytes)
-      throws InconsistentFilesException {
-    if (bytes != indexedBytes) {
-      throw new InconsistentFilesException(
-          "%s has %d bytes, its index says %d".formatted(files.data(), bytes, indexedBytes));
-    }
-  }
-
   private RegisteredMapOutput register(
-      long mapId, MapOutputFiles.Files files, MapOutputIndex index, FileChannel file, Room room)
+      long mapId, MapOutputFiles.Files files, MapOutputIndex index, DataFile file, Room room)
       throws IOException {
     if (memory == null) {
       memory = new ShuffleMemory(domain, budget);
@@ -142,7 +138,7 @@ final class RegisteredShuffle {
     try {
       ShuffleMemory.Table table = memory.allocateTable(index.tableBytes());
       index.writeTo(table.memory());
-      MemoryRegion data = file == null ? null : memory.registerData(file, index.dataBytes());
+      MemoryRegion data = file == null ? null : register(file);
       ChecksumAlgorithm algorithm =
           index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
       MapOutputLocation location =
@@ -156,7 +152,13 @@ final class RegisteredShuffle {
     }
   }
 
-  /** ENOMEM of the provider, or of mmap, which {@link FileChannel#map} wraps. */
+  private MemoryRegion register(DataFile file) throws IOException {
+    MemoryRegion region = memory.register(file);
+    file.count(counters);
+    return region;
+  }
+
+  /** ENOMEM of the provider, or of mmap, which FileChannel.map wraps. */
   private static boolean isExhaustion(IOException e) {
     return e.getCause() instanceof OutOfMemoryError
         || (e instanceof VerbsException verbs && verbs.errno() == VerbsException.ENOMEM);

@@ -10,7 +10,17 @@ public enum RegistryCounter {
   REFUSALS("Map outputs not registered so far because there was no room"),
   REJECTIONS(
       "Map outputs not registered so far because their files are inconsistent or unreadable"),
-  GONE("Map outputs not registered so far because their files did not exist any more");
+  GONE("Map outputs not registered so far because their files did not exist any more"),
+  DIRECTORIES_READ_ONLY("Local directories whose map outputs are registered as read-only mappings"),
+  DIRECTORIES_READ_WRITE(
+      "Local directories whose map outputs are registered as read-write mappings, because the"
+          + " kernel refuses read-only ones"),
+  DIRECTORIES_COPIED("Local directories whose map outputs are copied into registered memory"),
+  DIRECTORIES_ON_DEMAND("Local directories whose map outputs are registered without pinning them"),
+  DIRTIED_BYTES(
+      "Bytes, in whole pages, that registering read-write mappings has made the kernel write back"
+          + " to disk once more so far"),
+  COPIED_BYTES("Bytes of map outputs copied into registered memory so far");
 
   private final String description;
 

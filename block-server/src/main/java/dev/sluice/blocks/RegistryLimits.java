@@ -3,7 +3,7 @@ package dev.sluice.blocks;
 /**
  * Limits of a {@link MapOutputRegistry}.
  *
- * @param maxBytes budget of mapped and registered bytes, data and partition tables together,
+ * @param maxBytes budget of registered bytes, mapped or copied, data and partition tables together,
  *     counted in whole pages; 0 registers nothing
  * @param maxRegions memory regions at most: each is a mapping too, so this is the registry's share
  *     of vm.max_map_count

@@ -9,7 +9,6 @@ import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -17,14 +16,14 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The memory of one shuffle's registered map outputs: mappings of data files, and slabs from which
- * partition tables are carved.
+ * The memory of one shuffle's registered map outputs: mappings or copies of data files, and slabs
+ * from which partition tables are carved.
  *
  * <p>One shared arena holds all of it, because closing one costs a handshake with every thread of
  * the process: once a shuffle instead of once a file. The price is that a single map output's
- * mapping stays, and counts, until the shuffle's memory goes. References are counted: the owner
- * holds one, and whoever touches the memory holds one meanwhile; the last to {@link #release} it
- * unmaps. All else is called with the owner's lock held.
+ * mapping or copy stays, and counts, until the shuffle's memory goes. References are counted: the
+ * owner holds one, and whoever touches the memory holds one meanwhile; the last to {@link #release}
+ * it unmaps. All else is called with the owner's lock held.
  *
  * <p>Tables cost 16 bytes a partition: 160 KB a map output of 10,000 partitions. Where 1,000
  * executors hold 100,000 such map outputs, that is 16 MB an executor, in 200 regions at most. Slabs
@@ -69,16 +68,9 @@ final class ShuffleMemory {
     return true;
   }
 
-  /**
-   * Maps and registers a data file of at least 1 byte, whose size the caller has checked.
-   *
-   * <p>This is the only place that knows how a file's bytes become a region: a read-only shared
-   * mapping, which no page is dirtied by and which cannot grow the file. Where verbs answers EFAULT
-   * to that (kernels before 6.2), a read-write mapping or a registered copy has to take its place;
-   * both come from the same arena and end the same way.
-   */
-  MemoryRegion registerData(FileChannel file, long bytes) throws IOException {
-    return domain.register(file.map(FileChannel.MapMode.READ_ONLY, 0, bytes, arena), REMOTE_READ);
+  /** Registers a data file, in this memory's arena. */
+  MemoryRegion register(DataFile file) throws IOException {
+    return file.register(domain, arena);
   }
 
   Table allocateTable(long bytes) throws VerbsException {

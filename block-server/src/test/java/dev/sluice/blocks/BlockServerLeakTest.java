@@ -48,7 +48,13 @@ class BlockServerLeakTest {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     RegistryLimits limits = new RegistryLimits(1 << 20, 100, 1_000, false);
     try (MapOutputRegistry registry =
-            new MapOutputRegistry(domain, outputs::find, limits, new RecordingListener(), () -> 0);
+            new MapOutputRegistry(
+                domain,
+                outputs.directories(),
+                outputs::find,
+                limits,
+                new RecordingListener(),
+                () -> 0);
         BlockServer server =
             new BlockServer(CONF, "localhost", 0, List.of(), "soft", new FakeAcceptor(), registry);
         BlockServerClient client =

@@ -59,6 +59,7 @@ class BlockServerSecurityTest {
     registry =
         new MapOutputRegistry(
             domain,
+            outputs.directories(),
             outputs::find,
             new RegistryLimits(1 << 20, 100, 1_000, false),
             new RecordingListener(),

@@ -65,7 +65,9 @@ class BlockServerTest {
           return outputs.find(shuffleId, mapId);
         };
     RegistryLimits limits = new RegistryLimits(20_480, 100, 1_000, false);
-    registry = new MapOutputRegistry(domain, files, limits, new RecordingListener(), serverMs::get);
+    registry =
+        new MapOutputRegistry(
+            domain, outputs.directories(), files, limits, new RecordingListener(), serverMs::get);
     server = serve(0);
     client = client(TIMEOUT_MS);
     peer = new PeerAddress("server", "localhost", server.port());

@@ -18,14 +18,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Registers memory and READs it as a peer's NIC would: by key, within bounds, never after close.
+ * Registers memory as far as a kernel does, and READs it as a peer's NIC would: by key, within
+ * bounds, never after close.
  */
 final class FakeProtectionDomain implements ProtectionDomain {
+  private static final Set<AccessFlag> ON_DEMAND_READ =
+      Set.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND);
+
+  private final Kernel kernel;
   private final Map<Integer, Region> regions = new ConcurrentHashMap<>();
   private final AtomicInteger nextKey = new AtomicInteger(100);
   private final AtomicLong bytes = new AtomicLong();
   private volatile long limitBytes = Long.MAX_VALUE;
   private volatile Runnable registering = () -> {};
+
+  FakeProtectionDomain() {
+    this(Kernel.PAGES_ON_DEMAND);
+  }
+
+  FakeProtectionDomain(Kernel kernel) {
+    this.kernel = kernel;
+  }
 
   /** Registrations beyond that fail with ENOMEM. */
   void limitBytes(long limit) {
@@ -56,8 +69,13 @@ final class FakeProtectionDomain implements ProtectionDomain {
     String operation = "ibv_reg_mr(length=" + memory.byteSize() + ")";
     if (!memory.isNative()
         || memory.byteSize() == 0
-        || !access.equals(Set.of(AccessFlag.REMOTE_READ))) {
+        || !access.contains(AccessFlag.REMOTE_READ)
+        || !ON_DEMAND_READ.containsAll(access)) {
       throw new VerbsException(operation, VerbsException.EINVAL, "flags or memory");
+    }
+    int errno = kernel.register(memory, access);
+    if (errno != 0) {
+      throw new VerbsException(operation, errno, "refused by the kernel");
     }
     if (bytes.addAndGet(memory.byteSize()) > limitBytes) {
       bytes.addAndGet(-memory.byteSize());

@@ -9,32 +9,38 @@ import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
-/** Collects the warnings that a class logs until it is closed. */
+/** Collects what a class logs at a level until it is closed. */
 final class LogCapture extends AbstractAppender implements AutoCloseable {
-  private final List<String> warnings = new CopyOnWriteArrayList<>();
+  private final List<String> messages = new CopyOnWriteArrayList<>();
   private final Logger logger;
+  private final Level level;
+  private final Level before;
 
-  LogCapture(Class<?> source) {
+  LogCapture(Class<?> source, Level level) {
     super("capture", null, null, false, Property.EMPTY_ARRAY);
+    this.level = level;
     logger = (Logger) LogManager.getLogger(source);
+    before = logger.getLevel();
     start();
     logger.addAppender(this);
+    logger.setLevel(level);
   }
 
-  List<String> warnings() {
-    return warnings;
+  List<String> messages() {
+    return messages;
   }
 
   @Override
   public void append(LogEvent event) {
-    if (event.getLevel() == Level.WARN) {
-      warnings.add(event.getMessage().getFormattedMessage());
+    if (event.getLevel() == level) {
+      messages.add(event.getMessage().getFormattedMessage());
     }
   }
 
   @Override
   public void close() {
     logger.removeAppender(this);
+    logger.setLevel(before);
     stop();
   }
 }

@@ -18,14 +18,21 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The whole way between two processes' devices: resolve, connect, READ the table, READ the data.
+ * The whole way between two processes' devices, in every form that the software device registers:
+ * resolve, connect, READ the table, READ the data.
  */
+@ParameterizedClass
+@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "ON_DEMAND_MAPPING")
 class MapOutputReadTest {
   private static final int SHUFFLE = 3;
   private static final TransportConf CONF = new TransportConf("sluice", MapConfigProvider.EMPTY);
 
+  @Parameter RegistrationForm form;
   @TempDir Path directory;
   private TestMapOutputs outputs;
   private SoftNode serving;
@@ -43,6 +50,7 @@ class MapOutputReadTest {
     registry =
         new MapOutputRegistry(
             serving.domain(),
+            outputs.directories(form),
             outputs::find,
             new RegistryLimits(1 << 24, 100, 1_000, false),
             new RecordingListener(),

@@ -15,10 +15,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Everything at once, from seeded random threads: no leak, no use after unmapping, no stale data.
  */
+@ParameterizedClass
+@EnumSource
 class MapOutputRegistryRaceTest {
   private static final int OPERATIONS = 10_000;
   private static final int THREADS = 4;
@@ -26,6 +31,7 @@ class MapOutputRegistryRaceTest {
   private static final int MAPS = 4;
   private static final int[] PARTITIONS = {100, 0, 5000, 37};
 
+  @Parameter RegistrationForm form;
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private final AtomicLong nowMs = new AtomicLong();
@@ -50,7 +56,12 @@ class MapOutputRegistryRaceTest {
     AtomicBoolean done = new AtomicBoolean();
     try (MapOutputRegistry registry =
             new MapOutputRegistry(
-                domain, outputs::find, limits, new RecordingListener(), nowMs::incrementAndGet);
+                domain,
+                outputs.directories(form),
+                outputs::find,
+                limits,
+                new RecordingListener(),
+                nowMs::incrementAndGet);
         ExecutorService threads = Executors.newFixedThreadPool(1)) {
       Future<?> asking =
           threads.submit(
@@ -80,7 +91,12 @@ class MapOutputRegistryRaceTest {
     }
     MapOutputRegistry registry =
         new MapOutputRegistry(
-            domain, outputs::find, limits, new RecordingListener(), nowMs::incrementAndGet);
+            domain,
+            outputs.directories(form),
+            outputs::find,
+            limits,
+            new RecordingListener(),
+            nowMs::incrementAndGet);
     try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
       List<Callable<Void>> racers = new ArrayList<>();
       for (int i = 0; i < THREADS; i++) {

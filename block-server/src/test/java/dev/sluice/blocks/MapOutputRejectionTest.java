@@ -8,14 +8,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Files that do not fit together are left alone, with the reason in the log. */
+@ParameterizedClass
+@EnumSource
 class MapOutputRejectionTest {
+  @Parameter RegistrationForm form;
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private TestMapOutputs outputs;
@@ -24,14 +31,18 @@ class MapOutputRejectionTest {
   @BeforeEach
   void open() throws Exception {
     outputs = new TestMapOutputs(directory);
-    registry =
-        new MapOutputRegistry(
-            domain,
-            outputs::find,
-            new RegistryLimits(1 << 20, 100, 1_000, false),
-            new RecordingListener(),
-            () -> 0);
+    registry = registry(outputs.directories(form));
     outputs.write(1, 7, 10, 20);
+  }
+
+  private MapOutputRegistry registry(LocalDirectories directories) {
+    return new MapOutputRegistry(
+        domain,
+        directories,
+        outputs::find,
+        new RegistryLimits(1 << 20, 100, 1_000, false),
+        new RecordingListener(),
+        () -> 0);
   }
 
   @AfterEach
@@ -63,6 +74,7 @@ class MapOutputRejectionTest {
   void aTruncatedDataFile() throws Exception {
     Files.write(outputs.data(1, 7), new byte[29]);
     assertRejected();
+    assertThat(outputs.data(1, 7)).hasSize(29);
   }
 
   @Test
@@ -110,6 +122,13 @@ class MapOutputRejectionTest {
   @Test
   void checksumsOfAnotherNumberOfPartitions() throws Exception {
     Files.write(outputs.checksums(1, 7), new byte[24]);
+    assertRejected();
+  }
+
+  @Test
+  void filesInNoKnownDirectory() throws Exception {
+    registry.close();
+    registry = registry(new LocalDirectories(Map.of()));
     assertRejected();
   }
 

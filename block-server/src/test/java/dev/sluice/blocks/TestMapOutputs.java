@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Random;
 import java.util.zip.CRC32C;
 
@@ -14,6 +15,15 @@ final class TestMapOutputs {
 
   TestMapOutputs(Path directory) {
     this.directory = directory;
+  }
+
+  /** Their directory, in the form that is the best where everything works. */
+  LocalDirectories directories() {
+    return directories(RegistrationForm.READ_ONLY_MAPPING);
+  }
+
+  LocalDirectories directories(RegistrationForm form) {
+    return new LocalDirectories(Map.of(directory, form));
   }
 
   Path data(int shuffleId, long mapId) {

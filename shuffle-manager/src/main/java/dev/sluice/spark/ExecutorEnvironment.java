@@ -3,9 +3,12 @@ package dev.sluice.spark;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.SparkBroadcasts;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
@@ -50,7 +53,14 @@ final class ExecutorEnvironment {
         driver,
         new SparkBroadcasts(env.broadcastManager()),
         files,
+        localDirectories(env),
         env.blockManager().blockStoreClient());
+  }
+
+  private static List<Path> localDirectories(SparkEnv env) {
+    return Arrays.stream(env.blockManager().diskBlockManager().localDirs())
+        .map(File::toPath)
+        .toList();
   }
 
   private static List<TransportServerBootstrap> serverBootstraps(

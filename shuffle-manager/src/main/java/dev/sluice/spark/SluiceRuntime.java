@@ -2,10 +2,13 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.rdma.Device;
+import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
@@ -21,6 +24,7 @@ import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -57,6 +61,8 @@ final class SluiceRuntime implements AutoCloseable {
    * @param bindAddress where the block server listens; null for everywhere
    * @param serverBootstraps authenticate those who connect
    * @param clientBootstraps authenticate this process where it connects
+   * @param files finds map outputs
+   * @param localDirectories where they are
    * @param sparkClient fetches what is not READ
    */
   record Environment(
@@ -70,6 +76,7 @@ final class SluiceRuntime implements AutoCloseable {
       DriverChannel driver,
       Broadcasts broadcasts,
       MapOutputFiles files,
+      List<Path> localDirectories,
       BlockStoreClient sparkClient) {}
 
   private final SluiceConf conf;
@@ -138,13 +145,7 @@ final class SluiceRuntime implements AutoCloseable {
     RdmaEndpoint endpoint = open(device, servers);
     Publisher publisher = new Publisher(env.driver());
     registry =
-        started(
-            new MapOutputRegistry(
-                endpoint.protectionDomain(),
-                env.files(),
-                registryLimits(device),
-                publisher,
-                SluiceRuntime::clockMs));
+        started(openRegistry(endpoint.protectionDomain(), registryLimits(device), publisher));
     BlockServer server = started(listen(endpoint));
     started(publisher);
     publisher.start(
@@ -172,6 +173,19 @@ final class SluiceRuntime implements AutoCloseable {
       device.close();
       throw e;
     }
+  }
+
+  /** Local directories are tried out only if something may be registered at all. */
+  private MapOutputRegistry openRegistry(
+      ProtectionDomain domain, RegistryLimits limits, Publisher publisher)
+      throws RegistrationUnavailableException {
+    LocalDirectories directories =
+        LocalDirectories.probe(
+            domain,
+            conf.registrationMode(),
+            limits.maxBytes() == 0 ? List.of() : env.localDirectories());
+    return new MapOutputRegistry(
+        domain, directories, env.files(), limits, publisher, SluiceRuntime::clockMs);
   }
 
   private RegistryLimits registryLimits(Device device) {

@@ -1,6 +1,7 @@
 package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.rdma.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.spark.conf.SluiceConf;
@@ -117,6 +118,8 @@ public final class SluiceShuffleManager extends SortShuffleManager
       throws IOException {
     try {
       return SluiceRuntime.start(conf, env);
+    } catch (RegistrationUnavailableException e) {
+      throw failure(env, e.getMessage(), e);
     } catch (IOException | RuntimeException e) {
       if (conf.isRequired()) {
         throw failure(env, unavailable(conf, e), e);

@@ -5,11 +5,14 @@ import dev.sluice.benchmarks.Figure;
 import dev.sluice.benchmarks.FigureOutput;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.rdma.Device;
+import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import java.io.IOException;
@@ -84,8 +87,10 @@ public final class RegistrationCommand implements Callable<Integer> {
   /** All of whose map outputs are of one size. */
   private static MapOutputRegistry registry(Device device, int sizeMib, Path directory)
       throws IOException {
+    ProtectionDomain domain = device.allocateProtectionDomain();
     return new MapOutputRegistry(
-        device.allocateProtectionDomain(),
+        domain,
+        LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory)),
         SampleMapOutput.write(directory, (long) sizeMib << 20, PARTITIONS),
         LIMITS,
         new Unpublished(),

@@ -51,6 +51,18 @@ final class Settings {
               + " at most. Above it the least recently READ shuffle that is idle is deregistered;"
               + " what finds no room goes by Spark's own transfer, as everything does with 0.");
 
+  static final Setting<String> REGISTRATION_MODE =
+      with(
+          "registration.mode",
+          Types.oneOf("auto", "file", "copy", "odp"),
+          "auto",
+          "How map output files become memory regions. `file` maps and pins them: read-only, or"
+              + " read-write where the kernel wants that (before 6.2; it then writes every page to"
+              + " disk once more). `copy` copies them into memory of the executor's own. `auto` takes"
+              + " the first of these that works, for each local directory. `odp` maps them without"
+              + " pinning, on devices with on-demand paging. What is asked for by name and cannot be"
+              + " had in every local directory ends the application with the reason.");
+
   static final Setting<Long> REGISTRATION_IDLE_TIMEOUT =
       with(
           "registration.idleTimeout",

@@ -1,5 +1,6 @@
 package dev.sluice.spark.conf;
 
+import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.rdma.soft.FaultPlan;
@@ -9,7 +10,7 @@ import dev.sluice.rdma.verbs.GidPolicy;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.read.ReadOptions;
 import java.nio.file.Path;
-import java.util.Map;
+import java.util.Locale;
 import org.apache.spark.SparkConf;
 
 /**
@@ -64,6 +65,11 @@ public final class SluiceConf {
   /** Memory regions at most, as each is a mapping. */
   public int maxRegions() {
     return maxRegions;
+  }
+
+  /** How map outputs become memory regions. */
+  public RegistrationMode registrationMode() {
+    return RegistrationMode.valueOf(value(Settings.REGISTRATION_MODE).toUpperCase(Locale.ROOT));
   }
 
   public long registrationIdleTimeoutMs() {

@@ -2,13 +2,7 @@ package dev.sluice.spark.conf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.verbs.AddressRange;
-import dev.sluice.rdma.verbs.DeviceFilter;
-import dev.sluice.rdma.verbs.GidPolicy;
-import dev.sluice.rdma.verbs.GidPolicy.Family;
-import dev.sluice.rdma.verbs.VerbsOptions;
-import java.nio.file.Path;
-import java.util.Map;
+import dev.sluice.blocks.RegistrationMode;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +27,15 @@ class SluiceConfTest {
     SluiceConf made = new SluiceConf(conf);
     assertThat(made.transferOptions().bufferPoolBytes()).isEqualTo(5 << 20);
     assertThat(made.registrationMaxBytes()).isEqualTo(7 << 20);
+  }
+
+  @Test
+  void theRegistrationModeIsOneOfTheRegistrys() {
+    assertThat(new SluiceConf(conf).registrationMode()).isEqualTo(RegistrationMode.AUTO);
+    for (RegistrationMode mode : RegistrationMode.values()) {
+      conf.set("spark.shuffle.rdma.registration.mode", mode.toString());
+      assertThat(new SluiceConf(conf).registrationMode()).isEqualTo(mode);
+    }
   }
 
   @ParameterizedTest

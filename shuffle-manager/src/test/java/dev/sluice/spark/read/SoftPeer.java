@@ -2,11 +2,13 @@ package dev.sluice.spark.read;
 
 import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.ChecksumAlgorithm;
+import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.QueuePairAcceptor;
+import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
@@ -44,6 +46,8 @@ final class SoftPeer implements AutoCloseable {
     this.registry =
         new MapOutputRegistry(
             endpoint.protectionDomain(),
+            LocalDirectories.probe(
+                endpoint.protectionDomain(), RegistrationMode.AUTO, List.of(directory)),
             this::find,
             new RegistryLimits(1 << 30, 1000, 0, false),
             new Unpublished(),

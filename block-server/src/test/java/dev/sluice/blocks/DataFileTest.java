@@ -1,0 +1,106 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.MemoryRegion;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Whatever the form, registering a file leaves it as it is. */
+@ParameterizedClass
+@EnumSource
+class DataFileTest {
+  private static final int BYTES = 50_000;
+
+  @Parameter RegistrationForm form;
+  @TempDir Path directory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private final byte[] bytes = new byte[BYTES];
+  private Path path;
+
+  @BeforeEach
+  void write() throws IOException {
+    new Random(1).nextBytes(bytes);
+    path = Files.write(directory.resolve("data"), bytes);
+  }
+
+  private MemoryRegion register(Arena arena) throws IOException {
+    try (DataFile file = DataFile.open(path, BYTES, form)) {
+      return file.register(domain, arena);
+    }
+  }
+
+  private void truncate(int length) throws IOException {
+    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE)) {
+      channel.truncate(length);
+    }
+  }
+
+  @Test
+  void theFileIsReadAndNotChanged() throws Exception {
+    FileTime modified = FileTime.fromMillis(1_000_000);
+    Files.setLastModifiedTime(path, modified);
+    try (Arena arena = Arena.ofShared();
+        MemoryRegion region = register(arena)) {
+      assertThat(domain.read(region.toRemote())).isEqualTo(bytes);
+    }
+    assertThat(path).hasBinaryContent(bytes);
+    assertThat(Files.getLastModifiedTime(path)).isEqualTo(modified);
+  }
+
+  @Test
+  void aMissingFileIsNotCreated() {
+    Path missing = directory.resolve("missing");
+
+    assertThatThrownBy(() -> DataFile.open(missing, BYTES, form))
+        .isInstanceOf(NoSuchFileException.class);
+    assertThat(missing).doesNotExist();
+  }
+
+  @Test
+  void aShortFileIsNotMadeLonger() throws Exception {
+    truncate(BYTES - 1);
+
+    assertThatThrownBy(() -> DataFile.open(path, BYTES, form))
+        .isInstanceOf(InconsistentFilesException.class);
+    assertThat(path).hasSize(BYTES - 1);
+  }
+
+  @Test
+  void aFileThatBecameShorterIsNotMadeLongerAgain() throws Exception {
+    try (Arena arena = Arena.ofShared();
+        DataFile file = DataFile.open(path, BYTES, form)) {
+      truncate(0);
+      assertThatThrownBy(() -> file.register(domain, arena))
+          .isInstanceOf(InconsistentFilesException.class);
+    }
+    assertThat(path).hasSize(0);
+    assertThat(domain.openRegions()).isZero();
+  }
+
+  @Test
+  void whatItCostsIsCounted() throws Exception {
+    RegistryCounters counters = new RegistryCounters();
+    try (DataFile file = DataFile.open(path, BYTES, form)) {
+      file.count(counters);
+    }
+    assertThat(counters.get(RegistryCounter.DIRTIED_BYTES))
+        .isEqualTo(form == RegistrationForm.READ_WRITE_MAPPING ? 13 * 4096 : 0);
+    assertThat(counters.get(RegistryCounter.COPIED_BYTES))
+        .isEqualTo(form == RegistrationForm.COPY ? BYTES : 0);
+  }
+}
