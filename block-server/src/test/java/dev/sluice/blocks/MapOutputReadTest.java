@@ -35,8 +35,8 @@ class MapOutputReadTest {
   @Parameter RegistrationForm form;
   @TempDir Path directory;
   private TestMapOutputs outputs;
-  private SoftNode serving;
-  private SoftNode reading;
+  private Node serving;
+  private Node reading;
   private MapOutputRegistry registry;
   private BlockServer server;
   private BlockServerClient client;
@@ -45,8 +45,8 @@ class MapOutputReadTest {
   @BeforeEach
   void open() throws Exception {
     outputs = new TestMapOutputs(directory);
-    serving = new SoftNode();
-    reading = new SoftNode();
+    serving = Node.soft();
+    reading = Node.soft();
     registry =
         new MapOutputRegistry(
             serving.domain(),
@@ -72,7 +72,7 @@ class MapOutputReadTest {
 
   private QueuePair connect() throws Exception {
     QueuePair queuePair = reading.newQueuePair(Set.of());
-    SoftNode.connect(
+    Node.connect(
         queuePair, client.exchange(peer, "soft", queuePair.address()).get(20, TimeUnit.SECONDS));
     return queuePair;
   }

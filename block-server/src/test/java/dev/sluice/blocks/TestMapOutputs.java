@@ -97,4 +97,18 @@ final class TestMapOutputs {
       return lines.filter(line -> line.contains(directory.toString())).count();
     }
   }
+
+  /** Bytes of those mappings that have to be written to disk, as smaps in proc(5) has them. */
+  long dirtyBytes() throws IOException {
+    long kilobytes = 0;
+    boolean ours = false;
+    for (String line : Files.readAllLines(Path.of("/proc/self/smaps"))) {
+      if (line.matches("[0-9a-f]+-.*")) {
+        ours = line.contains(directory.toString());
+      } else if (ours && line.matches("(Shared|Private)_Dirty:.*")) {
+        kilobytes += Long.parseLong(line.replaceAll("\\D", ""));
+      }
+    }
+    return kilobytes << 10;
+  }
 }

@@ -28,8 +28,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** One process's software device, as far as these tests need it: accepts and READs. */
-final class SoftNode implements QueuePairAcceptor, AutoCloseable {
+/** One process's device, as far as these tests need it: accepts and READs. Closes the device. */
+final class Node implements QueuePairAcceptor, AutoCloseable {
   private static final QueuePairCapabilities CAPABILITIES =
       new QueuePairCapabilities(16, 1, 1, 1, 0);
   private static final long BUFFER_BYTES = 1 << 20;
@@ -42,12 +42,16 @@ final class SoftNode implements QueuePairAcceptor, AutoCloseable {
   private final MemorySegment buffer;
   private final MemoryRegion bufferRegion;
 
-  SoftNode() throws IOException {
-    device = new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress());
+  Node(Device device) throws IOException {
+    this.device = device;
     domain = device.allocateProtectionDomain();
     completions = device.createCompletionQueue(256, null);
     buffer = arena.allocate(BUFFER_BYTES, 4096);
     bufferRegion = domain.register(buffer, Set.of(AccessFlag.LOCAL_WRITE));
+  }
+
+  static Node soft() throws IOException {
+    return new Node(new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress()));
   }
 
   ProtectionDomain domain() {

@@ -1,0 +1,176 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.WorkCompletionStatus;
+import java.io.File;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Map outputs as memory regions of a device, in each mode, on the file systems that local
+ * directories lie on. {@code -Dsluice.test.directories=/a:/b} says where to try it; else it is in
+ * the system's temporary directory and in memory.
+ */
+@ParameterizedClass
+@MethodSource("directories")
+abstract class RegistrationContract {
+  private static final int SHUFFLE = 3;
+  private static final int[] PARTITIONS = {100_000, 0, 1, 250_000};
+
+  @Parameter Path parent;
+  private Path directory;
+  private TestMapOutputs outputs;
+  private Node serving;
+  private Node reading;
+
+  static Stream<Path> directories() {
+    String directories =
+        System.getProperty(
+            "sluice.test.directories",
+            String.join(File.pathSeparator, System.getProperty("java.io.tmpdir"), "/dev/shm"));
+    return Arrays.stream(directories.split(File.pathSeparator)).map(Path::of);
+  }
+
+  /** Aborts the test where there is no such device. */
+  abstract Device openDevice() throws IOException;
+
+  /** What files are registered as on this machine, unless the mode says otherwise. */
+  abstract RegistrationForm best();
+
+  @BeforeEach
+  void open() throws Exception {
+    serving = new Node(openDevice());
+    reading = new Node(openDevice());
+    directory = Files.createTempDirectory(parent, "sluice-registration-");
+    outputs = new TestMapOutputs(directory);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    if (reading == null) {
+      return;
+    }
+    assertThat(outputs.mappings()).isZero();
+    reading.close();
+    serving.close();
+    outputs.delete(SHUFFLE, 7);
+    Files.delete(directory);
+  }
+
+  private LocalDirectories probe(RegistrationMode mode) {
+    try {
+      return LocalDirectories.probe(serving.domain(), mode, List.of(directory));
+    } catch (RegistrationUnavailableException e) {
+      assertThat(mode).as(e.getMessage()).isEqualTo(RegistrationMode.ODP);
+      return abort(e.getMessage());
+    }
+  }
+
+  private MapOutputRegistry registry(LocalDirectories directories) {
+    return new MapOutputRegistry(
+        serving.domain(),
+        directories,
+        outputs::find,
+        new RegistryLimits(1 << 24, 100, 1_000, true),
+        new RecordingListener(),
+        () -> 0);
+  }
+
+  private static MapOutputLocation resolve(MapOutputRegistry registry) throws Exception {
+    MapOutputLocation location =
+        registry.resolve(SHUFFLE, new long[] {7}).get(30, TimeUnit.SECONDS).getFirst();
+    assertThat(location).isNotNull();
+    return location;
+  }
+
+  private WorkCompletionStatus read(RemoteRegion remote) throws Exception {
+    try (QueuePair responder = serving.newQueuePair(Set.of(AccessFlag.REMOTE_READ));
+        QueuePair initiator = reading.newQueuePair(Set.of())) {
+      Node.connect(responder, initiator.address());
+      Node.connect(initiator, responder.address());
+      reading.postRead(initiator, remote);
+      return reading.awaitCompletion();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void mapOutputsAreReadAsTheyWereWritten(RegistrationMode mode) throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 7, PARTITIONS);
+    try (MapOutputRegistry registry = registry(probe(mode))) {
+      MapOutputLocation location = resolve(registry);
+
+      assertThat(read(location.data())).isEqualTo(WorkCompletionStatus.SUCCESS);
+      assertThat(reading.received(data.length)).isEqualTo(data);
+      assertThat(read(location.table())).isEqualTo(WorkCompletionStatus.SUCCESS);
+    }
+    assertThat(outputs.data(SHUFFLE, 7)).hasBinaryContent(data);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void afterUnregisteringNothingIsRead(RegistrationMode mode) throws Exception {
+    outputs.write(SHUFFLE, 7, PARTITIONS);
+    try (MapOutputRegistry registry = registry(probe(mode))) {
+      MapOutputLocation location = resolve(registry);
+      registry.unregister(SHUFFLE);
+
+      assertThat(read(location.data())).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aRegionOutlivesItsFilesName(RegistrationMode mode) throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 7, PARTITIONS);
+    try (MapOutputRegistry registry = registry(probe(mode))) {
+      MapOutputLocation location = resolve(registry);
+      outputs.delete(SHUFFLE, 7);
+
+      assertThat(read(location.data())).isEqualTo(WorkCompletionStatus.SUCCESS);
+      assertThat(reading.received(data.length)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void theBestFormDirtiesWhatItSays() throws Exception {
+    outputs.write(SHUFFLE, 7, PARTITIONS);
+    try (FileChannel file = FileChannel.open(outputs.data(SHUFFLE, 7), StandardOpenOption.WRITE)) {
+      file.force(true);
+    }
+    LocalDirectories directories = probe(RegistrationMode.AUTO);
+    assertThat(directories.form(outputs.data(SHUFFLE, 7))).isEqualTo(best());
+    try (MapOutputRegistry registry = registry(directories)) {
+      assertThat(read(resolve(registry).data())).isEqualTo(WorkCompletionStatus.SUCCESS);
+
+      assumeThat(Files.getFileStore(directory).type())
+          .as("pages of tmpfs are always dirty")
+          .isNotEqualTo("tmpfs");
+      assertThat(outputs.dirtyBytes())
+          .isEqualTo(registry.counters().get(RegistryCounter.DIRTIED_BYTES));
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package dev.sluice.blocks;
+
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import java.io.IOException;
+import java.net.InetAddress;
+
+class SoftRegistrationTest extends RegistrationContract {
+  @Override
+  Device openDevice() throws IOException {
+    return new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress());
+  }
+
+  @Override
+  RegistrationForm best() {
+    return RegistrationForm.READ_ONLY_MAPPING;
+  }
+}
