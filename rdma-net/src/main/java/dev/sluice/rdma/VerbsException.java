@@ -22,7 +22,6 @@ public class VerbsException extends IOException {
   public static final int ENODEV = 19;
   public static final int EINVAL = 22;
   public static final int EMFILE = 24;
-  public static final int EFAULT = 14;
   public static final int ENOSYS = 38;
   public static final int EOPNOTSUPP = 95;
 
