@@ -64,8 +64,10 @@ enum RegistrationForm {
     };
   }
 
+  /** In pages of its own: pinning and unpinning concerns whole ones. */
   private static MemorySegment copy(FileChannel file, long bytes, Arena arena) throws IOException {
-    MemorySegment memory = arena.allocate(bytes, Cost.PAGE_BYTES);
+    MemorySegment memory =
+        arena.allocate(Cost.wholePages(bytes), Cost.PAGE_BYTES).asSlice(0, bytes);
     long copied = 0;
     while (copied < bytes) {
       ByteBuffer chunk =
