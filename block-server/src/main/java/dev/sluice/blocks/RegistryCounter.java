@@ -18,8 +18,8 @@ public enum RegistryCounter {
   DIRECTORIES_COPIED("Local directories whose map outputs are copied into registered memory"),
   DIRECTORIES_ON_DEMAND("Local directories whose map outputs are registered without pinning them"),
   DIRTIED_BYTES(
-      "Bytes, in whole pages, that registering read-write mappings has made the kernel write back"
-          + " to disk once more so far"),
+      "Bytes, in whole pages, that registering read-write mappings has dirtied so far: a disk has"
+          + " to write them once more"),
   COPIED_BYTES("Bytes of map outputs copied into registered memory so far");
 
   private final String description;
