@@ -1,0 +1,134 @@
+package dev.sluice.rdma.verbs.ibv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Creating, querying and closing queue pairs. */
+@NeedsRdmaDevice
+class IbvQpTest extends IbvTestCase {
+  private static final int EINVAL = 22;
+
+  @ParameterizedTest
+  @EnumSource(
+      value = IbvQpType.class,
+      names = {"RC", "UC", "UD"})
+  void aQueuePairIsCreatedInResetWithAtLeastWhatWasAsked(IbvQpType type) throws Exception {
+    IbvQp qp = player(type).qp;
+
+    assertThat(qp.type()).isEqualTo(type);
+    assertThat(qp.queryState()).isEqualTo(IbvQpState.RESET);
+    assertAtLeast(qp.cap(), CAP);
+    assertAtLeast(qp.query(IbvQpAttrMask.CAP).cap(), CAP);
+  }
+
+  private static void assertAtLeast(IbvQpCap cap, IbvQpCap asked) {
+    assertThat(cap.maxSendWr()).isGreaterThanOrEqualTo(asked.maxSendWr());
+    assertThat(cap.maxRecvWr()).isGreaterThanOrEqualTo(asked.maxRecvWr());
+    assertThat(cap.maxSendSge()).isGreaterThanOrEqualTo(asked.maxSendSge());
+    assertThat(cap.maxRecvSge()).isGreaterThanOrEqualTo(asked.maxRecvSge());
+    assertThat(cap.maxInlineData()).isGreaterThanOrEqualTo(asked.maxInlineData());
+  }
+
+  static Stream<Arguments> excessiveCaps() {
+    return Stream.of(
+        Arguments.of("send requests", (CapOf) d -> new IbvQpCap(d.maxQpWr() + 1, 1, 1, 1, 0)),
+        Arguments.of("receives", (CapOf) d -> new IbvQpCap(1, d.maxQpWr() + 1, 1, 1, 0)),
+        Arguments.of("send entries", (CapOf) d -> new IbvQpCap(1, 1, d.maxSge() + 1, 1, 0)),
+        Arguments.of("receive entries", (CapOf) d -> new IbvQpCap(1, 1, 1, d.maxSge() + 1, 0)),
+        Arguments.of("inline bytes", (CapOf) d -> new IbvQpCap(1, 1, 1, 1, 1 << 20)));
+  }
+
+  interface CapOf {
+    IbvQpCap device(IbvDeviceAttr attr);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("excessiveCaps")
+  void capabilitiesBeyondTheDevicesAreRefused(String what, CapOf cap) throws Exception {
+    IbvCq cq = context.createCq(1);
+    IbvQpCap tooMuch = cap.device(context.queryDevice());
+
+    assertRefused(EINVAL, () -> pd.createQp(IbvQpInitAttr.of(IbvQpType.RC, cq, tooMuch)));
+  }
+
+  @Test
+  void allScatterGatherEntriesOfTheDeviceCanBeAskedFor() throws Exception {
+    int maxSge = context.queryDevice().maxSge();
+    IbvQpCap cap = new IbvQpCap(4, 4, maxSge, maxSge, 0);
+
+    assertAtLeast(player(pd, IbvQpType.RC, cap).qp.cap(), cap);
+  }
+
+  @Test
+  void aConnectedQueuePairReportsWhatItWasGiven() throws Exception {
+    Pair pair = pair(IbvQpType.RC);
+    IbvQpAttr attr =
+        pair.client()
+            .qp
+            .query(
+                IbvQpAttrMask.STATE
+                    | IbvQpAttrMask.PATH_MTU
+                    | IbvQpAttrMask.DEST_QPN
+                    | IbvQpAttrMask.AV
+                    | IbvQpAttrMask.ACCESS_FLAGS
+                    | IbvQpAttrMask.TIMEOUT
+                    | IbvQpAttrMask.RETRY_CNT
+                    | IbvQpAttrMask.RNR_RETRY
+                    | IbvQpAttrMask.MIN_RNR_TIMER
+                    | IbvQpAttrMask.PORT
+                    | IbvQpAttrMask.MAX_QP_RD_ATOMIC
+                    | IbvQpAttrMask.MAX_DEST_RD_ATOMIC);
+
+    assertThat(attr.state()).isEqualTo(IbvQpState.RTS);
+    assertThat(attr.pathMtu()).isEqualTo(IbvMtu.MTU_1024);
+    assertThat(attr.destQpNum()).isEqualTo(pair.server().qp.qpNum());
+    assertThat(attr.addressVector().dgid()).isEqualTo(gid.gid());
+    assertThat(attr.addressVector().sgidIndex()).isEqualTo(gid.index());
+    assertThat(attr.addressVector().hopLimit()).isEqualTo(64);
+    assertThat(attr.accessFlags() & ALL_ACCESS & ~IbvAccess.LOCAL_WRITE)
+        .isEqualTo(ALL_ACCESS & ~IbvAccess.LOCAL_WRITE);
+    assertThat(attr.timeout()).isEqualTo(14);
+    assertThat(attr.retryCnt()).isEqualTo(7);
+    assertThat(attr.rnrRetry()).isEqualTo(7);
+    assertThat(attr.minRnrTimer()).isEqualTo(1);
+    assertThat(attr.port()).isEqualTo(PORT);
+    assertThat(attr.maxRdAtomic()).isGreaterThanOrEqualTo(4);
+    assertThat(attr.maxDestRdAtomic()).isGreaterThanOrEqualTo(4);
+  }
+
+  @Test
+  void queuePairNumbersDifferAndHave24Bits() throws Exception {
+    Pair pair = pair(IbvQpType.RC);
+
+    assertThat(pair.client().qp.qpNum()).isNotEqualTo(pair.server().qp.qpNum());
+    assertThat(pair.client().qp.qpNum()).isBetween(2, 0xffffff);
+  }
+
+  @Test
+  void closingTwiceDoesNothingAndUseAfterwardsIsRefused() throws Exception {
+    IbvQp qp = player(IbvQpType.RC).qp;
+    qp.close();
+    qp.close();
+
+    assertThat(qp.isClosed()).isTrue();
+    assertRefused(EINVAL, qp::queryState);
+    assertRefused(EINVAL, () -> qp.modify(new IbvQpAttr().state(IbvQpState.ERR)));
+  }
+
+  @Test
+  void aCompletionQueueInUseCannotBeClosed() throws Exception {
+    Player player = player(IbvQpType.RC);
+
+    assertRefused(16, player.cq::close);
+    assertThat(player.cq.isClosed()).isFalse();
+    player.qp.close();
+    player.cq.close();
+  }
+}

@@ -1,0 +1,133 @@
+package dev.sluice.rdma.verbs.ibv;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.VerbsException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * What the tests of the binding on a real device share: an open device with a protection domain for
+ * each test, which closes them, and the making of {@linkplain Player players}.
+ */
+@ExtendWith(NoVerbsObjectsLeft.class)
+abstract class IbvTestCase {
+  static final int PORT = 1;
+  static final int PAGE_BYTES = 4096;
+  static final int MEMORY_BYTES = 16 * PAGE_BYTES;
+  static final int QKEY = 0x11111111;
+
+  /** How long any event or completion may take. */
+  static final int DEADLINE_MS = 20_000;
+
+  static final int ALL_ACCESS =
+      IbvAccess.LOCAL_WRITE
+          | IbvAccess.REMOTE_WRITE
+          | IbvAccess.REMOTE_READ
+          | IbvAccess.REMOTE_ATOMIC;
+  static final IbvQpCap CAP = new IbvQpCap(32, 32, 4, 4, 64);
+
+  Arena arena;
+  IbvContext context;
+  IbvPd pd;
+  IbvGidEntry gid;
+
+  @BeforeEach
+  final void openDevice() throws Exception {
+    arena = Arena.ofShared();
+    try (IbvDeviceList list = IbvDeviceList.get()) {
+      context = list.devices().getFirst().open();
+    }
+    pd = context.allocPd();
+    gid = gid();
+  }
+
+  /** Closing the context closes whatever a test made of it. */
+  @AfterEach
+  final void closeDevice() throws VerbsException {
+    if (context != null) {
+      context.close();
+    }
+    arena.close();
+  }
+
+  /** RoCE v2 over IPv4 where there is such a GID, as it outlives a change of the link. */
+  private IbvGidEntry gid() throws VerbsException {
+    List<IbvGidEntry> table = context.queryGidTable(1024);
+    return table.stream()
+        .filter(e -> e.type() == IbvGidType.ROCE_V2 && e.gid().subnetPrefix() == 0)
+        .findFirst()
+        .orElse(table.getFirst());
+  }
+
+  final boolean isRoce() throws VerbsException {
+    return context.queryPort(PORT).linkLayer() == IbvLinkLayer.ETHERNET;
+  }
+
+  /** Whether the device is soft-RoCE, whose net device a test may take down. */
+  final boolean isRxe() {
+    return Files.exists(Path.of(context.device().sysfsPath(), "parent"));
+  }
+
+  /** The net device below a soft-RoCE device. */
+  final String netDevice() throws IOException {
+    return Files.readString(Path.of(context.device().sysfsPath(), "parent")).strip();
+  }
+
+  final MemorySegment allocate(long bytes) {
+    return arena.allocate(bytes, PAGE_BYTES);
+  }
+
+  /** A queue pair in RESET with a completion queue and registered memory of its own. */
+  final Player player(IbvQpType type) throws VerbsException {
+    return player(pd, type, CAP);
+  }
+
+  final Player player(IbvPd domain, IbvQpType type, IbvQpCap cap) throws VerbsException {
+    return player(domain, IbvQpInitAttr.of(type, context.createCq(128), cap));
+  }
+
+  final Player player(IbvPd domain, IbvQpInitAttr attr) throws VerbsException {
+    MemorySegment memory = allocate(MEMORY_BYTES);
+    int access = attr.type() == IbvQpType.RC ? ALL_ACCESS : ALL_ACCESS & ~IbvAccess.REMOTE_ATOMIC;
+    return player(domain, attr, memory, access);
+  }
+
+  final Player player(IbvPd domain, IbvQpInitAttr attr, MemorySegment memory, int access)
+      throws VerbsException {
+    return new Player(arena, domain.createQp(attr), attr.sendCq(), domain.regMr(memory, access));
+  }
+
+  /** Two players whose queue pairs are connected, or able to send datagrams. */
+  final Pair pair(IbvQpType type) throws VerbsException {
+    return connected(player(type), player(type));
+  }
+
+  record Pair(Player client, Player server) {}
+
+  final Pair connected(Player client, Player server) throws VerbsException {
+    Connection connection = new Connection(gid);
+    connection.connect(client.qp, server.qp);
+    connection.connect(server.qp, client.qp);
+    return new Pair(client, server);
+  }
+
+  /** That a verb is refused with an error number. */
+  static void assertRefused(int errno, ThrowingCallable verb) {
+    assertThatThrownBy(verb)
+        .isInstanceOfSatisfying(
+            VerbsException.class,
+            e ->
+                org.assertj.core.api.Assertions.assertThat(e.errno())
+                    .as(e.getMessage())
+                    .isEqualTo(errno));
+  }
+}
