@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.VerbsException;
@@ -124,10 +125,6 @@ abstract class IbvTestCase {
   static void assertRefused(int errno, ThrowingCallable verb) {
     assertThatThrownBy(verb)
         .isInstanceOfSatisfying(
-            VerbsException.class,
-            e ->
-                org.assertj.core.api.Assertions.assertThat(e.errno())
-                    .as(e.getMessage())
-                    .isEqualTo(errno));
+            VerbsException.class, e -> assertThat(e.errno()).as(e.getMessage()).isEqualTo(errno));
   }
 }

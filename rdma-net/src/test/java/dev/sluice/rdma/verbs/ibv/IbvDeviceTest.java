@@ -1,0 +1,180 @@
+package dev.sluice.rdma.verbs.ibv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Devices, their ports and their tables; what they report is compared with sysfs. */
+@NeedsRdmaDevice
+class IbvDeviceTest extends IbvTestCase {
+  private static final int EINVAL = 22;
+  private static final int DEFAULT_PKEY = 0xffff;
+
+  private String sysfs(String file) throws Exception {
+    return Files.readString(Path.of(context.device().sysfsPath(), file)).strip();
+  }
+
+  @Test
+  void allDevicesOfTheKernelAreListed() throws Exception {
+    String[] inSysfs = Path.of("/sys/class/infiniband").toFile().list();
+    try (IbvDeviceList list = IbvDeviceList.get()) {
+      assertThat(list.devices()).extracting(IbvDevice::name).containsExactlyInAnyOrder(inSysfs);
+      assertThat(list.find(inSysfs[0])).isPresent();
+      assertThat(list.find("no such device")).isEmpty();
+    }
+  }
+
+  @Test
+  void aDeviceIsNamedAsInSysfs() throws Exception {
+    IbvDevice device = context.device();
+
+    assertThat(device.sysfsPath()).endsWith("/infiniband/" + device.name());
+    assertThat(Path.of("/dev/infiniband", device.uverbsName())).exists();
+    assertThat(device.index()).isNotNegative();
+    assertThat(sysfs("node_type")).contains(device.nodeType() == IbvNodeType.CA ? "CA" : ":");
+    assertThat(device.nodeTypeText()).isEqualTo("InfiniBand channel adapter");
+    assertThat(device.transportType()).isEqualTo(IbvTransportType.IB);
+    assertThat(guid(device.guid())).isEqualTo(sysfs("node_guid"));
+    assertThat(device).hasToString(device.name());
+  }
+
+  private static String guid(long guid) {
+    return "%04x:%04x:%04x:%04x"
+        .formatted(guid >>> 48, guid >>> 32 & 0xffff, guid >>> 16 & 0xffff, guid & 0xffff);
+  }
+
+  @Test
+  void manyContextsOfADeviceAreOpenedAndOutliveTheList() throws Exception {
+    IbvContext first;
+    IbvContext second;
+    try (IbvDeviceList list = IbvDeviceList.get()) {
+      first = list.devices().getFirst().open();
+      second = list.devices().getFirst().open();
+    }
+    try (first;
+        second) {
+      assertThat(second.device().name()).isEqualTo(first.device().name());
+      assertThat(first.queryDevice().maxQp()).isPositive();
+      assertThat(first.asyncFd()).isNotEqualTo(second.asyncFd());
+    }
+  }
+
+  @Test
+  void aClosedContextRefusesItsUse() throws Exception {
+    IbvContext closed;
+    try (IbvDeviceList list = IbvDeviceList.get()) {
+      closed = list.devices().getFirst().open();
+    }
+    closed.close();
+    closed.close();
+
+    assertRefused(EINVAL, closed::queryDevice);
+    assertRefused(EINVAL, closed::allocPd);
+  }
+
+  @Test
+  void theDevicesLimitsAreQueried() throws Exception {
+    IbvDeviceAttr attr = context.queryDevice();
+
+    assertThat(guid(attr.nodeGuid())).isEqualTo(sysfs("node_guid"));
+    assertThat(guid(attr.sysImageGuid())).isEqualTo(sysfs("sys_image_guid"));
+    assertThat(attr.physPortCnt()).isPositive();
+    assertThat(attr.maxQp()).isPositive();
+    assertThat(attr.maxQpWr()).isPositive();
+    assertThat(attr.maxSge()).isPositive();
+    assertThat(attr.maxCq()).isPositive();
+    assertThat(attr.maxCqe()).isPositive();
+    assertThat(attr.maxMr()).isPositive();
+    assertThat(attr.maxMrSize()).isNotZero();
+    assertThat(attr.maxPd()).isPositive();
+    assertThat(attr.maxPkeys()).isPositive();
+    assertThat(attr.maxQpRdAtom()).isPositive();
+    assertThat(attr.pageSizeCap() & PAGE_BYTES).isNotZero();
+    assertThat(attr.atomicCap()).isNotNull();
+  }
+
+  @Test
+  void everyPortIsQueried() throws Exception {
+    for (int port = 1; port <= context.queryDevice().physPortCnt(); port++) {
+      IbvPortAttr attr = context.queryPort(port);
+      String ports = "ports/" + port + "/";
+
+      assertThat(sysfs(ports + "state")).startsWith(attr.state().value() + ": ");
+      assertThat(attr.stateText()).isEqualToIgnoringCase(attr.state().toString());
+      assertThat(sysfs(ports + "link_layer")).isEqualToIgnoringCase(attr.linkLayer().toString());
+      assertThat(sysfs(ports + "phys_state")).startsWith(attr.physState() + ": ");
+      assertThat(Integer.decode(sysfs(ports + "lid"))).isEqualTo(attr.lid());
+      assertThat(attr.activeMtu()).isLessThanOrEqualTo(attr.maxMtu());
+      assertThat(attr.maxMsgSz()).isNotZero();
+      assertThat(attr.gidTblLen()).isPositive();
+      assertThat(attr.pkeyTblLen()).isPositive();
+      assertThat(attr.activeWidth()).isPositive();
+      assertThat(attr.activeSpeed()).isPositive();
+    }
+  }
+
+  @Test
+  void aPortThatDoesNotExistIsRefused() throws Exception {
+    int beyond = context.queryDevice().physPortCnt() + 1;
+
+    assertRefused(EINVAL, () -> context.queryPort(beyond));
+    assertRefused(EINVAL, () -> context.queryGidEntry(beyond, 0));
+  }
+
+  @Test
+  void thePartitionKeysAreThoseOfSysfs() throws Exception {
+    for (int index = 0; index < context.queryPort(PORT).pkeyTblLen(); index++) {
+      assertThat(context.queryPkey(PORT, index))
+          .isEqualTo(Integer.decode(sysfs("ports/" + PORT + "/pkeys/" + index)));
+    }
+    assertThat(context.queryPkey(PORT, 0)).isEqualTo(DEFAULT_PKEY);
+  }
+
+  @Test
+  void theGidTableAgreesWithItsEntriesAndWithSysfs() throws Exception {
+    List<IbvGidEntry> table = context.queryGidTable(1024);
+
+    assertThat(table).isNotEmpty();
+    for (IbvGidEntry entry : table) {
+      assertThat(context.queryGidEntry(entry.port(), entry.index())).contains(entry);
+      assertThat(context.queryGid(entry.port(), entry.index())).isEqualTo(entry.gid());
+      assertThat(sysfs("ports/" + entry.port() + "/gids/" + entry.index()).replace(":", ""))
+          .isEqualTo("%016x%016x".formatted(entry.gid().subnetPrefix(), entry.gid().interfaceId()));
+    }
+  }
+
+  @Test
+  void atLeastOneGidIsOfTheLinksKind() throws Exception {
+    assertThat(context.queryGidTable(1024))
+        .extracting(IbvGidEntry::type)
+        .contains(isRoce() ? IbvGidType.ROCE_V2 : IbvGidType.IB);
+  }
+
+  @Test
+  void aGidTableThatDoesNotFitIsRefused() throws Exception {
+    int entries = context.queryGidTable(1024).size();
+
+    assertThat(context.queryGidTable(entries)).hasSize(entries);
+    assertRefused(EINVAL, () -> context.queryGidTable(entries - 1));
+  }
+
+  @Test
+  void anEmptyIndexOfTheGidTableHasNoEntry() throws Exception {
+    int last = context.queryPort(PORT).gidTblLen() - 1;
+
+    assertThat(context.queryGidEntry(PORT, last)).isEmpty();
+    assertThat(context.queryGid(PORT, last)).isEqualTo(new Gid(0, 0));
+  }
+
+  @Test
+  void anIndexBehindTheGidTableIsRefused() throws Exception {
+    int length = context.queryPort(PORT).gidTblLen();
+
+    assertRefused(EINVAL, () -> context.queryGidEntry(PORT, length));
+  }
+}

@@ -1,0 +1,71 @@
+package dev.sluice.rdma.verbs.ibv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Protection domains, and the order in which parents close what they own. */
+@NeedsRdmaDevice
+class IbvPdTest extends IbvTestCase {
+  private static final int EINVAL = 22;
+
+  @Test
+  void manyDomainsAreAllocated() throws Exception {
+    List<IbvPd> domains = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      domains.add(context.allocPd());
+    }
+
+    for (IbvPd domain : domains) {
+      domain.close();
+      assertThat(domain.isClosed()).isTrue();
+    }
+  }
+
+  @Test
+  void closingTwiceDoesNothing() throws Exception {
+    pd.close();
+    pd.close();
+
+    assertRefused(EINVAL, () -> pd.regMr(allocate(PAGE_BYTES), IbvAccess.LOCAL_WRITE));
+  }
+
+  @Test
+  void closingClosesAllThatWasMadeOfTheDomain() throws Exception {
+    Pair pair = pair(IbvQpType.RC);
+    IbvSrq srq = pd.createSrq(8, 1);
+    IbvAh ah = pd.createAh(new Connection(gid).address());
+
+    pd.close();
+
+    assertThat(List.of(pair.client().qp, pair.client().mr, pair.server().qp, srq, ah))
+        .allMatch(object -> object.isClosed());
+    assertThat(pair.client().cq.isClosed()).isFalse();
+  }
+
+  @Test
+  void closingTheContextClosesEverything() throws Exception {
+    IbvCompChannel channel = context.createCompChannel();
+    IbvCq cq = context.createCq(16, channel, 0);
+    Player player = player(pd, IbvQpInitAttr.of(IbvQpType.RC, cq, CAP));
+
+    context.close();
+    context.close();
+
+    assertThat(List.of(channel, cq, player.qp, player.mr, pd)).allMatch(o -> o.isClosed());
+    assertRefused(EINVAL, context::allocPd);
+  }
+
+  @Test
+  void whatUsesAClosedObjectIsRefused() throws VerbsException {
+    IbvPd other = context.allocPd();
+    other.close();
+    IbvMr mr = pd.regMr(allocate(PAGE_BYTES), IbvAccess.LOCAL_WRITE);
+
+    assertRefused(EINVAL, () -> mr.rereg(IbvReregFlags.CHANGE_PD, other, null, 0));
+  }
+}
