@@ -2,6 +2,7 @@ package dev.sluice.rdma.verbs.ibv;
 
 import static dev.sluice.rdma.verbs.ffi.Failure.ERROR_NUMBER;
 import static dev.sluice.rdma.verbs.ffi.Failure.MINUS_ONE_WITH_ERRNO;
+import static dev.sluice.rdma.verbs.ffi.Failure.NEGATIVE_WITH_ERRNO;
 import static dev.sluice.rdma.verbs.ffi.Failure.NONE;
 import static dev.sluice.rdma.verbs.ffi.Failure.NULL_WITH_ERRNO;
 import static dev.sluice.rdma.verbs.ffi.NativeFunction.INT_OF_POINTER;
@@ -126,11 +127,11 @@ final class LibIbverbs {
           NULL_WITH_ERRNO,
           FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
 
-  /** Returns an enum ibv_rereg_mr_err_code, and sets errno. */
+  /** Returns an enum ibv_rereg_mr_err_code, -1 to -5, and sets errno. */
   static final NativeFunction REREG_MR =
       function(
           "ibv_rereg_mr(mr, flags, pd, addr, length, access)",
-          MINUS_ONE_WITH_ERRNO,
+          NEGATIVE_WITH_ERRNO,
           FunctionDescriptor.of(
               JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
 
