@@ -2,6 +2,7 @@ package dev.sluice.rdma.verbs.ibv;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
@@ -126,5 +127,19 @@ abstract class IbvTestCase {
     assertThatThrownBy(verb)
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).as(e.getMessage()).isEqualTo(errno));
+  }
+
+  interface Attempt<T> {
+    T make() throws VerbsException;
+  }
+
+  /** What the device's driver may lack: the test is skipped where it says that it does. */
+  static <T> T unlessUnsupported(Attempt<T> attempt) throws VerbsException {
+    try {
+      return attempt.make();
+    } catch (VerbsException e) {
+      assumeThat(e.errno()).as(e.getMessage()).isNotEqualTo(VerbsException.EOPNOTSUPP);
+      throw e;
+    }
   }
 }
