@@ -182,7 +182,15 @@ public final class IbvContext extends NativeObject {
 
   /** Allocates a protection domain (ibv_alloc_pd(3)). */
   public IbvPd allocPd() throws VerbsException {
-    return adopt(new IbvPd(this, LibIbverbs.ALLOC_PD.callForPointer(pointer())));
+    return adopt(new IbvPd(this, LibIbverbs.ALLOC_PD.callForPointer(pointer()), true));
+  }
+
+  /**
+   * A protection domain of this context that librdmacm allocated, and frees itself: closing it only
+   * closes the children.
+   */
+  public IbvPd borrowedPd(MemorySegment pointer) throws VerbsException {
+    return adopt(new IbvPd(this, pointer, false));
   }
 
   /** Creates a completion event channel (ibv_create_comp_channel(3)). */

@@ -11,10 +11,15 @@ public final class IbvPd extends NativeObject {
   private static final int OPTIONAL_ACCESS = 0x3ff00000;
 
   private final IbvContext context;
+  private final boolean owned;
 
-  IbvPd(IbvContext context, MemorySegment pointer) {
+  /**
+   * @param owned false for one that librdmacm allocated, and frees itself
+   */
+  IbvPd(IbvContext context, MemorySegment pointer, boolean owned) {
     super("protection domain", context, pointer);
     this.context = context;
+    this.owned = owned;
   }
 
   public IbvContext context() {
@@ -86,8 +91,18 @@ public final class IbvPd extends NativeObject {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment struct = attr.write(arena);
       MemorySegment qp = LibIbverbs.CREATE_QP.callForPointer(pointer(), struct);
-      return adopt(new IbvQp(this, context.ops(), qp, IbvQpCap.ofInitAttr(struct)));
+      return adoptQp(qp, IbvQpCap.ofInitAttr(struct), LibIbverbs.DESTROY_QP::call);
     }
+  }
+
+  /**
+   * Becomes the parent of a queue pair that was created in this domain.
+   *
+   * @param destroyer what destroys it: librdmacm has a function of its own
+   */
+  public IbvQp adoptQp(MemorySegment qp, IbvQpCap cap, IbvQp.Destroyer destroyer)
+      throws VerbsException {
+    return adopt(new IbvQp(this, qp, cap, destroyer));
   }
 
   /**
@@ -131,6 +146,8 @@ public final class IbvPd extends NativeObject {
 
   @Override
   protected void destroy(MemorySegment pointer) throws VerbsException {
-    LibIbverbs.DEALLOC_PD.call(pointer);
+    if (owned) {
+      LibIbverbs.DEALLOC_PD.call(pointer);
+    }
   }
 }

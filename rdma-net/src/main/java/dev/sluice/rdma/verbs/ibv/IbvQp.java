@@ -15,12 +15,20 @@ public final class IbvQp extends NativeObject {
   private final IbvOps ops;
   private final IbvQpCap cap;
   private final IbvContext context;
+  private final Destroyer destroyer;
 
-  IbvQp(IbvPd pd, IbvOps ops, MemorySegment pointer, IbvQpCap cap) {
+  /** Destroys a queue pair. */
+  @FunctionalInterface
+  public interface Destroyer {
+    void destroy(MemorySegment qp) throws VerbsException;
+  }
+
+  IbvQp(IbvPd pd, MemorySegment pointer, IbvQpCap cap, Destroyer destroyer) {
     super("queue pair", pd, pointer);
     this.context = pd.context();
-    this.ops = ops;
+    this.ops = context.ops();
     this.cap = cap;
+    this.destroyer = destroyer;
     struct = IbvStructs.QP.at(pointer);
     address = pointer.address();
   }
@@ -155,6 +163,6 @@ public final class IbvQp extends NativeObject {
 
   @Override
   protected void destroy(MemorySegment pointer) throws VerbsException {
-    LibIbverbs.DESTROY_QP.call(pointer);
+    destroyer.destroy(pointer);
   }
 }

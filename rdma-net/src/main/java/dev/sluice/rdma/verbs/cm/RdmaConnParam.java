@@ -1,0 +1,110 @@
+package dev.sluice.rdma.verbs.cm;
+
+import dev.sluice.rdma.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+
+/**
+ * What the two sides of a connection agree on: {@code struct rdma_conn_param} (rdma_connect(3),
+ * rdma_accept(3)).
+ *
+ * @param privateData bytes for the peer's application; those that arrive may have zeros behind them
+ * @param responderResources READs and atomics of the peer that are served at a time, or {@link
+ *     #MAX_RESP_RES}
+ * @param initiatorDepth READs and atomics of ours under way at a time, or {@link #MAX_INIT_DEPTH}
+ * @param flowControl whether there is hardware flow control
+ * @param retryCount how often what was not acknowledged is sent again, 0 to 7; the connecting side
+ *     decides
+ * @param rnrRetryCount how often the peer sends again what found no receive posted here; 7 is for
+ *     ever
+ * @param srq whether receives come from a shared receive queue; only without a queue pair of the
+ *     id's own
+ * @param qpNum only without a queue pair of the id's own
+ */
+public record RdmaConnParam(
+    byte[] privateData,
+    int responderResources,
+    int initiatorDepth,
+    boolean flowControl,
+    int retryCount,
+    int rnrRetryCount,
+    boolean srq,
+    int qpNum) {
+
+  /** As many responder resources as the device has. */
+  public static final int MAX_RESP_RES = 0xff;
+
+  /** As great an initiator depth as the device has. */
+  public static final int MAX_INIT_DEPTH = 0xff;
+
+  /** What librdmacm takes where a program gives nothing. */
+  public static RdmaConnParam defaults() {
+    return new RdmaConnParam(new byte[0], MAX_RESP_RES, MAX_INIT_DEPTH, false, 7, 7, false, 0);
+  }
+
+  public RdmaConnParam withPrivateData(byte[] data) {
+    return new RdmaConnParam(
+        data,
+        responderResources,
+        initiatorDepth,
+        flowControl,
+        retryCount,
+        rnrRetryCount,
+        srq,
+        qpNum);
+  }
+
+  /** For a queue pair that is not the id's own. */
+  public RdmaConnParam withQpNum(int number) {
+    return new RdmaConnParam(
+        privateData,
+        responderResources,
+        initiatorDepth,
+        flowControl,
+        retryCount,
+        rnrRetryCount,
+        srq,
+        number);
+  }
+
+  /** As {@code struct rdma_conn_param}. */
+  MemorySegment write(SegmentAllocator allocator, String operation) throws VerbsException {
+    MemorySegment struct = RdmaCmStructs.CONN_PARAM.allocate(allocator);
+    RdmaCmStructs.CONN_PARAM.set(struct, "private_data", bytes(privateData, allocator));
+    set(struct, "private_data_len", privateData.length, operation);
+    set(struct, "responder_resources", responderResources, operation);
+    set(struct, "initiator_depth", initiatorDepth, operation);
+    set(struct, "flow_control", flowControl ? 1 : 0, operation);
+    set(struct, "retry_count", retryCount, operation);
+    set(struct, "rnr_retry_count", rnrRetryCount, operation);
+    set(struct, "srq", srq ? 1 : 0, operation);
+    RdmaCmStructs.CONN_PARAM.set(struct, "qp_num", qpNum);
+    return struct;
+  }
+
+  static MemorySegment bytes(byte[] data, SegmentAllocator allocator) {
+    return allocator.allocate(Math.max(1, data.length)).copyFrom(MemorySegment.ofArray(data));
+  }
+
+  private static void set(MemorySegment struct, String member, int value, String operation)
+      throws VerbsException {
+    if (value < 0 || value > 0xff) {
+      throw new VerbsException(
+          operation, VerbsException.EINVAL, member + " is " + value + ", which is not 0 to 255");
+    }
+    RdmaCmStructs.CONN_PARAM.set(struct, member, value);
+  }
+
+  /** Reads a {@code struct rdma_conn_param}. */
+  static RdmaConnParam read(MemorySegment struct, byte[] privateData) {
+    return new RdmaConnParam(
+        privateData,
+        RdmaCmStructs.CONN_PARAM.getInt(struct, "responder_resources"),
+        RdmaCmStructs.CONN_PARAM.getInt(struct, "initiator_depth"),
+        RdmaCmStructs.CONN_PARAM.getInt(struct, "flow_control") != 0,
+        RdmaCmStructs.CONN_PARAM.getInt(struct, "retry_count"),
+        RdmaCmStructs.CONN_PARAM.getInt(struct, "rnr_retry_count"),
+        RdmaCmStructs.CONN_PARAM.getInt(struct, "srq") != 0,
+        RdmaCmStructs.CONN_PARAM.getInt(struct, "qp_num"));
+  }
+}

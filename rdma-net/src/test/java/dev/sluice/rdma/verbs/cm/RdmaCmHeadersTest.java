@@ -1,0 +1,86 @@
+package dev.sluice.rdma.verbs.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.verbs.ffi.CCompiler;
+import dev.sluice.rdma.verbs.ffi.CHeader;
+import dev.sluice.rdma.verbs.ffi.CPrototypes;
+import dev.sluice.rdma.verbs.ffi.CStruct;
+import dev.sluice.rdma.verbs.ffi.NativeFunction;
+import dev.sluice.rdma.verbs.ffi.NeedsCHeader;
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The binding's structures, constants and functions are those of the installed C header. */
+final class RdmaCmHeadersTest {
+  private static final String RDMA_CMA = "rdma/rdma_cma.h";
+
+  @Test
+  @NeedsCHeader(RDMA_CMA)
+  void structuresAreLaidOutAsInC(@TempDir Path directory) throws IOException {
+    CHeader header = new CHeader(RDMA_CMA);
+    RdmaCmStructs.ALL.forEach(header::struct);
+    header.assertAgrees(new CCompiler(directory));
+  }
+
+  @Test
+  @NeedsCHeader(RDMA_CMA)
+  void constantsHaveTheirValuesInC(@TempDir Path directory) throws Exception {
+    new CHeader(RDMA_CMA)
+        .constants(RdmaPortSpace.class, "RDMA_PS_")
+        .constants(RdmaCmEventType.class, "RDMA_CM_EVENT_")
+        .constants(RdmaOption.class, "RDMA_OPTION_")
+        .constants(RdmaConnParam.class, "RDMA_")
+        .constants(RdmaVerbs.class, "RDMA_")
+        .constants(RdmaAddrInfo.class, "RAI_")
+        .assertAgrees(new CCompiler(directory));
+  }
+
+  @Test
+  void everyStructureIsCompared() throws IllegalAccessException {
+    for (Field field : RdmaCmStructs.class.getDeclaredFields()) {
+      if (field.getType() == CStruct.class) {
+        assertThat(RdmaCmStructs.ALL).as(field.getName()).contains((CStruct) field.get(null));
+      }
+    }
+  }
+
+  @Test
+  @NeedsCHeader(RDMA_CMA)
+  void functionsHaveTheirParametersInC() throws Exception {
+    CPrototypes prototypes = new CPrototypes(RDMA_CMA);
+    for (NativeFunction function : functions()) {
+      prototypes.assertDeclares(function);
+    }
+  }
+
+  @Test
+  void functionsAreExportedByTheLibrary() throws IllegalAccessException {
+    try {
+      LibRdmacm.LIBRARY.require();
+    } catch (ProviderUnavailableException e) {
+      Assumptions.abort(e.getMessage());
+    }
+    for (NativeFunction function : functions()) {
+      CPrototypes.assertExported(LibRdmacm.LIBRARY, function);
+    }
+  }
+
+  private static List<NativeFunction> functions() throws IllegalAccessException {
+    List<NativeFunction> functions = new ArrayList<>();
+    for (Field field : LibRdmacm.class.getDeclaredFields()) {
+      if (field.getType() == NativeFunction.class) {
+        functions.add((NativeFunction) field.get(null));
+      }
+    }
+    assertThat(functions).hasSizeGreaterThan(25);
+    return functions;
+  }
+}
