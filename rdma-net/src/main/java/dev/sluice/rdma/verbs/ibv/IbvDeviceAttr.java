@@ -4,12 +4,52 @@ import dev.sluice.rdma.verbs.ffi.CConstant;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Limits and capabilities of a device: {@code struct ibv_device_attr} with on-demand paging from
- * {@code struct ibv_device_attr_ex}. The names are those of ibv_query_device(3). Immutable.
+ * Limits and capabilities of a device: {@code struct ibv_device_attr_ex}, of which an older kernel
+ * or library fills in the first members and leaves zeros. The names are those of
+ * ibv_query_device_ex(3). Immutable.
  */
 public final class IbvDeviceAttr {
   private final MemorySegment extended;
   private final MemorySegment struct;
+
+  /**
+   * Segmentation offload: {@code struct ibv_tso_caps}.
+   *
+   * @param maxTso bytes; 0 without it
+   * @param supportedQpts queue pair types, bit n for the type of value n
+   */
+  public record TsoCaps(int maxTso, int supportedQpts) {}
+
+  /**
+   * Receive side scaling: {@code struct ibv_rss_caps}.
+   *
+   * @param supportedQpts queue pair types, bit n for the type of value n
+   */
+  public record RssCaps(
+      int supportedQpts,
+      int maxRwqIndirectionTables,
+      int maxRwqIndirectionTableSize,
+      long rxHashFieldsMask,
+      int rxHashFunction) {}
+
+  /**
+   * Packet pacing: {@code struct ibv_packet_pacing_caps}.
+   *
+   * @param qpRateLimitMin kbit/s
+   * @param qpRateLimitMax kbit/s; 0 without it
+   * @param supportedQpts queue pair types, bit n for the type of value n
+   */
+  public record PacketPacingCaps(int qpRateLimitMin, int qpRateLimitMax, int supportedQpts) {}
+
+  /** Tag matching: {@code struct ibv_tm_caps}. */
+  public record TmCaps(int maxRndvHdrSize, int maxNumTags, int flags, int maxOps, int maxSge) {}
+
+  /**
+   * Moderation of completion events: {@code struct ibv_cq_moderation_caps}.
+   *
+   * @param maxCqPeriod microseconds
+   */
+  public record CqModerationCaps(int maxCqCount, int maxCqPeriod) {}
 
   IbvDeviceAttr(MemorySegment extended) {
     this.extended = IbvStructs.copy(extended);
@@ -55,6 +95,67 @@ public final class IbvDeviceAttr {
   /** Capabilities beyond 32 bits. */
   public long deviceCapFlagsEx() {
     return IbvStructs.DEVICE_ATTR_EX.getLong(extended, "device_cap_flags_ex");
+  }
+
+  public TsoCaps tsoCaps() {
+    MemorySegment caps = IbvStructs.DEVICE_ATTR_EX.part(extended, "tso_caps");
+    return new TsoCaps(
+        IbvStructs.TSO_CAPS.getInt(caps, "max_tso"),
+        IbvStructs.TSO_CAPS.getInt(caps, "supported_qpts"));
+  }
+
+  public RssCaps rssCaps() {
+    MemorySegment caps = IbvStructs.DEVICE_ATTR_EX.part(extended, "rss_caps");
+    return new RssCaps(
+        IbvStructs.RSS_CAPS.getInt(caps, "supported_qpts"),
+        IbvStructs.RSS_CAPS.getInt(caps, "max_rwq_indirection_tables"),
+        IbvStructs.RSS_CAPS.getInt(caps, "max_rwq_indirection_table_size"),
+        IbvStructs.RSS_CAPS.getLong(caps, "rx_hash_fields_mask"),
+        IbvStructs.RSS_CAPS.getInt(caps, "rx_hash_function"));
+  }
+
+  public int maxWqTypeRq() {
+    return IbvStructs.DEVICE_ATTR_EX.getInt(extended, "max_wq_type_rq");
+  }
+
+  public PacketPacingCaps packetPacingCaps() {
+    MemorySegment caps = IbvStructs.DEVICE_ATTR_EX.part(extended, "packet_pacing_caps");
+    return new PacketPacingCaps(
+        IbvStructs.PACKET_PACING_CAPS.getInt(caps, "qp_rate_limit_min"),
+        IbvStructs.PACKET_PACING_CAPS.getInt(caps, "qp_rate_limit_max"),
+        IbvStructs.PACKET_PACING_CAPS.getInt(caps, "supported_qpts"));
+  }
+
+  /** Offloads of raw packet queue pairs, a bit each. */
+  public int rawPacketCaps() {
+    return IbvStructs.DEVICE_ATTR_EX.getInt(extended, "raw_packet_caps");
+  }
+
+  public TmCaps tmCaps() {
+    MemorySegment caps = IbvStructs.DEVICE_ATTR_EX.part(extended, "tm_caps");
+    return new TmCaps(
+        IbvStructs.TM_CAPS.getInt(caps, "max_rndv_hdr_size"),
+        IbvStructs.TM_CAPS.getInt(caps, "max_num_tags"),
+        IbvStructs.TM_CAPS.getInt(caps, "flags"),
+        IbvStructs.TM_CAPS.getInt(caps, "max_ops"),
+        IbvStructs.TM_CAPS.getInt(caps, "max_sge"));
+  }
+
+  public CqModerationCaps cqModCaps() {
+    MemorySegment caps = IbvStructs.DEVICE_ATTR_EX.part(extended, "cq_mod_caps");
+    return new CqModerationCaps(
+        IbvStructs.CQ_MODERATION_CAPS.getInt(caps, "max_cq_count"),
+        IbvStructs.CQ_MODERATION_CAPS.getInt(caps, "max_cq_period"));
+  }
+
+  /** Bytes of device memory; 0 for none. */
+  public long maxDmSize() {
+    return IbvStructs.DEVICE_ATTR_EX.getLong(extended, "max_dm_size");
+  }
+
+  /** Of {@link IbvOdpTransportCaps}, for XRC. */
+  public int xrcOdpCaps() {
+    return IbvStructs.DEVICE_ATTR_EX.getInt(extended, "xrc_odp_caps");
   }
 
   public long nodeGuid() {

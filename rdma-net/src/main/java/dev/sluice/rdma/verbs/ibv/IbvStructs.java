@@ -82,17 +82,60 @@ public final class IbvStructs {
           u32("per_transport_caps.uc_odp_caps"),
           u32("per_transport_caps.ud_odp_caps"));
 
-  /** The members that every version since on-demand paging has; newer ones follow them. */
+  static final CStruct TSO_CAPS =
+      CStruct.of("struct ibv_tso_caps", u32("max_tso"), u32("supported_qpts"));
+
+  static final CStruct RSS_CAPS =
+      CStruct.of(
+          "struct ibv_rss_caps",
+          u32("supported_qpts"),
+          u32("max_rwq_indirection_tables"),
+          u32("max_rwq_indirection_table_size"),
+          u64("rx_hash_fields_mask"),
+          u8("rx_hash_function"));
+
+  static final CStruct PACKET_PACING_CAPS =
+      CStruct.of(
+          "struct ibv_packet_pacing_caps",
+          u32("qp_rate_limit_min"),
+          u32("qp_rate_limit_max"),
+          u32("supported_qpts"));
+
+  static final CStruct TM_CAPS =
+      CStruct.of(
+          "struct ibv_tm_caps",
+          u32("max_rndv_hdr_size"),
+          u32("max_num_tags"),
+          u32("flags"),
+          u32("max_ops"),
+          u32("max_sge"));
+
+  static final CStruct CQ_MODERATION_CAPS =
+      CStruct.of("struct ibv_cq_moderation_caps", u16("max_cq_count"), u16("max_cq_period"));
+
+  static final CStruct PCI_ATOMIC_CAPS =
+      CStruct.of("struct ibv_pci_atomic_caps", u16("fetch_add"), u16("swap"), u16("compare_swap"));
+
   static final CStruct DEVICE_ATTR_EX =
       CStruct.of(
-              "struct ibv_device_attr_ex",
-              struct("orig_attr", DEVICE_ATTR),
-              u32("comp_mask"),
-              struct("odp_caps", ODP_CAPS),
-              u64("completion_timestamp_mask"),
-              u64("hca_core_clock"),
-              u64("device_cap_flags_ex"))
-          .ofSize(400);
+          "struct ibv_device_attr_ex",
+          struct("orig_attr", DEVICE_ATTR),
+          u32("comp_mask"),
+          struct("odp_caps", ODP_CAPS),
+          u64("completion_timestamp_mask"),
+          u64("hca_core_clock"),
+          u64("device_cap_flags_ex"),
+          struct("tso_caps", TSO_CAPS),
+          struct("rss_caps", RSS_CAPS),
+          u32("max_wq_type_rq"),
+          struct("packet_pacing_caps", PACKET_PACING_CAPS),
+          u32("raw_packet_caps"),
+          struct("tm_caps", TM_CAPS),
+          struct("cq_mod_caps", CQ_MODERATION_CAPS),
+          u64("max_dm_size"),
+          struct("pci_atomic_caps", PCI_ATOMIC_CAPS),
+          u32("xrc_odp_caps"),
+          u32("phys_port_cnt_ex"));
 
   static final CStruct PORT_ATTR =
       CStruct.of(
@@ -417,6 +460,12 @@ public final class IbvStructs {
           GID_ENTRY,
           DEVICE_ATTR,
           ODP_CAPS,
+          TSO_CAPS,
+          RSS_CAPS,
+          PACKET_PACING_CAPS,
+          TM_CAPS,
+          CQ_MODERATION_CAPS,
+          PCI_ATOMIC_CAPS,
           DEVICE_ATTR_EX,
           PORT_ATTR,
           DEVICE,
