@@ -1,0 +1,95 @@
+package dev.sluice.rdma.tools;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Measures how fast messages follow one another, as ib_read_bw and its siblings do. */
+@Command(
+    name = "bw",
+    description = {
+      "Measures bandwidth between a server and a client, both of them this command; all options but"
+          + " those for device, port and deadline are the client's.",
+      "MiB/sec are 2^20 bytes a second (which perftest calls MB/sec), Mpps millions of messages a"
+          + " second. The time is from the first work request to the last completion."
+    })
+final class BandwidthCommand implements Callable<Integer> {
+  private static final int DEFAULT_SIZE = 65536;
+  private static final double MIB = 1 << 20;
+
+  @Spec private CommandSpec spec;
+  @Mixin private DeviceOptions device;
+  @Mixin private TcpOptions tcp;
+  @Mixin private PerfOptions options;
+
+  @Option(
+      names = {"-D", "--duration"},
+      paramLabel = "SECONDS",
+      defaultValue = "0",
+      description = "Measure for so long instead of a number of messages")
+  private int durationSeconds;
+
+  @Option(
+      names = {"-Q", "--cq-mod"},
+      paramLabel = "MESSAGES",
+      defaultValue = "1",
+      description = "Ask for a completion of one message in so many (default: ${DEFAULT-VALUE})")
+  private int group;
+
+  @Override
+  public Integer call() throws IOException {
+    if (!options.problem().isEmpty()) {
+      throw new ParameterException(spec.commandLine(), options.problem());
+    }
+    new PerfSession(device, tcp, PerfParameters.Test.BW)
+        .run(
+            port -> options.parameters(PerfParameters.Test.BW, DEFAULT_SIZE, durationSeconds, port),
+            this::measure,
+            endpoint -> new BandwidthTest(endpoint, group).serve());
+    return 0;
+  }
+
+  private void measure(PerfEndpoint endpoint) throws IOException {
+    int most = endpoint.parameters().depth();
+    BandwidthTest test = new BandwidthTest(endpoint, Math.clamp(group, 1, most));
+    print(endpoint.parameters(), test.measure());
+  }
+
+  private void print(PerfParameters parameters, BandwidthTest.Result result) {
+    double seconds = (double) result.nanos() / TimeUnit.SECONDS.toNanos(1);
+    double messageRate = result.messages() / seconds / 1e6;
+    double bandwidth = (double) result.messages() * parameters.size() / seconds / MIB;
+    PrintWriter out = spec.commandLine().getOut();
+    if (options.json()) {
+      out.printf(
+          Locale.ROOT,
+          "{\"op\":\"%s\",\"completion\":\"%s\",\"bytes\":%d,\"iterations\":%d,"
+              + "\"bwAverageMiBPerSecond\":%.2f,\"msgRateMpps\":%.6f}%n",
+          parameters.operation().name().toLowerCase(Locale.ROOT),
+          parameters.events() ? "events" : "polling",
+          parameters.size(),
+          result.messages(),
+          bandwidth,
+          messageRate);
+    } else {
+      out.printf(
+          " %-10s %-14s %-20s %s%n",
+          "#bytes", "#iterations", "BW average[MiB/sec]", "MsgRate[Mpps]");
+      out.printf(
+          Locale.ROOT,
+          " %-10d %-14d %-20.2f %.6f%n",
+          parameters.size(),
+          result.messages(),
+          bandwidth,
+          messageRate);
+    }
+  }
+}

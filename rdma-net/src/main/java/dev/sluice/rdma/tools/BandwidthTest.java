@@ -1,0 +1,98 @@
+package dev.sluice.rdma.tools;
+
+import dev.sluice.rdma.verbs.ibv.IbvWcFlags;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Keeps the send queue full and counts what completes. Work requests are posted in lists; one in
+ * some is signaled. Nothing is allocated for a message. One thread.
+ */
+final class BandwidthTest {
+  private final PerfEndpoint endpoint;
+  private final PerfParameters parameters;
+  private final CompletionWait completions;
+
+  /** Messages of which the last one is signaled. */
+  private final int group;
+
+  /**
+   * @param messages that were measured
+   * @param nanos from before the first was posted until the last one was completed
+   */
+  record Result(int messages, long nanos) {}
+
+  BandwidthTest(PerfEndpoint endpoint, int group) {
+    this.endpoint = endpoint;
+    this.group = group;
+    parameters = endpoint.parameters();
+    completions = endpoint.completions();
+  }
+
+  /** The client's side. */
+  Result measure() throws IOException {
+    transfer(parameters.warmUp(), Long.MAX_VALUE);
+    long start = System.nanoTime();
+    boolean timed = parameters.durationSeconds() > 0;
+    long limitNanos =
+        timed ? TimeUnit.SECONDS.toNanos(parameters.durationSeconds()) : Long.MAX_VALUE;
+    int messages = transfer(timed ? Integer.MAX_VALUE : parameters.iters(), limitNanos);
+    long nanos = System.nanoTime() - start;
+    if (parameters.operation() == PerfOperation.SEND) {
+      endpoint.addLastSend();
+      endpoint.postSends();
+      completions.await("the last SEND");
+    }
+    return new Result(messages, nanos);
+  }
+
+  /**
+   * @param limitNanos after which no further group is begun
+   * @return messages that were transferred
+   */
+  private int transfer(int messages, long limitNanos) throws IOException {
+    long start = System.nanoTime();
+    int target = messages;
+    int posted = 0;
+    int completed = 0;
+    while (completed < target) {
+      posted = post(posted, completed, target);
+      int count = completions.await("a " + parameters.operation());
+      completed = Math.min(completed + count * group, target);
+      if (limitNanos != Long.MAX_VALUE && System.nanoTime() - start > limitNanos) {
+        target = (posted + group - 1) / group * group;
+      }
+    }
+    return target;
+  }
+
+  /**
+   * Fills the send queue.
+   *
+   * @return messages that were posted so far
+   */
+  private int post(int alreadyPosted, int completed, int target) throws IOException {
+    int posted = alreadyPosted;
+    while (posted < target && posted - completed < parameters.depth()) {
+      posted++;
+      endpoint.addSend(posted % group == 0 || posted == target);
+    }
+    endpoint.postSends();
+    return posted;
+  }
+
+  /** The server's side: takes the messages of SENDs; nothing else needs it. */
+  void serve() throws IOException {
+    if (parameters.operation() != PerfOperation.SEND) {
+      return;
+    }
+    boolean last = false;
+    while (!last) {
+      int count = completions.await("a message");
+      for (int i = 0; i < count; i++) {
+        last |= (completions.completions().flags(i) & IbvWcFlags.WITH_IMM) != 0;
+      }
+      endpoint.postReceives(count);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package dev.sluice.rdma.tools;
+
+import java.io.IOException;
+import picocli.CommandLine.Option;
+
+/** Options that choose a port of a device, with the letters that the C programs use. */
+final class DeviceOptions {
+  @Option(
+      names = {"-d", "--ib-dev"},
+      paramLabel = "DEVICE",
+      description = "RDMA device (default: the first one)")
+  private String device;
+
+  @Option(
+      names = {"-i", "--ib-port"},
+      paramLabel = "PORT",
+      defaultValue = "1",
+      description = "Port of the device, from 1 (default: ${DEFAULT-VALUE})")
+  private int port;
+
+  @Option(
+      names = {"-g", "--gid-index"},
+      paramLabel = "INDEX",
+      description =
+          "Our GID, by its index in the port's table (default: on Ethernet a RoCE v2 GID of an IPv4"
+              + " address where there is one; on InfiniBand none)")
+  private Integer gidIndex;
+
+  @Option(
+      names = {"-l", "--sl"},
+      paramLabel = "SL",
+      defaultValue = "0",
+      description = "InfiniBand service level, 0 to 15 (default: ${DEFAULT-VALUE})")
+  private int serviceLevel;
+
+  /** Opens the device; the caller closes the port. */
+  LocalPort open() throws IOException {
+    return LocalPort.open(device, port, gidIndex, serviceLevel);
+  }
+}

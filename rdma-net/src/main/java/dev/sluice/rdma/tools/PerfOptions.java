@@ -1,0 +1,109 @@
+package dev.sluice.rdma.tools;
+
+import dev.sluice.rdma.verbs.ibv.IbvDeviceAttr;
+import java.io.IOException;
+import picocli.CommandLine.Option;
+
+/** Options of bw and lat, with the letters of perftest. The client's count for both sides. */
+final class PerfOptions {
+  private static final int DEFAULT_WARM_UP = 5000;
+
+  @Option(
+      names = {"-o", "--op"},
+      paramLabel = "OPERATION",
+      defaultValue = "read",
+      description = "read, write or send (default: ${DEFAULT-VALUE})")
+  private PerfOperation operation;
+
+  @Option(
+      names = {"-s", "--size"},
+      paramLabel = "BYTES",
+      description = "Bytes of a message (default: bw 65536, lat 2)")
+  private Integer size;
+
+  @Option(
+      names = {"-n", "--iters"},
+      paramLabel = "MESSAGES",
+      defaultValue = "1000",
+      description = "Messages to measure (default: ${DEFAULT-VALUE})")
+  private int iters;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "MESSAGES",
+      description = "Messages before those (default: as many, at most " + DEFAULT_WARM_UP + ")")
+  private Integer warmUp;
+
+  @Option(
+      names = {"-t", "--tx-depth", "--depth"},
+      paramLabel = "REQUESTS",
+      defaultValue = "128",
+      description = "Work requests that are posted at a time (default: ${DEFAULT-VALUE})")
+  private int depth;
+
+  @Option(
+      names = "--outs",
+      paramLabel = "READS",
+      description = "READs under way at a time (default: what the device can do)")
+  private Integer readsInFlight;
+
+  @Option(
+      names = {"-m", "--mtu"},
+      paramLabel = "BYTES",
+      description = "Path MTU: 256, 512, 1024, 2048 or 4096 bytes (default: the port's)")
+  private Integer mtu;
+
+  @Option(
+      names = {"-e", "--events"},
+      description = "Sleep on completion events (default: poll)")
+  private boolean events;
+
+  @Option(names = "--json", description = "Print the result as one JSON object")
+  private boolean json;
+
+  PerfOperation operation() {
+    return operation;
+  }
+
+  boolean events() {
+    return events;
+  }
+
+  boolean json() {
+    return json;
+  }
+
+  /** What is wrong with the options; empty if nothing. */
+  String problem() {
+    if (iters <= 0 || depth <= 0 || (size != null && size <= 0)) {
+      return "--iters, --size and --tx-depth must be positive";
+    }
+    return "";
+  }
+
+  /**
+   * @param durationSeconds 0 to count messages
+   */
+  PerfParameters parameters(
+      PerfParameters.Test test, int defaultSize, int durationSeconds, LocalPort port)
+      throws IOException {
+    return new PerfParameters(
+        test,
+        operation,
+        size == null ? defaultSize : size,
+        iters,
+        warmUp == null ? Math.min(iters, DEFAULT_WARM_UP) : warmUp,
+        durationSeconds,
+        depth,
+        readsInFlight(port),
+        mtu == null ? Mtus.bytes(port.activeMtu()) : mtu,
+        events);
+  }
+
+  private int readsInFlight(LocalPort port) throws IOException {
+    IbvDeviceAttr device = port.context().queryDevice();
+    int most = Math.min(device.maxQpInitRdAtom(), device.maxQpRdAtom());
+    // The attribute of a queue pair has eight bits.
+    return Math.min(readsInFlight == null ? most : readsInFlight, Math.min(most, 255));
+  }
+}

@@ -1,0 +1,84 @@
+package dev.sluice.rdma.tools;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * What the client tells the server before a measurement: the server needs no options of its own.
+ *
+ * @param test which of the two commands
+ * @param size bytes of a message
+ * @param iters messages that are measured; with a duration only a bound
+ * @param warmUp messages before the first that is measured
+ * @param durationSeconds 0 to count messages instead
+ * @param depth work requests that are posted at a time
+ * @param readsInFlight READs that are under way at a time
+ * @param mtu of the path, bytes
+ * @param events whether both sides sleep on completion events
+ */
+record PerfParameters(
+    Test test,
+    PerfOperation operation,
+    int size,
+    int iters,
+    int warmUp,
+    int durationSeconds,
+    int depth,
+    int readsInFlight,
+    int mtu,
+    boolean events) {
+
+  /** Bytes of {@link #toWire}. */
+  static final int WIRE_LENGTH = 11 * Integer.BYTES;
+
+  /** First of the bytes: tells other programs, and other versions of this one. */
+  private static final int MAGIC = 0x534c5631;
+
+  /** The commands that measure. */
+  enum Test {
+    BW,
+    LAT
+  }
+
+  byte[] toWire() {
+    return ByteBuffer.allocate(WIRE_LENGTH)
+        .putInt(MAGIC)
+        .putInt(test.ordinal())
+        .putInt(operation.ordinal())
+        .putInt(size)
+        .putInt(iters)
+        .putInt(warmUp)
+        .putInt(durationSeconds)
+        .putInt(depth)
+        .putInt(readsInFlight)
+        .putInt(mtu)
+        .putInt(events ? 1 : 0)
+        .array();
+  }
+
+  /**
+   * @throws IOException for a peer that is not the same command
+   */
+  static PerfParameters fromWire(byte[] bytes, Test expected) throws IOException {
+    ByteBuffer in = ByteBuffer.wrap(bytes);
+    if (in.getInt() != MAGIC || in.getInt() != expected.ordinal()) {
+      throw new IOException("the peer is not the same command as this");
+    }
+    return new PerfParameters(
+        expected,
+        PerfOperation.values()[in.getInt()],
+        in.getInt(),
+        in.getInt(),
+        in.getInt(),
+        in.getInt(),
+        in.getInt(),
+        in.getInt(),
+        in.getInt(),
+        in.getInt() != 0);
+  }
+
+  /** Messages with those that warm up. */
+  int total() {
+    return warmUp + iters;
+  }
+}
