@@ -46,30 +46,42 @@ find_maven() {
   sdkman:          sdk install maven"
 }
 
-# Whether sources are newer than the last build by build_benchmarks.
-benchmarks_outdated() {
-  local stamp=$benchmarks_target/bin-build-stamp
-  [[ -f $stamp && -n $(compgen -G "$root/shuffle-manager/target/sluice-spark-*.jar") ]] || return 0
-  [[ -n $(find "$root"/pom.xml "$root"/{rdma-net,block-server,shuffle-manager,benchmarks}/pom.xml \
-    "$root"/{rdma-net,block-server,shuffle-manager,benchmarks}/src/main \
-    -newer "$stamp" -type f -print -quit) ]]
+# Whether a jar of modules is missing, or their sources are newer than the stamp of the last build.
+#   outdated STAMP MODULE...
+outdated() {
+  local stamp=$1 module
+  shift
+  [[ -f $stamp ]] || return 0
+  for module in "$@"; do
+    [[ -n $(compgen -G "$root/$module/target/sluice-*.jar") ]] || return 0
+  done
+  cd "$root"
+  [[ -n $(find pom.xml "${@/%//pom.xml}" "${@/%//src/main}" -newer "$stamp" -type f -print -quit) ]]
+}
+
+# Builds the jars of a module and of those that it uses, unless they are up to date.
+#   build_jars MODULE USED...
+build_jars() {
+  find_jdk
+  local target=$root/$1/target stamp=$root/$1/target/bin-build-stamp
+  if ! (outdated "$stamp" "$@"); then
+    return
+  fi
+  find_maven
+  mkdir -p "$target"
+  local log=$target/bin-build.log started
+  started=$(mktemp)
+  echo "building the jars (log: $log)" >&2
+  (cd "$root" && mvn -B -ntp -Dstyle.color=never -DskipTests -pl "$1" -am package) >"$log" 2>&1 || {
+    rm -f "$started"
+    tail -n 30 "$log" >&2
+    die "the build failed; all of its output is in $log"
+  }
+  mv "$started" "$stamp"
 }
 
 build_benchmarks() {
-  find_jdk
-  if benchmarks_outdated; then
-    find_maven
-    mkdir -p "$benchmarks_target"
-    local log=$benchmarks_target/bin-build.log started
-    started=$(mktemp)
-    echo "building the jars (log: $log)" >&2
-    (cd "$root" && mvn -B -ntp -Dstyle.color=never -DskipTests -pl benchmarks -am package) >"$log" 2>&1 || {
-      rm -f "$started"
-      tail -n 30 "$log" >&2
-      die "the build failed; all of its output is in $log"
-    }
-    mv "$started" "$benchmarks_target/bin-build-stamp"
-  fi
+  build_jars benchmarks shuffle-manager block-server rdma-net
 }
 
 # The jar of a module: of <name>-<version>.jar, without the ones that only have a suffix.
@@ -78,6 +90,14 @@ module_jar() {
   jars=$(compgen -G "$root/$1/target/$2-[0-9]*.jar" | grep -vE -- '-(tests|sources|javadoc)\.jar$') ||
     die "there is no $1/target/$2-*.jar"
   head -n 1 <<<"$jars"
+}
+
+# Replaces this process by the command-line tools of rdma-net.
+exec_verbs() {
+  build_jars rdma-net
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED \
+    -cp "$(module_jar rdma-net sluice-rdma-net):$root/rdma-net/target/lib/*" \
+    dev.sluice.rdma.tools.VerbsCommand "$@"
 }
 
 # Replaces this process by a main class of the benchmarks module.

@@ -17,6 +17,7 @@ class ArchitectureTest {
   private static final String BLOCK_SERVER = "dev.sluice.blocks..";
   private static final String SHUFFLE_MANAGER = "dev.sluice.spark..";
   private static final String VERBS = "dev.sluice.rdma.verbs..";
+  private static final String TOOLS = "dev.sluice.rdma.tools..";
 
   @ArchTest
   static final ArchRule RDMA_NET_USES_NO_MODULE =
@@ -32,9 +33,36 @@ class ArchitectureTest {
       classes()
           .that()
           .resideInAPackage(RDMA_NET)
+          .and()
+          .resideOutsideOfPackage(TOOLS)
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(RDMA_NET, "java..", "jdk..", "org.slf4j..");
+
+  @ArchTest
+  static final ArchRule TOOLS_USE_THE_BINDING_AND_PICOCLI =
+      classes()
+          .that()
+          .resideInAPackage(TOOLS)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              TOOLS,
+              "dev.sluice.rdma",
+              "dev.sluice.rdma.verbs.ffi",
+              "dev.sluice.rdma.verbs.ibv",
+              "dev.sluice.rdma.verbs.cm",
+              "java..",
+              "picocli..");
+
+  @ArchTest
+  static final ArchRule NOTHING_USES_THE_TOOLS =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(TOOLS)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage(TOOLS);
 
   @ArchTest
   static final ArchRule BLOCK_SERVER_USES_RDMA_NET =
