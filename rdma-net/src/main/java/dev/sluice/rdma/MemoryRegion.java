@@ -16,7 +16,10 @@ public interface MemoryRegion extends AutoCloseable {
   /** Key for scatter/gather entries of this protection domain. */
   int lkey();
 
-  /** Key for peers; differs from the lkey. */
+  /**
+   * Key for peers. Some devices give a region one number for both keys; the software provider never
+   * does, so that whoever confuses them is found out.
+   */
   int rkey();
 
   default RemoteRegion toRemote() {

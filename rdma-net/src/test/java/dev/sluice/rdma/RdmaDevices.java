@@ -34,6 +34,12 @@ public final class RdmaDevices {
     }
   }
 
+  /** Whether the first device is the kernel's software one, which has no hardware below it. */
+  public static boolean isSoftRoce() {
+    String[] names = DEVICES.toFile().list();
+    return names != null && names.length > 0 && Files.exists(DEVICES.resolve(names[0] + "/parent"));
+  }
+
   /** Entries that are not set cannot be read, or are zero. */
   private static Stream<InetAddress> gids(Path table) {
     try (Stream<Path> entries = Files.list(table)) {

@@ -16,6 +16,9 @@ final class DeviceLimits {
   /** What a queue pair's attribute of 8 bits can hold. */
   private static final int MAX_RD_ATOMIC = 255;
 
+  /** RXE_VENDOR_ID of the kernel: no IEEE organisation. */
+  private static final int SOFT_ROCE_VENDOR = 0xFFFFFF;
+
   /** Sizes that are tried: what a device has at most, none will say. */
   private static final int[] INLINE_SIZES = {256, 128, 64, 32};
 
@@ -42,6 +45,14 @@ final class DeviceLimits {
         Math.min(device.maxQpInitRdAtom(), MAX_RD_ATOMIC),
         context.queryPort(port).maxMsgSz(),
         maxInlineData());
+  }
+
+  /**
+   * Times that a request may be repeated at most. The kernel's soft-RoCE device repeats for ever
+   * what should be repeated seven times, and would never notice a dead peer.
+   */
+  int maxRetryCount() throws VerbsException {
+    return context.queryDevice().vendorId() == SOFT_ROCE_VENDOR ? 6 : 7;
   }
 
   private static long clampToSigned(long unsigned) {

@@ -66,11 +66,14 @@ final class Transitions {
   }
 
   static IbvQpAttr toRts(
-      QueuePairAddress local, QueuePairAddress remote, ConnectionAttributes attributes) {
+      QueuePairAddress local,
+      QueuePairAddress remote,
+      ConnectionAttributes attributes,
+      int maxRetryCount) {
     return new IbvQpAttr()
         .state(IbvQpState.RTS)
         .timeout(attributes.timeoutExponent())
-        .retryCnt(attributes.retryCount())
+        .retryCnt(Math.min(attributes.retryCount(), maxRetryCount))
         .rnrRetry(attributes.rnrRetry())
         .sqPsn(local.psn())
         .maxRdAtomic(Math.min(attributes.maxRdAtomic(), remote.maxDestRdAtomic()));

@@ -33,6 +33,7 @@ final class VerbsDevice implements Device {
   private final IbvContext context;
   private final ChosenPort port;
   private final DeviceAttributes attributes;
+  private final int maxRetryCount;
   private final LeakTracker leaks;
   private final AsyncEvents events;
   private final LeakTracker.Handle leak;
@@ -42,7 +43,9 @@ final class VerbsDevice implements Device {
     this.context = context;
     this.port = port;
     this.leaks = leaks;
-    attributes = new DeviceLimits(context, port.port().number()).read();
+    DeviceLimits limits = new DeviceLimits(context, port.port().number());
+    attributes = limits.read();
+    maxRetryCount = limits.maxRetryCount();
     events = new AsyncEvents(this, context);
     leak = leaks.opened("device", this);
   }
@@ -116,6 +119,10 @@ final class VerbsDevice implements Device {
   /** What peers are told of this port, and queue pairs take from it. */
   ChosenPort port() {
     return port;
+  }
+
+  int maxRetryCount() {
+    return maxRetryCount;
   }
 
   int newPsn() {

@@ -132,7 +132,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
     require(QueuePairState.INIT, QueuePairState.RTR);
     Transitions.check(this, attributes, owner().attributes());
     queuePair.modify(Transitions.toRtr(owner().port(), address, remote, attributes));
-    toRts = Transitions.toRts(address, remote, attributes);
+    toRts = Transitions.toRts(address, remote, attributes, owner().maxRetryCount());
     state = QueuePairState.RTR;
   }
 

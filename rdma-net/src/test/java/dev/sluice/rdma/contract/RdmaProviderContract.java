@@ -54,6 +54,20 @@ public abstract class RdmaProviderContract {
   /** Makes the provider; the tracker is for one that can report what it has open. */
   protected abstract Provider provider(LeakTracker tracker);
 
+  /** What the device does otherwise than the contract says. */
+  protected Set<Deviation> deviations() {
+    return EnumSet.noneOf(Deviation.class);
+  }
+
+  final boolean has(Deviation deviation) {
+    return deviations().contains(deviation);
+  }
+
+  /** What is expected of this provider: by the contract, or where it deviates. */
+  final <T> T expected(T byContract, Deviation deviation, T otherwise) {
+    return has(deviation) ? otherwise : byContract;
+  }
+
   /** The address that devices are opened with. */
   protected InetAddress localAddress() {
     return InetAddress.getLoopbackAddress();

@@ -3,7 +3,9 @@ package dev.sluice.rdma.contract;
 import static dev.sluice.rdma.VerbsException.EINVAL;
 import static dev.sluice.rdma.VerbsException.ENOMEM;
 import static dev.sluice.rdma.WorkCompletionStatus.LOC_LEN_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.LOC_QP_OP_ERR;
 import static dev.sluice.rdma.WorkCompletionStatus.REM_INV_REQ_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.REM_OP_ERR;
 import static dev.sluice.rdma.WorkCompletionStatus.RNR_RETRY_EXC_ERR;
 import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
 import static dev.sluice.rdma.WorkCompletionStatus.WR_FLUSH_ERR;
@@ -215,8 +217,13 @@ public abstract class SendReceiveContract extends RdmaProviderContract {
     pair.left()
         .postSend(
             List.of(request(1, Opcode.SEND, List.of(entry(target(64), 0, 64)), SIGNALED, null)));
-    assertThat(statuses(left.await(1))).containsExactly(REM_INV_REQ_ERR);
-    assertThat(statuses(right.await(2))).containsExactly(LOC_LEN_ERR, WR_FLUSH_ERR);
+    assertThat(statuses(left.await(1)))
+        .containsExactly(
+            expected(REM_INV_REQ_ERR, Deviation.LENGTH_ERROR_IS_REM_OP_ERR, REM_OP_ERR));
+    assertThat(statuses(right.await(2)))
+        .containsExactly(
+            expected(LOC_LEN_ERR, Deviation.RECEIVE_ERROR_IS_LOC_QP_OP_ERR, LOC_QP_OP_ERR),
+            WR_FLUSH_ERR);
     assertThat(pair.right().state()).isEqualTo(QueuePairState.ERROR);
   }
 

@@ -4,6 +4,7 @@ import dev.sluice.rdma.Provider;
 import dev.sluice.rdma.RdmaDevices;
 import dev.sluice.rdma.contract.AtomicContract;
 import dev.sluice.rdma.contract.CompletionQueueContract;
+import dev.sluice.rdma.contract.Deviation;
 import dev.sluice.rdma.contract.DeviceContract;
 import dev.sluice.rdma.contract.ErrorContract;
 import dev.sluice.rdma.contract.MemoryRegionContract;
@@ -12,6 +13,8 @@ import dev.sluice.rdma.contract.SendReceiveContract;
 import dev.sluice.rdma.contract.StateMachineContract;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.net.InetAddress;
+import java.util.EnumSet;
+import java.util.Set;
 import org.junit.jupiter.api.Nested;
 
 /** The verbs provider does what every provider must do, on a device of this machine. */
@@ -26,6 +29,11 @@ class VerbsProviderContractTest {
     return RdmaDevices.address().orElseThrow();
   }
 
+  /** All that are known are those of the kernel's soft-RoCE device. */
+  private static Set<Deviation> deviationsOfTheDevice() {
+    return RdmaDevices.isSoftRoce() ? EnumSet.allOf(Deviation.class) : Set.of();
+  }
+
   @Nested
   class VerbsDevice extends DeviceContract {
     @Override
@@ -36,6 +44,11 @@ class VerbsProviderContractTest {
     @Override
     protected InetAddress localAddress() {
       return deviceAddress();
+    }
+
+    @Override
+    protected Set<Deviation> deviations() {
+      return deviationsOfTheDevice();
     }
   }
 
@@ -50,6 +63,11 @@ class VerbsProviderContractTest {
     protected InetAddress localAddress() {
       return deviceAddress();
     }
+
+    @Override
+    protected Set<Deviation> deviations() {
+      return deviationsOfTheDevice();
+    }
   }
 
   @Nested
@@ -62,6 +80,11 @@ class VerbsProviderContractTest {
     @Override
     protected InetAddress localAddress() {
       return deviceAddress();
+    }
+
+    @Override
+    protected Set<Deviation> deviations() {
+      return deviationsOfTheDevice();
     }
   }
 
@@ -76,6 +99,11 @@ class VerbsProviderContractTest {
     protected InetAddress localAddress() {
       return deviceAddress();
     }
+
+    @Override
+    protected Set<Deviation> deviations() {
+      return deviationsOfTheDevice();
+    }
   }
 
   @Nested
@@ -88,6 +116,11 @@ class VerbsProviderContractTest {
     @Override
     protected InetAddress localAddress() {
       return deviceAddress();
+    }
+
+    @Override
+    protected Set<Deviation> deviations() {
+      return deviationsOfTheDevice();
     }
   }
 
@@ -102,6 +135,11 @@ class VerbsProviderContractTest {
     protected InetAddress localAddress() {
       return deviceAddress();
     }
+
+    @Override
+    protected Set<Deviation> deviations() {
+      return deviationsOfTheDevice();
+    }
   }
 
   @Nested
@@ -115,6 +153,11 @@ class VerbsProviderContractTest {
     protected InetAddress localAddress() {
       return deviceAddress();
     }
+
+    @Override
+    protected Set<Deviation> deviations() {
+      return deviationsOfTheDevice();
+    }
   }
 
   @Nested
@@ -127,6 +170,11 @@ class VerbsProviderContractTest {
     @Override
     protected InetAddress localAddress() {
       return deviceAddress();
+    }
+
+    @Override
+    protected Set<Deviation> deviations() {
+      return deviationsOfTheDevice();
     }
   }
 }
