@@ -17,6 +17,8 @@ import java.util.Optional;
 public final class IbvContext extends NativeObject {
   private static final int ENODATA = 61;
 
+  private static final int EAGAIN = 11;
+
   private final MemorySegment struct;
   private final boolean owned;
   private final IbvOps ops;
@@ -168,16 +170,26 @@ public final class IbvContext extends NativeObject {
   }
 
   /**
-   * Waits for an asynchronous event (ibv_get_async_event(3)); the caller acknowledges it.
+   * Waits for an asynchronous event (ibv_get_async_event(3)); the caller acknowledges it. The
+   * descriptor becomes non-blocking: an event goes with the object that it is about, also between
+   * its announcement and being taken, and taking it must not wait for the next one.
    *
    * @param timeoutMs 0 returns at once
-   * @return empty after the timeout
+   * @return empty after the timeout, or when the event has gone
    */
   public Optional<IbvAsyncEvent> awaitAsyncEvent(long timeoutMs) throws VerbsException {
     if (FileDescriptors.awaitReadable(timeoutMs, asyncFd()) == 0) {
       return Optional.empty();
     }
-    return Optional.of(IbvAsyncEvent.get(this));
+    FileDescriptors.setNonBlocking(asyncFd());
+    try {
+      return Optional.of(IbvAsyncEvent.get(this));
+    } catch (VerbsException e) {
+      if (e.errno() == EAGAIN) {
+        return Optional.empty();
+      }
+      throw e;
+    }
   }
 
   /** Allocates a protection domain (ibv_alloc_pd(3)). */
