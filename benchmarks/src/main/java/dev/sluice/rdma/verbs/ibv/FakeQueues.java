@@ -18,7 +18,7 @@ public final class FakeQueues {
 
   /** Whoever uses it does not close it. */
   public IbvQp qp(MemorySegment pd, MemorySegment qp) {
-    return new IbvQp(new IbvPd(context, pd), context.ops(), qp, null);
+    return new IbvQp(new IbvPd(context, pd, false), qp, null, pointer -> {});
   }
 
   /** Whoever uses it does not close it. */

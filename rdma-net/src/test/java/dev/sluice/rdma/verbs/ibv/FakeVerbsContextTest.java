@@ -32,8 +32,8 @@ class FakeVerbsContextTest {
 
   private final FakeDevice device = new FakeDevice();
   private final IbvContext context = device.context();
-  private final IbvPd pd = new IbvPd(context, device.object(16));
-  private final IbvQp qp = new IbvQp(pd, context.ops(), device.object(160), null);
+  private final IbvPd pd = new IbvPd(context, device.object(16), true);
+  private final IbvQp qp = new IbvQp(pd, device.object(160), null, qp -> {});
   private final IbvCq cq = new IbvCq(context, device.object(128), null);
   private final IbvSrq srq = new IbvSrq(pd, device.object(128));
   private final IbvSendWrList sends = new IbvSendWrList(device.arena(), 4, 2);
@@ -234,7 +234,8 @@ class FakeVerbsContextTest {
 
   @Test
   void completionsComeInBatchesWithTheirFields() throws Exception {
-    List<Completion> completions = IntStream.range(0, 5).mapToObj(Completion::numbered).toList();
+    List<RawCompletion> completions =
+        IntStream.range(0, 5).mapToObj(RawCompletion::numbered).toList();
     device.completions.addAll(completions);
     IbvWcArray array = new IbvWcArray(device.arena(), 3);
     assertThat(cq.poll(array, 1)).isEqualTo(1);
