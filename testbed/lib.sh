@@ -1,5 +1,6 @@
 # What the parts of the test bed share: messages, packages, the cache, Debian's newer kernels.
 # Sourced, not started.
+# shellcheck shell=bash
 
 testbed=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/sluice/testbed
@@ -21,8 +22,9 @@ need_packages() {
     [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
   done
   ((${#missing[@]})) || return 0
-  ((EUID == 0)) && command -v apt-get >/dev/null ||
-    fail "these packages are missing; install them as root: apt-get install ${missing[*]}"
+  if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
+    fail "these packages are missing; as root: apt-get install ${missing[*]}"
+  fi
   say "installing ${missing[*]}"
   local log
   log=$(mktemp)
@@ -65,4 +67,47 @@ apt_view_get() {
 
 apt_view_cache() {
   apt-cache -c "$1/apt.conf" "${@:2}"
+}
+
+# The folder of the cache with the newest kernel of a kind (uml, qemu) that was made from these files;
+# makes one if there is none.
+cached_kernel() {
+  local kind=$1 key
+  key=$(cat "${@:2}" | sha256sum | cut -c1-12)
+  newest_kernel "$kind" "$key" && return
+  mkdir -p "$cache"
+  # Whoever waits here for another's build finds it afterwards.
+  (
+    flock 9
+    newest_kernel "$kind" "$key" >/dev/null || "$testbed/$kind/build" "$key" >&2
+  ) 9>"$cache/$kind.lock"
+  newest_kernel "$kind" "$key"
+}
+
+newest_kernel() {
+  compgen -G "$cache/$1-*-$2" | sort -V | tail -n 1 | grep .
+}
+
+# For the build script of a kind of kernel: a folder to work in, a log for what only matters when something fails, and the
+# result put into the cache as a whole or not at all.
+start_build() {
+  mkdir -p "$cache"
+  work=$(mktemp -d "$cache/build.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  build_log=$cache/$1-build.log
+  : >"$build_log"
+  cd "$work" || exit
+}
+
+logged() {
+  "$@" >>"$build_log" 2>&1 </dev/null || {
+    tail -n 30 "$build_log" >&2
+    fail "$1 failed; all output is in $build_log"
+  }
+}
+
+finish_build() {
+  mkdir result
+  mv "${@:2}" result
+  mv result "$cache/$1"
 }
