@@ -38,9 +38,10 @@ public final class IbvMw extends NativeObject {
     return rkey & 0xffffff00 | rkey + 1 & 0xff;
   }
 
+  /** A type 2 window holds the queue pair that it is bound on. */
   @Override
   protected int rank() {
-    return 1;
+    return -1;
   }
 
   @Override

@@ -107,7 +107,8 @@ public final class IbvQp extends NativeObject {
   /**
    * Posts a bind of a type 1 memory window (ibv_bind_mw(3)), which gets a new rkey.
    *
-   * @param mr null to unbind
+   * @param mr also to unbind: some drivers read it without a look at the length
+   * @param length bytes; 0 unbinds
    * @param access of {@link IbvAccess}
    * @throws VerbsException EINVAL for a type 2 window, or for memory without a region; EPERM when
    *     window and region are of different domains
@@ -129,7 +130,7 @@ public final class IbvQp extends NativeObject {
       IbvStructs.MW_BIND.set(bind, "wr_id", wrId);
       IbvStructs.MW_BIND.set(bind, "send_flags", sendFlags);
       MemorySegment info = IbvStructs.MW_BIND.part(bind, "bind_info");
-      IbvStructs.MW_BIND_INFO.set(info, "mr", mr == null ? MemorySegment.NULL : mr.pointer());
+      IbvStructs.MW_BIND_INFO.set(info, "mr", mr.pointer());
       IbvStructs.MW_BIND_INFO.set(info, "addr", addr);
       IbvStructs.MW_BIND_INFO.set(info, "length", length);
       IbvStructs.MW_BIND_INFO.set(info, "mw_access_flags", access);
