@@ -1,0 +1,54 @@
+package dev.sluice.rdma.verbs.ibv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import org.junit.jupiter.api.Test;
+
+/** Address handles. */
+@NeedsRdmaDevice
+class IbvAhTest extends IbvTestCase {
+  private static final int EINVAL = 22;
+  private static final int ENODATA = 61;
+
+  @Test
+  void aHandleIsCreatedAndClosedTwice() throws Exception {
+    IbvAh ah = pd.createAh(new Connection(gid).address());
+    ah.close();
+    ah.close();
+
+    assertThat(ah.isClosed()).isTrue();
+  }
+
+  @Test
+  void aRoceAddressNeedsAGlobalRoute() throws Exception {
+    assumeThat(isRoce()).as("RoCE").isTrue();
+
+    assertRefused(EINVAL, () -> pd.createAh(IbvAhAttr.local(0, PORT)));
+  }
+
+  @Test
+  void aPortThatDoesNotExistIsRefused() throws Exception {
+    int beyond = context.queryDevice().physPortCnt() + 1;
+
+    assertRefused(EINVAL, () -> pd.createAh(IbvAhAttr.global(gid.gid(), gid.index(), 64, beyond)));
+  }
+
+  @Test
+  void anIndexWithoutAGidIsRefused() throws Exception {
+    int empty = context.queryPort(PORT).gidTblLen() - 1;
+
+    assertRefused(ENODATA, () -> pd.createAh(IbvAhAttr.global(gid.gid(), empty, 64, PORT)));
+  }
+
+  @Test
+  void aHandleThatWasClosedIsRefusedInARequest() throws Exception {
+    IbvAh ah = pd.createAh(new Connection(gid).address());
+    ah.close();
+    Player player = player(IbvQpType.UD);
+
+    assertRefused(
+        EINVAL, () -> player.request(IbvWrOpcode.SEND, 8).datagram(ah, player.qp.qpNum(), QKEY));
+  }
+}
