@@ -72,6 +72,24 @@ public final class IbvPd extends NativeObject {
   }
 
   /**
+   * Says what is going to be done with pieces of regions that are registered on demand
+   * (ibv_advise_mr(3)), so that their pages can be brought before.
+   *
+   * @param flags of {@link IbvAdviseMrFlags}
+   * @throws VerbsException EOPNOTSUPP where the device takes no such advice, EFAULT for memory that
+   *     is not there
+   */
+  public void adviseMr(IbvAdviseMrAdvice advice, int flags, IbvSge... pieces)
+      throws VerbsException {
+    try (Arena arena = Arena.ofConfined()) {
+      context
+          .extendedOps()
+          .adviseMr()
+          .call(pointer(), advice.value(), flags, IbvSge.write(arena, pieces), pieces.length);
+    }
+  }
+
+  /**
    * Allocates a memory window (ibv_alloc_mw(3)).
    *
    * @throws VerbsException EOPNOTSUPP where the device has none

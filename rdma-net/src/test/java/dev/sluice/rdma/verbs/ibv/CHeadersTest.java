@@ -35,6 +35,8 @@ class CHeadersTest {
   private static final Map<Class<?>, String> PREFIXES =
       Map.ofEntries(
           entry(IbvAccess.class, "IBV_ACCESS_"),
+          entry(IbvAdviseMrAdvice.class, "IBV_ADVISE_MR_ADVICE_"),
+          entry(IbvAdviseMrFlags.class, "IBV_ADVISE_MR_FLAG_"),
           entry(IbvAtomicCap.class, "IBV_ATOMIC_"),
           entry(IbvDeviceCaps.class, "IBV_DEVICE_"),
           entry(IbvEventType.class, "IBV_EVENT_"),

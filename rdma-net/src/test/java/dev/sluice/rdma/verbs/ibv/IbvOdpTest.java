@@ -1,0 +1,204 @@
+package dev.sluice.rdma.verbs.ibv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Registration on demand: regions whose pages are not pinned, where the device has it. */
+@NeedsRdmaDevice
+class IbvOdpTest extends IbvTestCase {
+  private static final int SEED = 26;
+
+  private void assumeOdp(int transportCap) throws VerbsException {
+    IbvDeviceAttr device = context.queryDevice();
+    assumeThat(device.odpGeneralCaps() & IbvOdpCaps.SUPPORT)
+        .as("on-demand paging, in rxe since kernel 6.16")
+        .isNotZero();
+    assumeThat(device.odpTransportCaps(IbvQpType.RC) & transportCap).isNotZero();
+  }
+
+  private Player onDemand() throws VerbsException {
+    return player(
+        pd,
+        IbvQpInitAttr.of(IbvQpType.RC, context.createCq(64), CAP),
+        allocate(MEMORY_BYTES),
+        ALL_ACCESS | IbvAccess.ON_DEMAND);
+  }
+
+  private Pair onDemandPair() throws VerbsException {
+    return connected(onDemand(), onDemand());
+  }
+
+  private static IbvSendWrList remote(Pair pair, IbvWrOpcode opcode, int bytes) {
+    return pair.client()
+        .request(opcode, bytes)
+        .rdma(pair.server().mr.address(), pair.server().mr.rkey());
+  }
+
+  @Test
+  void sendReadsAndFillsPagesOnDemand() throws Exception {
+    assumeOdp(IbvOdpTransportCaps.SUPPORT_SEND | IbvOdpTransportCaps.SUPPORT_RECV);
+    Pair pair = onDemandPair();
+    pair.client().fill(SEED);
+    pair.server().postReceive(MEMORY_BYTES);
+
+    pair.client().succeed(pair.client().request(IbvWrOpcode.SEND, MEMORY_BYTES));
+
+    pair.server().await();
+    pair.server().assertHolds(SEED, MEMORY_BYTES);
+  }
+
+  @Test
+  void readFetchesPagesOnDemand() throws Exception {
+    assumeOdp(IbvOdpTransportCaps.SUPPORT_READ);
+    Pair pair = onDemandPair();
+    pair.server().fill(SEED);
+
+    pair.client().succeed(remote(pair, IbvWrOpcode.RDMA_READ, MEMORY_BYTES));
+
+    pair.client().assertHolds(SEED, MEMORY_BYTES);
+  }
+
+  @Test
+  void writeFillsPagesOnDemand() throws Exception {
+    assumeOdp(IbvOdpTransportCaps.SUPPORT_WRITE);
+    Pair pair = onDemandPair();
+    pair.client().fill(SEED);
+
+    pair.client().succeed(remote(pair, IbvWrOpcode.RDMA_WRITE, MEMORY_BYTES));
+
+    pair.server().assertHolds(SEED, MEMORY_BYTES);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = IbvWrOpcode.class,
+      names = {"ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD"})
+  void atomicsChangePagesOnDemand(IbvWrOpcode opcode) throws Exception {
+    assumeOdp(IbvOdpTransportCaps.SUPPORT_ATOMIC);
+    Pair pair = onDemandPair();
+    pair.server().memory.set(JAVA_LONG, 0, 40);
+
+    pair.client()
+        .succeed(
+            pair.client()
+                .request(opcode, Long.BYTES)
+                .atomic(
+                    pair.server().mr.address(),
+                    pair.server().mr.rkey(),
+                    opcode == IbvWrOpcode.ATOMIC_FETCH_AND_ADD ? 2 : 40,
+                    42));
+
+    assertThat(pair.server().memory.get(JAVA_LONG, 0)).isEqualTo(42);
+    assertThat(pair.client().memory.get(JAVA_LONG, 0)).isEqualTo(40);
+  }
+
+  @Test
+  void aSharedReceiveQueueTakesPagesOnDemand() throws Exception {
+    assumeOdp(IbvOdpTransportCaps.SUPPORT_SRQ_RECV);
+    IbvSrq srq = pd.createSrq(4, 1);
+    IbvCq cq = context.createCq(16);
+    Player server =
+        player(
+            pd,
+            new IbvQpInitAttr(IbvQpType.RC, cq, cq, srq, CAP, false),
+            allocate(MEMORY_BYTES),
+            ALL_ACCESS | IbvAccess.ON_DEMAND);
+    Pair pair = connected(onDemand(), server);
+    pair.client().fill(SEED);
+    srq.postRecv(server.receive(5000));
+
+    pair.client().succeed(pair.client().request(IbvWrOpcode.SEND, 5000));
+
+    server.await();
+    server.assertHolds(SEED, 5000);
+  }
+
+  @Test
+  void pinnedAndUnpinnedMemoryGoTogether() throws Exception {
+    assumeOdp(IbvOdpTransportCaps.SUPPORT_READ);
+    Pair pair = connected(player(IbvQpType.RC), onDemand());
+    pair.server().fill(SEED);
+    IbvMr unpinned = pd.regMr(pair.client().memory, ALL_ACCESS | IbvAccess.ON_DEMAND);
+    IbvSendWrList mixed =
+        pair.client()
+            .request(IbvWrOpcode.RDMA_READ)
+            .sge(pair.client().address(0), 3000, pair.client().mr.lkey())
+            .sge(pair.client().address(3000), 3000, unpinned.lkey())
+            .rdma(pair.server().mr.address(), pair.server().mr.rkey());
+
+    pair.client().succeed(mixed);
+
+    pair.client().assertHolds(SEED, 6000);
+  }
+
+  @Test
+  void aRegionOnDemandFollowsWhatTheProcessWrites() throws Exception {
+    assumeOdp(IbvOdpTransportCaps.SUPPORT_READ);
+    Pair pair = onDemandPair();
+    for (int round = 0; round < 5; round++) {
+      pair.server().fill(SEED + round);
+      pair.client().succeed(remote(pair, IbvWrOpcode.RDMA_READ, MEMORY_BYTES));
+      pair.client().assertHolds(SEED + round, MEMORY_BYTES);
+    }
+  }
+
+  @Test
+  void theWholeAddressSpaceIsOneRegion() throws Exception {
+    assumeOdp(IbvOdpTransportCaps.SUPPORT_READ);
+    if ((context.queryDevice().odpGeneralCaps() & IbvOdpCaps.SUPPORT_IMPLICIT) == 0) {
+      assertRefused(VerbsException.EOPNOTSUPP, () -> pd.regImplicitMr(ALL_ACCESS));
+      return;
+    }
+    Pair pair = pair(IbvQpType.RC);
+    pair.server().fill(SEED);
+    IbvMr everything = pd.regImplicitMr(IbvAccess.LOCAL_WRITE);
+
+    pair.client()
+        .succeed(
+            pair.client()
+                .request(IbvWrOpcode.RDMA_READ)
+                .sge(pair.client().address(0), 5000, everything.lkey())
+                .rdma(pair.server().mr.address(), pair.server().mr.rkey()));
+
+    pair.client().assertHolds(SEED, 5000);
+  }
+
+  @ParameterizedTest
+  @EnumSource(IbvAdviseMrAdvice.class)
+  void pagesAreFetchedAheadOnAdvice(IbvAdviseMrAdvice advice) throws Exception {
+    assumeOdp(IbvOdpTransportCaps.SUPPORT_READ);
+    Pair pair = onDemandPair();
+    pair.server().fill(SEED);
+    IbvMr mr = pair.server().mr;
+
+    unlessUnsupported(() -> advise(advice, 0, mr));
+    advise(advice, IbvAdviseMrFlags.FLUSH, mr);
+
+    pair.client().succeed(remote(pair, IbvWrOpcode.RDMA_READ, MEMORY_BYTES));
+    pair.client().assertHolds(SEED, MEMORY_BYTES);
+  }
+
+  private Void advise(IbvAdviseMrAdvice advice, int flags, IbvMr mr) throws VerbsException {
+    pd.adviseMr(advice, flags, new IbvSge(mr.address(), MEMORY_BYTES, mr.lkey()));
+    return null;
+  }
+
+  @Test
+  void aDeviceWithoutItRefusesIt() throws Exception {
+    assumeThat(context.queryDevice().odpGeneralCaps()).isZero();
+
+    assertThatThrownBy(
+            () -> pd.regMr(allocate(PAGE_BYTES), IbvAccess.LOCAL_WRITE | IbvAccess.ON_DEMAND))
+        .isInstanceOfSatisfying(
+            VerbsException.class,
+            e -> assertThat(e.errno()).isIn(VerbsException.EOPNOTSUPP, VerbsException.EINVAL));
+  }
+}
