@@ -7,21 +7,26 @@ import java.util.function.UnaryOperator;
  * How the tests bring a queue pair from RESET to RTS: the attributes of each step, and the steps
  * one after the other. Both ends are on the same port.
  */
-record Connection(IbvGidEntry gid, int access, UnaryOperator<IbvQpAttr> rtsChange) {
+record Connection(IbvGidEntry gid, int access, IbvMtu mtu, UnaryOperator<IbvQpAttr> rtsChange) {
   static final int PSN = 0x123456;
 
   Connection(IbvGidEntry gid) {
-    this(gid, IbvTestCase.ALL_ACCESS, attr -> attr);
+    this(gid, IbvTestCase.ALL_ACCESS, IbvMtu.MTU_1024, attr -> attr);
   }
 
   /** With other rights for the peer. */
   Connection access(int flags) {
-    return new Connection(gid, flags, rtsChange);
+    return new Connection(gid, flags, mtu, rtsChange);
+  }
+
+  /** With packets of another size. */
+  Connection mtu(IbvMtu bytes) {
+    return new Connection(gid, access, bytes, rtsChange);
   }
 
   /** With other attributes of the last step. */
   Connection rts(UnaryOperator<IbvQpAttr> change) {
-    return new Connection(gid, access, change);
+    return new Connection(gid, access, mtu, change);
   }
 
   /** Brings one end to RTS. */
@@ -49,7 +54,7 @@ record Connection(IbvGidEntry gid, int access, UnaryOperator<IbvQpAttr> rtsChang
     if (type == IbvQpType.UD) {
       return attr;
     }
-    attr.pathMtu(IbvMtu.MTU_1024).destQpNum(peerQpNum).rqPsn(PSN).addressVector(address());
+    attr.pathMtu(mtu).destQpNum(peerQpNum).rqPsn(PSN).addressVector(address());
     return type == IbvQpType.RC ? attr.maxDestRdAtomic(4).minRnrTimer(1) : attr;
   }
 

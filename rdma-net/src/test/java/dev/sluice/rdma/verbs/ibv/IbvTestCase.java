@@ -116,7 +116,10 @@ abstract class IbvTestCase {
   record Pair(Player client, Player server) {}
 
   final Pair connected(Player client, Player server) throws VerbsException {
-    Connection connection = new Connection(gid);
+    return connected(new Connection(gid), client, server);
+  }
+
+  final Pair connected(Connection connection, Player client, Player server) throws VerbsException {
     connection.connect(client.qp, server.qp);
     connection.connect(server.qp, client.qp);
     return new Pair(client, server);

@@ -1,6 +1,5 @@
 package dev.sluice.rdma.verbs.ibv;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.VerbsException;
@@ -130,10 +129,11 @@ final class Player {
 
   /** That the memory holds from an offset on what {@link #fill} writes from another. */
   void assertHolds(long seed, long seedOffset, long offset, int length) {
-    byte[] expected = bytes(seed, seedOffset + length);
-    byte[] actual = memory.asSlice(offset, length).toArray(JAVA_BYTE);
-    assertThat(MemorySegment.ofArray(expected).asSlice(seedOffset, length).toArray(JAVA_BYTE))
-        .isEqualTo(actual);
+    MemorySegment expected =
+        MemorySegment.ofArray(bytes(seed, seedOffset + length)).asSlice(seedOffset, length);
+    assertThat(memory.asSlice(offset, length).mismatch(expected))
+        .as("index of the first wrong byte of %d", length)
+        .isEqualTo(-1);
   }
 
   void assertHolds(long seed, int length) {
