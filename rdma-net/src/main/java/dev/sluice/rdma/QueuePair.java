@@ -2,6 +2,7 @@ package dev.sluice.rdma;
 
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * A reliable-connected queue pair (ibv_create_qp(3), ibv_modify_qp(3)).
@@ -29,6 +30,18 @@ public interface QueuePair extends AutoCloseable {
    * @throws VerbsException EINVAL in another state
    */
   void toInit(Set<AccessFlag> access) throws VerbsException;
+
+  /**
+   * In INIT, on the side that connects, after addresses were exchanged and before RTR: does what
+   * else it takes to reach the peer's queue pair, which has to have been told to go to RTR.
+   * Completes at once where the addresses are all that it takes. Any thread, never blocks; closing
+   * calls it off.
+   *
+   * @return the address for RTR, or the reason why the peer cannot be reached
+   */
+  default CompletableFuture<QueuePairAddress> rendezvous(QueuePairAddress remote, long timeoutMs) {
+    return CompletableFuture.completedFuture(remote);
+  }
 
   /**
    * INIT to RTR: from now on requests of {@code remote} are answered. Does not wait for the peer.

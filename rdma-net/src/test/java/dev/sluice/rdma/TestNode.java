@@ -87,10 +87,15 @@ public final class TestNode implements AutoCloseable {
       throws VerbsException {
     a.toInit(ALL);
     b.toInit(ALL);
-    a.toRtr(b.address(), attributes);
     b.toRtr(a.address(), attributes);
+    a.toRtr(meet(a, b.address()), attributes);
     a.toRts();
     b.toRts();
+  }
+
+  /** On the side that connects, once the other is in RTR. */
+  public static QueuePairAddress meet(QueuePair queuePair, QueuePairAddress remote) {
+    return queuePair.rendezvous(remote, TimeUnit.SECONDS.toMillis(DEADLINE_SECONDS)).join();
   }
 
   /** Polls until there are so many completions; takes no more. */

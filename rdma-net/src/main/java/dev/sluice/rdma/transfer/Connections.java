@@ -115,14 +115,28 @@ final class Connections {
     } catch (VerbsException | RuntimeException e) {
       answer = CompletableFuture.failedFuture(e);
     }
-    answer.whenComplete(
-        (remote, error) -> engine.execute(() -> exchanged(connection, remote, error, listener)));
+    CompletableFuture<QueuePairAddress> exchanged = answer;
+    exchanged
+        .thenCompose(
+            remote -> connection.queuePair().rendezvous(remote, options.connectTimeoutMs()))
+        .whenComplete(
+            (remote, error) -> {
+              boolean peerTookPart = !exchanged.isCompletedExceptionally();
+              engine.execute(() -> met(connection, remote, error, peerTookPart, listener));
+            });
   }
 
-  private void exchanged(
-      Connection connection, QueuePairAddress remote, Throwable error, ConnectListener listener) {
+  /**
+   * @param peerTookPart the peer has made its side
+   */
+  private void met(
+      Connection connection,
+      QueuePairAddress remote,
+      Throwable error,
+      boolean peerTookPart,
+      ConnectListener listener) {
     if (connection.state() != Connection.State.CONNECTING) {
-      if (error == null) {
+      if (peerTookPart) {
         tellReleased(connection); // too late for us: the peer made its side after it was told
       }
       return;

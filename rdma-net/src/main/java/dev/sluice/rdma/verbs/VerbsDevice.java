@@ -11,6 +11,9 @@ import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.rdma.verbs.ibv.IbvCompChannel;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvCq;
+import dev.sluice.rdma.verbs.ibv.IbvQp;
+import java.io.IOException;
+import java.net.InetAddress;
 import java.security.SecureRandom;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -36,12 +39,17 @@ final class VerbsDevice implements Device {
   private final int maxRetryCount;
   private final LeakTracker leaks;
   private final AsyncEvents events;
+
+  /** Null where rdma_cm is not used. */
+  private final CmAgent agent;
+
   private final LeakTracker.Handle leak;
 
-  private VerbsDevice(IbvContext context, ChosenPort port, LeakTracker leaks)
+  private VerbsDevice(IbvContext context, ChosenPort port, CmAgent agent, LeakTracker leaks)
       throws VerbsException {
     this.context = context;
     this.port = port;
+    this.agent = agent;
     this.leaks = leaks;
     DeviceLimits limits = new DeviceLimits(context, port.port().number());
     attributes = limits.read();
@@ -50,14 +58,28 @@ final class VerbsDevice implements Device {
     leak = leaks.opened("device", this);
   }
 
-  /** Takes over the context, which {@link #close} closes, or this method where it fails. */
-  static VerbsDevice open(IbvContext context, ChosenPort port, LeakTracker leaks)
-      throws VerbsException {
+  /**
+   * Takes over the context, which {@link #close} closes, or this method where it fails.
+   *
+   * @param local the address by which peers reach this process
+   */
+  static VerbsDevice open(
+      IbvContext context, ChosenPort port, InetAddress local, VerbsOptions options)
+      throws IOException {
+    CmAgent agent = null;
     try {
-      VerbsDevice device = new VerbsDevice(context, port, leaks);
+      if (options.connect() == ConnectMode.CM) {
+        // On RoCE the GID is the address; on InfiniBand it is none, and IP over InfiniBand has one.
+        agent =
+            CmAgent.open(port.port().isEthernet() ? port.gid().gid().toInetAddress() : local, port);
+      }
+      VerbsDevice device = new VerbsDevice(context, port, agent, options.leaks());
       device.events.start();
       return device;
-    } catch (VerbsException | RuntimeException e) {
+    } catch (IOException | RuntimeException e) {
+      if (agent != null) {
+        agent.stop();
+      }
       context.close();
       throw e;
     }
@@ -137,6 +159,12 @@ final class VerbsDevice implements Device {
     return leaks;
   }
 
+  Handshake newHandshake(VerbsQueuePair queuePair, IbvQp ibv) {
+    return agent == null
+        ? new ControlHandshake(ibv, this)
+        : new CmHandshake(queuePair, ibv, this, agent);
+  }
+
   <T extends VerbsChild> T adopt(T child) throws VerbsException {
     return children.adopt(child);
   }
@@ -161,6 +189,9 @@ final class VerbsDevice implements Device {
     }
     events.stop();
     closeChildren(child -> true);
+    if (agent != null) {
+      agent.stop();
+    }
     try {
       context.close();
     } catch (VerbsException e) {

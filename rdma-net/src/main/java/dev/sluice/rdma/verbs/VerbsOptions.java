@@ -17,6 +17,7 @@ import java.util.Objects;
  * @param hopLimit GRH hop limit
  * @param registeredBytes what this process will register at most: where it may not lock so much
  *     memory, verbs are unavailable; 0 where that is not known
+ * @param connect how queue pairs are connected
  * @param leaks knows what is open
  */
 public record VerbsOptions(
@@ -28,6 +29,7 @@ public record VerbsOptions(
     int pathMtu,
     int hopLimit,
     long registeredBytes,
+    ConnectMode connect,
     LeakTracker leaks) {
 
   /** Lets the port decide. */
@@ -35,11 +37,21 @@ public record VerbsOptions(
 
   public static final VerbsOptions DEFAULT =
       new VerbsOptions(
-          DeviceFilter.ANY, GidPolicy.DEFAULT, AUTO, 0, AUTO, AUTO, 255, 0, LeakTracker.counting());
+          DeviceFilter.ANY,
+          GidPolicy.DEFAULT,
+          AUTO,
+          0,
+          AUTO,
+          AUTO,
+          255,
+          0,
+          ConnectMode.CONTROL,
+          LeakTracker.counting());
 
   public VerbsOptions {
     Objects.requireNonNull(devices, "devices");
     Objects.requireNonNull(gid, "gid");
+    Objects.requireNonNull(connect, "connect");
     Objects.requireNonNull(leaks, "leaks");
     GidPolicy.checkRange("trafficClass", trafficClass, AUTO, 255);
     GidPolicy.checkRange("serviceLevel", serviceLevel, 0, 15);
@@ -49,13 +61,20 @@ public record VerbsOptions(
   }
 
   public VerbsOptions withDevices(DeviceFilter filter) {
-    return new VerbsOptions(
-        filter, gid, trafficClass, serviceLevel, pKey, pathMtu, hopLimit, registeredBytes, leaks);
+    return with(filter, connect, leaks);
+  }
+
+  public VerbsOptions withConnect(ConnectMode mode) {
+    return with(devices, mode, leaks);
   }
 
   public VerbsOptions withLeaks(LeakTracker tracker) {
+    return with(devices, connect, tracker);
+  }
+
+  private VerbsOptions with(DeviceFilter filter, ConnectMode mode, LeakTracker tracker) {
     return new VerbsOptions(
-        devices,
+        filter,
         gid,
         trafficClass,
         serviceLevel,
@@ -63,6 +82,7 @@ public record VerbsOptions(
         pathMtu,
         hopLimit,
         registeredBytes,
+        mode,
         tracker);
   }
 }

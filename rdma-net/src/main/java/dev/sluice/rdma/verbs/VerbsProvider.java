@@ -68,7 +68,7 @@ public final class VerbsProvider implements Provider {
     try {
       ChosenPort chosen = choose(devices, localAddress, contexts);
       VerbsDevice device =
-          VerbsDevice.open(contexts.remove(chosen.port().device()), chosen, options.leaks());
+          VerbsDevice.open(contexts.remove(chosen.port().device()), chosen, localAddress, options);
       LOG.info("RDMA by verbs: {}, {}", chosen.banner(), lockedMemory);
       return device;
     } finally {

@@ -16,6 +16,7 @@ import dev.sluice.rdma.verbs.ibv.IbvQpCap;
 import dev.sluice.rdma.verbs.ibv.IbvQpState;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,14 +36,12 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   private final QueuePairCapabilities capabilities;
   private final PostedSends sends;
   private final PostedReceives receives;
+  private final Handshake handshake;
 
   /** As far as this side has moved it; the device may have moved it on to ERROR. */
   private QueuePairState state = QueuePairState.RESET;
 
   private QueuePairAddress address;
-
-  /** What the peer said and what was asked for at RTR, for RTS. */
-  private IbvQpAttr toRts;
 
   VerbsQueuePair(
       VerbsProtectionDomain domain,
@@ -58,6 +57,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
     capabilities = capabilities(queuePair.cap());
     sends = new PostedSends(queuePair, capabilities, owner().attributes().maxMessageSize());
     receives = new PostedReceives(queuePair, capabilities);
+    handshake = owner().newHandshake(this, queuePair);
   }
 
   private static QueuePairCapabilities capabilities(IbvQpCap cap) {
@@ -122,8 +122,19 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
             port.gid().gid(),
             port.pathMtu(),
             owner().attributes().maxQueuePairRdAtomic(),
-            new byte[0]);
+            handshake.offer());
     state = QueuePairState.INIT;
+  }
+
+  @Override
+  public synchronized CompletableFuture<QueuePairAddress> rendezvous(
+      QueuePairAddress remote, long timeoutMs) {
+    try {
+      require(QueuePairState.INIT, QueuePairState.RTR);
+      return handshake.meet(remote, timeoutMs);
+    } catch (VerbsException e) {
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
   @Override
@@ -131,15 +142,14 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
       throws VerbsException {
     require(QueuePairState.INIT, QueuePairState.RTR);
     Transitions.check(this, attributes, owner().attributes());
-    queuePair.modify(Transitions.toRtr(owner().port(), address, remote, attributes));
-    toRts = Transitions.toRts(address, remote, attributes, owner().maxRetryCount());
+    handshake.toRtr(address, remote, attributes);
     state = QueuePairState.RTR;
   }
 
   @Override
   public synchronized void toRts() throws VerbsException {
     require(QueuePairState.RTR, QueuePairState.RTS);
-    queuePair.modify(toRts);
+    handshake.toRts();
     state = QueuePairState.RTS;
   }
 
@@ -153,6 +163,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   @Override
   public synchronized void toReset() throws VerbsException {
     requireOpen(QueuePairState.RESET);
+    handshake.end();
     queuePair.modify(new IbvQpAttr().state(IbvQpState.RESET));
     state = QueuePairState.RESET;
     address = null;
@@ -224,6 +235,16 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   /** A completion queue of it was overrun. */
   void completionsLost() {
     LOG.warn("{}: more completions than its completion queue holds", this);
+    fail();
+  }
+
+  /** The peer ended the connection. */
+  void peerLeft() {
+    LOG.debug("{}: the peer left", this);
+    fail();
+  }
+
+  private void fail() {
     try {
       toError();
     } catch (VerbsException e) {
@@ -237,6 +258,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
       if (queuePair.isClosed()) {
         return;
       }
+      handshake.end();
       try {
         queuePair.close();
         dropCompletions();

@@ -155,8 +155,8 @@ public abstract class ErrorContract extends RdmaProviderContract {
     QueuePair b = right.createQueuePair();
     a.toInit(Set.of());
     b.toInit(Set.of());
-    a.toRtr(b.address(), ConnectionAttributes.DEFAULT);
     b.toRtr(a.address(), ConnectionAttributes.DEFAULT);
+    a.toRtr(TestNode.meet(a, b.address()), ConnectionAttributes.DEFAULT);
     a.toRts();
     a.postSend(List.of(read(1, target(8), source(8), 8)));
     // NICs differ in which of the two they report.
@@ -221,6 +221,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
 
   @Test
   void peerThatNeverConnectsIsNoticed() throws Exception {
+    assumeConnectingByAddresses();
     QueuePair a = left.createQueuePair();
     QueuePair b = right.createQueuePair();
     a.toInit(TestNode.ALL);
@@ -234,6 +235,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
 
   @Test
   void closedQueuePairOfThePeerIsNoticedByTheNextRequest() throws Exception {
+    assumeConnectingByAddresses();
     Pair pair = connectedPair();
     assertWorks(pair);
     pair.right().close();
@@ -253,6 +255,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
 
   @Test
   void killedPeerProcessIsNoticedByItsRequestsAndByNoOther() throws Exception {
+    assumeConnectingByAddresses();
     Pair good = connectedPair();
     int bytes = 1 << 20;
     MemoryRegion target = target(bytes);
@@ -283,7 +286,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
     QueuePair queuePair = left.createQueuePair();
     queuePair.toInit(Set.of());
     QueuePairAddress remote = peer.connect(queuePair.address());
-    queuePair.toRtr(remote, ConnectionAttributes.DEFAULT);
+    queuePair.toRtr(TestNode.meet(queuePair, remote), ConnectionAttributes.DEFAULT);
     queuePair.toRts();
     return queuePair;
   }

@@ -3,6 +3,7 @@ package dev.sluice.rdma.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
@@ -71,6 +72,19 @@ public abstract class RdmaProviderContract {
   /** The address that devices are opened with. */
   protected InetAddress localAddress() {
     return InetAddress.getLoopbackAddress();
+  }
+
+  /**
+   * Whether queue pairs are connected by what addresses say and nothing else. Where they are not,
+   * one side cannot be ahead of the other, and each learns that the other is gone; that is for the
+   * provider's own tests.
+   */
+  protected boolean connectsByAddresses() {
+    return true;
+  }
+
+  final void assumeConnectingByAddresses() {
+    assumeTrue(connectsByAddresses(), "both sides take part in connecting");
   }
 
   @BeforeEach

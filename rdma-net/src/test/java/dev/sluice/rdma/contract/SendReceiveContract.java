@@ -20,6 +20,7 @@ import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.ReceiveWorkRequest;
 import dev.sluice.rdma.SendFlag;
 import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -234,9 +235,9 @@ public abstract class SendReceiveContract extends RdmaProviderContract {
     b.toInit(Set.of());
     b.postReceive(List.of(receive(1)));
     a.toInit(Set.of());
-    a.toRtr(b.address(), ConnectionAttributes.DEFAULT);
-    a.toRts();
     b.toRtr(a.address(), ConnectionAttributes.DEFAULT);
+    a.toRtr(TestNode.meet(a, b.address()), ConnectionAttributes.DEFAULT);
+    a.toRts();
     a.postSend(List.of(request(1, Opcode.SEND, List.of(), SIGNALED, null)));
     assertThat(statuses(right.await(1))).containsExactly(SUCCESS);
   }

@@ -47,6 +47,7 @@ class PortChooserTest {
         pathMtu,
         64,
         0,
+        ConnectMode.CONTROL,
         LeakTracker.counting());
   }
 

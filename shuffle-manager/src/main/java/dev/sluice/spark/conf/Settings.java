@@ -2,6 +2,7 @@ package dev.sluice.spark.conf;
 
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.verbs.AddressRange;
+import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.GidPolicy.Family;
 import dev.sluice.spark.conf.Setting.Type;
@@ -247,6 +248,14 @@ final class Settings {
 
   static final Setting<Integer> HOP_LIMIT =
       with("hopLimit", Types.integer(1, 255), "255", "Routers that a packet may pass, at most.");
+
+  static final Setting<ConnectMode> CONNECT =
+      with(
+          "connect",
+          Types.constantOf(ConnectMode.class),
+          "control",
+          "How verbs connect queue pairs: control by what executors tell each other over Spark's"
+              + " transport, cm by rdma_cm, which finds the path to a peer and notices its end.");
 
   static final Setting<Integer> CIRCUIT_FAILURES =
       with(

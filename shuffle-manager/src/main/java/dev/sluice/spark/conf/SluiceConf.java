@@ -126,6 +126,7 @@ public final class SluiceConf {
         value(Settings.PATH_MTU),
         value(Settings.HOP_LIMIT),
         plaintextForbidden() ? buffersMaxBytes : registrationMaxBytes + buffersMaxBytes,
+        value(Settings.CONNECT),
         LeakTracker.counting());
   }
 

@@ -62,6 +62,7 @@ class SettingsTest {
     "serviceLevel, 16",
     "pkey, 0x10000",
     "pathMtu, 1500",
+    "connect, tcp",
     "soft.faults, explode@3",
     "verifyChecksums, yes"
   })

@@ -3,6 +3,14 @@ package dev.sluice.spark.conf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.rdma.verbs.AddressRange;
+import dev.sluice.rdma.verbs.ConnectMode;
+import dev.sluice.rdma.verbs.DeviceFilter;
+import dev.sluice.rdma.verbs.GidPolicy;
+import dev.sluice.rdma.verbs.GidPolicy.Family;
+import dev.sluice.rdma.verbs.VerbsOptions;
+import java.nio.file.Path;
+import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,7 +101,8 @@ class SluiceConfTest {
         .set("spark.shuffle.rdma.serviceLevel", "2")
         .set("spark.shuffle.rdma.pkey", "0x8001")
         .set("spark.shuffle.rdma.pathMtu", "1024")
-        .set("spark.shuffle.rdma.hopLimit", "7");
+        .set("spark.shuffle.rdma.hopLimit", "7")
+        .set("spark.shuffle.rdma.connect", "cm");
     VerbsOptions options = verbsOptions(Map.of());
     assertThat(options.devices()).hasToString("^=mlx5_3:1");
     assertThat(options.gid())
@@ -103,6 +112,7 @@ class SluiceConfTest {
     assertThat(options.pKey()).isEqualTo(0x8001);
     assertThat(options.pathMtu()).isEqualTo(1024);
     assertThat(options.hopLimit()).isEqualTo(7);
+    assertThat(options.connect()).isEqualTo(ConnectMode.CM);
   }
 
   @Test

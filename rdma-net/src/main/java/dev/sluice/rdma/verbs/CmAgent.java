@@ -1,0 +1,319 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.cm.RdmaCmEvent;
+import dev.sluice.rdma.verbs.cm.RdmaCmId;
+import dev.sluice.rdma.verbs.cm.RdmaConnParam;
+import dev.sluice.rdma.verbs.cm.RdmaEventChannel;
+import dev.sluice.rdma.verbs.cm.RdmaPortSpace;
+import dev.sluice.rdma.verbs.ffi.EventFd;
+import dev.sluice.rdma.verbs.ffi.FileDescriptors;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A device's part in rdma_cm: an id that listens, the ids of all connections, and the one thread
+ * that takes their events. Its methods may be called by any thread and never wait; ids are created
+ * and destroyed on its own thread only. Opened and stopped by the device.
+ *
+ * <p>Authentication stays with the control channel: a request is accepted only for the queue pair
+ * that it names, with the token that this process gave out for it.
+ */
+final class CmAgent {
+  private static final Logger LOG = LoggerFactory.getLogger(CmAgent.class);
+  private static final int BACKLOG = 1024;
+  private static final long MAX_WAIT_MS = 60_000;
+
+  private final SecureRandom random = new SecureRandom();
+  private final RdmaEventChannel channel;
+  private final InetSocketAddress address;
+  private final EventFd wakeUp;
+  private final Thread thread;
+  private final Map<Integer, CmHandshake> offers = new ConcurrentHashMap<>();
+  private final Map<RdmaCmId, CmHandshake> connections = new ConcurrentHashMap<>();
+  private final Map<RdmaCmId, CmAttempt> attempts = new HashMap<>();
+
+  /** What other threads want of this one; null once it has ended. */
+  private Queue<Runnable> tasks = new ArrayDeque<>();
+
+  private volatile boolean stopping;
+
+  private CmAgent(RdmaEventChannel channel, InetSocketAddress address) throws VerbsException {
+    this.channel = channel;
+    this.address = address;
+    wakeUp = new EventFd();
+    thread = Thread.ofPlatform().daemon().name("sluice-verbs-cm").unstarted(this::run);
+  }
+
+  /**
+   * Begins to listen; the caller stops it.
+   *
+   * @param local an address of the port that was chosen
+   * @throws VerbsException EADDRNOTAVAIL if the address belongs to another port
+   */
+  static CmAgent open(InetAddress local, ChosenPort port) throws IOException {
+    RdmaEventChannel channel = RdmaEventChannel.create();
+    try {
+      RdmaCmId listening = channel.createId(RdmaPortSpace.TCP);
+      listening.bind(new InetSocketAddress(local, 0));
+      requireSame(port.port(), listening);
+      listening.listen(BACKLOG);
+      CmAgent agent = new CmAgent(channel, listening.localAddress());
+      agent.thread.start();
+      return agent;
+    } catch (VerbsException e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  private static void requireSame(PortInfo port, RdmaCmId bound) throws VerbsException {
+    String device = bound.context().device().name();
+    if (!device.equals(port.device()) || bound.portNum() != port.number()) {
+      throw new VerbsException(
+          "rdma_bind_addr(" + bound.localAddress() + ")",
+          VerbsException.EINVAL,
+          "the address belongs to port " + bound.portNum() + " of " + device + ", not to " + port);
+    }
+  }
+
+  /** Where requests go to. */
+  InetSocketAddress address() {
+    return address;
+  }
+
+  byte[] newToken() {
+    byte[] token = new byte[CmAddress.TOKEN_BYTES];
+    random.nextBytes(token);
+    return token;
+  }
+
+  /** From now on requests for a queue pair are shown to it. */
+  void offer(int qpNumber, CmHandshake handshake) {
+    offers.put(qpNumber, handshake);
+  }
+
+  void withdraw(int qpNumber, CmHandshake handshake) {
+    offers.remove(qpNumber, handshake);
+  }
+
+  /** From now on the end of a connection is told to its queue pair. */
+  void connected(RdmaCmId id, CmHandshake handshake) {
+    connections.put(id, handshake);
+  }
+
+  /** Closes the id of a connection. */
+  void release(RdmaCmId id) {
+    connections.remove(id);
+    submit(() -> close(id));
+  }
+
+  /**
+   * Connects to a peer.
+   *
+   * @param what says who connects to whom, for messages
+   * @return the id, when the peer accepted; {@link CmHandshake} completes the connection
+   */
+  CompletableFuture<RdmaCmId> connect(
+      String what, InetSocketAddress peer, int trafficClass, RdmaConnParam param, long timeoutMs) {
+    CompletableFuture<RdmaCmId> result = new CompletableFuture<>();
+    long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    boolean submitted =
+        submit(
+            () -> {
+              try {
+                RdmaCmId id = channel.createId(RdmaPortSpace.TCP);
+                CmAttempt attempt = new CmAttempt(what, id, param, deadlineNanos, result);
+                attempts.put(id, attempt);
+                id.setTypeOfService(trafficClass);
+                InetSocketAddress source = new InetSocketAddress(address.getAddress(), 0);
+                id.resolveAddr(source, peer, (int) attempt.leftMs());
+              } catch (VerbsException e) {
+                result.completeExceptionally(e);
+              }
+            });
+    if (!submitted) {
+      result.completeExceptionally(closed(what));
+    }
+    return result;
+  }
+
+  private static VerbsException closed(String what) {
+    return new VerbsException(
+        "rdma_connect(" + what + ")", VerbsException.EINVAL, "the device is closed");
+  }
+
+  /** Has the thread look at what was called off. */
+  void wakeUp() {
+    submit(() -> {});
+  }
+
+  /**
+   * @return false when the thread has ended
+   */
+  private boolean submit(Runnable task) {
+    synchronized (this) {
+      if (tasks == null) {
+        return false;
+      }
+      tasks.add(task);
+    }
+    try {
+      wakeUp.signal();
+    } catch (VerbsException e) {
+      LOG.warn("The thread of rdma_cm could not be woken up", e);
+    }
+    return true;
+  }
+
+  /** Ends the thread, which closes all ids. */
+  void stop() {
+    stopping = true;
+    wakeUp();
+    try {
+      thread.join();
+      wakeUp.close();
+    } catch (VerbsException e) {
+      LOG.warn("Stopping rdma_cm at {} failed", address, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    try {
+      while (!stopping) {
+        FileDescriptors.awaitReadable(waitMs(), channel.fd(), wakeUp.fd());
+        wakeUp.clear();
+        runTasks(true);
+        takeEvents();
+        List.copyOf(attempts.values()).forEach(this::dropIfOver);
+      }
+    } catch (VerbsException | RuntimeException e) {
+      LOG.error("rdma_cm at {} connects no more", address, e);
+    } finally {
+      end();
+    }
+  }
+
+  private long waitMs() {
+    return attempts.values().stream().mapToLong(CmAttempt::leftMs).min().orElse(MAX_WAIT_MS);
+  }
+
+  private void runTasks(boolean more) {
+    Queue<Runnable> taken;
+    synchronized (this) {
+      taken = tasks;
+      tasks = more ? new ArrayDeque<>() : null;
+    }
+    taken.forEach(Runnable::run);
+  }
+
+  private void takeEvents() throws VerbsException {
+    for (Optional<RdmaCmEvent> event = channel.getEvent();
+        event.isPresent();
+        event = channel.getEvent()) {
+      event.get().close();
+      handle(event.get());
+    }
+  }
+
+  private void handle(RdmaCmEvent event) {
+    LOG.debug("{}", event);
+    CmAttempt attempt = attempts.get(event.id());
+    if (attempt != null) {
+      attempt.proceed(event);
+      dropIfOver(attempt);
+      return;
+    }
+    switch (event.type()) {
+      case CONNECT_REQUEST -> answer(event);
+      case DISCONNECTED, CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL -> ended(event.id());
+      default -> {
+        // Nothing to do about what went well.
+      }
+    }
+  }
+
+  private void answer(RdmaCmEvent request) {
+    ByteBuffer data = ByteBuffer.wrap(request.privateData());
+    CmHandshake handshake =
+        data.remaining() < CmAddress.REQUEST_BYTES ? null : offers.get(data.getInt());
+    try {
+      if (handshake != null) {
+        byte[] token = new byte[CmAddress.TOKEN_BYTES];
+        data.get(token);
+        handshake.requested(request.id(), request.connParam().qpNum(), token);
+        return;
+      }
+      LOG.warn(
+          "A request from {} is for no queue pair of this process", request.id().peerAddress());
+    } catch (VerbsException e) {
+      LOG.warn("A request from {} is refused", request.id().peerAddress(), e);
+    }
+    refuse(request.id());
+  }
+
+  private static void refuse(RdmaCmId id) {
+    try {
+      id.reject(new byte[0]);
+    } catch (VerbsException e) {
+      LOG.debug("{} could not be refused", id, e);
+    }
+    close(id);
+  }
+
+  private void ended(RdmaCmId id) {
+    CmHandshake handshake = connections.remove(id);
+    if (handshake != null) {
+      handshake.ended(id);
+    }
+    try {
+      id.disconnect();
+    } catch (VerbsException e) {
+      LOG.debug("{} is disconnected already", id, e);
+    }
+  }
+
+  /** The id of a success belongs to its queue pair. */
+  private void dropIfOver(CmAttempt attempt) {
+    if (attempt.isOver()) {
+      attempts.remove(attempt.id());
+      if (attempt.hasFailed()) {
+        close(attempt.id());
+      }
+    }
+  }
+
+  private static void close(RdmaCmId id) {
+    try {
+      id.close();
+    } catch (VerbsException e) {
+      LOG.warn("Closing {} failed", id, e);
+    }
+  }
+
+  private void end() {
+    runTasks(false);
+    attempts.values().forEach(CmAttempt::callOff);
+    try {
+      channel.close();
+    } catch (VerbsException e) {
+      LOG.warn("Closing rdma_cm at {} failed", address, e);
+    }
+  }
+}

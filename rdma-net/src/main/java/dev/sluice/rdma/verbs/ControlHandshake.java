@@ -1,0 +1,48 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ibv.IbvQp;
+import dev.sluice.rdma.verbs.ibv.IbvQpAttr;
+import java.util.concurrent.CompletableFuture;
+
+/** Both sides know all that it takes from the addresses that they exchanged. */
+final class ControlHandshake implements Handshake {
+  private final IbvQp queuePair;
+  private final VerbsDevice device;
+
+  /** What the peer said and what was asked for at RTR, for RTS. */
+  private IbvQpAttr toRts;
+
+  ControlHandshake(IbvQp queuePair, VerbsDevice device) {
+    this.queuePair = queuePair;
+    this.device = device;
+  }
+
+  @Override
+  public byte[] offer() {
+    return new byte[0];
+  }
+
+  @Override
+  public CompletableFuture<QueuePairAddress> meet(QueuePairAddress remote, long timeoutMs) {
+    return CompletableFuture.completedFuture(remote);
+  }
+
+  @Override
+  public void toRtr(
+      QueuePairAddress local, QueuePairAddress remote, ConnectionAttributes attributes)
+      throws VerbsException {
+    queuePair.modify(Transitions.toRtr(device.port(), local, remote, attributes));
+    toRts = Transitions.toRts(local, remote, attributes, device.maxRetryCount());
+  }
+
+  @Override
+  public void toRts() throws VerbsException {
+    queuePair.modify(toRts);
+  }
+
+  @Override
+  public void end() {}
+}
