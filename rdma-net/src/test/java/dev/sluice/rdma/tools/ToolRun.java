@@ -1,0 +1,58 @@
+package dev.sluice.rdma.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** A command of bin/verbs that runs in a thread of the test, with its output. */
+final class ToolRun {
+  private static final long DEADLINE_SECONDS = 90;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private final CompletableFuture<Integer> status = new CompletableFuture<>();
+
+  private ToolRun() {}
+
+  static ToolRun start(String... arguments) {
+    ToolRun run = new ToolRun();
+    Thread.ofPlatform().daemon().start(() -> run.execute(arguments));
+    return run;
+  }
+
+  /** Runs a command to its end. */
+  static ToolRun finished(String... arguments) throws Exception {
+    ToolRun run = start(arguments);
+    run.status();
+    return run;
+  }
+
+  private void execute(String... arguments) {
+    try {
+      status.complete(
+          VerbsCommand.commandLine(new PrintWriter(out, true), new PrintWriter(err, true))
+              .execute(arguments));
+    } catch (RuntimeException | Error e) {
+      status.completeExceptionally(e);
+    }
+  }
+
+  int status() throws Exception {
+    return status.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+  }
+
+  void assertSuccess() throws Exception {
+    assertThat(status()).as(output() + errors()).isZero();
+  }
+
+  String output() {
+    return out.toString();
+  }
+
+  String errors() {
+    return err.toString();
+  }
+}
