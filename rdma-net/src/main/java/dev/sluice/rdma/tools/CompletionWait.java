@@ -1,6 +1,7 @@
 package dev.sluice.rdma.tools;
 
 import dev.sluice.rdma.verbs.ibv.IbvCompChannel;
+import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvCq;
 import dev.sluice.rdma.verbs.ibv.IbvWcArray;
 import dev.sluice.rdma.verbs.ibv.IbvWcStatus;
@@ -28,11 +29,11 @@ final class CompletionWait {
    * @param entries of the completion queue
    * @param events whether to sleep
    */
-  CompletionWait(LocalPort port, Arena arena, int entries, boolean events, Deadline deadline)
+  CompletionWait(IbvContext context, Arena arena, int entries, boolean events, Deadline deadline)
       throws IOException {
     this.deadline = deadline;
-    channel = events ? port.context().createCompChannel() : null;
-    cq = port.context().createCq(entries, channel, 0);
+    channel = events ? context.createCompChannel() : null;
+    cq = context.createCq(entries, channel, 0);
     completions = new IbvWcArray(arena, BATCH);
   }
 

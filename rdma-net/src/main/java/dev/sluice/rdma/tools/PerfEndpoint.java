@@ -54,7 +54,8 @@ final class PerfEndpoint {
     this.port = port;
     this.parameters = parameters;
     int depth = parameters.depth();
-    completions = new CompletionWait(port, arena, 2 * depth, parameters.events(), deadline);
+    completions =
+        new CompletionWait(port.context(), arena, 2 * depth, parameters.events(), deadline);
     outgoing = arena.allocate(parameters.size(), PAGE);
     incoming = arena.allocate(parameters.size(), PAGE);
     IbvPd pd = port.context().allocPd();

@@ -91,7 +91,8 @@ final class PingPongCommand implements Callable<Integer> {
         LocalPort port = device.open()) {
       PingPongSettings settings = settings(port);
       int entries = settings.rxDepth() + settings.queuePairs();
-      CompletionWait completions = new CompletionWait(port, arena, entries, events, tcp.deadline());
+      CompletionWait completions =
+          new CompletionWait(port.context(), arena, entries, events, tcp.deadline());
       PingPongEndpoint endpoint = new PingPongEndpoint(port, arena, completions.cq(), settings);
       PingPong game = new PingPong(endpoint, settings, completions, check);
       game.postReceives();

@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
       WatchCommand.class,
       PingPongCommand.class,
       RcExampleCommand.class,
+      RpingCommand.class,
       BandwidthCommand.class,
       LatencyCommand.class
     })

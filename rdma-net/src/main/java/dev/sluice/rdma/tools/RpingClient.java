@@ -1,0 +1,90 @@
+package dev.sluice.rdma.tools;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import dev.sluice.rdma.verbs.cm.RdmaCmEventType;
+import dev.sluice.rdma.verbs.cm.RdmaCmId;
+import dev.sluice.rdma.verbs.cm.RdmaEventChannel;
+import dev.sluice.rdma.verbs.cm.RdmaPortSpace;
+import dev.sluice.rdma.verbs.ibv.IbvMr;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The client of an rping: offers data for the server to READ, gets them back by a WRITE, and
+ * compares. Used once, by one thread.
+ */
+final class RpingClient {
+  /** The letters that data are made of. */
+  private static final int FIRST_LETTER = 'A';
+
+  private static final int LETTERS = 'z' - 'A' + 1;
+
+  private final RpingCommand options;
+  private final Deadline deadline;
+  private final PrintWriter out;
+
+  RpingClient(RpingCommand options, Deadline deadline, PrintWriter out) {
+    this.options = options;
+    this.deadline = deadline;
+    this.out = out;
+  }
+
+  void run(InetSocketAddress server) throws IOException {
+    try (Arena arena = Arena.ofShared();
+        RdmaEventChannel events = RdmaEventChannel.create()) {
+      RdmaCmId id = events.createId(RdmaPortSpace.TCP);
+      id.resolveAddr(null, server, deadline.leftMs("the way to " + server));
+      RpingConnection.await(events, RdmaCmEventType.ADDR_RESOLVED, deadline);
+      id.resolveRoute(deadline.leftMs("the route to " + server));
+      RpingConnection.await(events, RdmaCmEventType.ROUTE_RESOLVED, deadline);
+      RpingConnection connection = new RpingConnection(events, id, arena, deadline);
+      id.connect(RpingConnection.PARAM);
+      RpingConnection.await(events, RdmaCmEventType.ESTABLISHED, deadline);
+      ping(connection, arena);
+      id.disconnect();
+      RpingConnection.await(events, RdmaCmEventType.DISCONNECTED, deadline);
+    }
+  }
+
+  private void ping(RpingConnection connection, Arena arena) throws IOException {
+    int size = options.size();
+    MemorySegment source = arena.allocate(size);
+    MemorySegment sink = arena.allocate(size);
+    IbvMr sourceRegion = connection.register(source);
+    IbvMr sinkRegion = connection.register(sink);
+    for (int i = 0; i < options.count(); i++) {
+      fill(source, i);
+      sink.fill((byte) 0);
+      offer(connection, sourceRegion, size);
+      offer(connection, sinkRegion, size);
+      if (options.validates() && source.mismatch(sink) >= 0) {
+        throw new IOException("ping " + i + " came back with other data");
+      }
+      options.display("ping data: ", sink, size, out);
+    }
+    out.println(options.count() + " pings of " + size + " bytes");
+  }
+
+  /** Sends an advertisement and waits for the server to have used it. */
+  private static void offer(RpingConnection connection, IbvMr region, int size) throws IOException {
+    connection.send(new RpingAdvertisement(region.address(), region.rkey(), size));
+    connection
+        .receive()
+        .orElseThrow(() -> new IOException("the server disconnected instead of answering"));
+  }
+
+  /** Text that ends with a zero byte: the server in C gives back no more than that. */
+  private static void fill(MemorySegment data, int number) {
+    byte[] head = ("rdma-ping-" + number + ": ").getBytes(StandardCharsets.US_ASCII);
+    for (int i = 0; i < data.byteSize() - 1; i++) {
+      int letter = FIRST_LETTER + (number + i - head.length) % LETTERS;
+      data.set(JAVA_BYTE, i, i < head.length ? head[i] : (byte) letter);
+    }
+    data.set(JAVA_BYTE, data.byteSize() - 1, (byte) 0);
+  }
+}
