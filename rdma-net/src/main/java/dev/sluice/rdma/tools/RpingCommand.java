@@ -57,7 +57,9 @@ final class RpingCommand implements Callable<Integer> {
       names = {"-S", "--size"},
       paramLabel = "BYTES",
       defaultValue = "64",
-      description = "Bytes of the data, 26 to 65536 (default: ${DEFAULT-VALUE}); the client's")
+      description =
+          "Bytes of the data, 26 to 65536 (default: ${DEFAULT-VALUE}); the client's, but a server in C"
+              + " needs the same")
   private int size;
 
   @Option(
