@@ -92,21 +92,26 @@ module_jar() {
   head -n 1 <<<"$jars"
 }
 
+# The class path of the command-line tools of rdma-net.
+tools_classpath() {
+  echo "$(module_jar rdma-net sluice-rdma-net):$root/rdma-net/target/lib/*"
+}
+
 # Replaces this process by the command-line tools of rdma-net.
 exec_verbs() {
   build_jars rdma-net
   exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED \
-    -cp "$(module_jar rdma-net sluice-rdma-net):$root/rdma-net/target/lib/*" \
-    dev.sluice.rdma.tools.VerbsCommand "$@"
+    -cp "$(tools_classpath)" dev.sluice.rdma.tools.VerbsCommand "$@"
 }
 
 # Replaces this process by a main class of the benchmarks module.
 exec_benchmark() {
   build_benchmarks
   export SLUICE_SPARK_JARS=$benchmarks_target/spark/jars
-  export SLUICE_JAR SLUICE_BENCHMARKS_JAR
+  export SLUICE_JAR SLUICE_BENCHMARKS_JAR SLUICE_TOOLS_CLASSPATH
   SLUICE_JAR=$(module_jar shuffle-manager sluice-spark)
   SLUICE_BENCHMARKS_JAR=$(module_jar benchmarks sluice-benchmarks)
+  SLUICE_TOOLS_CLASSPATH=$(tools_classpath)
   export SLUICE_DATA=${SLUICE_DATA:-${XDG_CACHE_HOME:-$HOME/.cache}/sluice}
   mkdir -p "$SLUICE_DATA"
   if [[ -t 2 ]]; then

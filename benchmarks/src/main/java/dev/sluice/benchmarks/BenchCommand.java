@@ -5,6 +5,7 @@ import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
+import dev.sluice.benchmarks.verbs.VerbsReadCommand;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import picocli.CommandLine;
@@ -29,7 +30,7 @@ public final class BenchCommand {
     command.addSubcommand(new RegistrationCommand(out));
     command.addSubcommand(new PublishCommand(out));
     command.addSubcommand(new ChecksumCommand(out));
-    command.addSubcommand(new PostPollCommand(out));
+    command.addSubcommand(new VerbsReadCommand(out));
     command.setOut(new PrintWriter(out, true));
     System.exit(command.execute(arguments));
   }

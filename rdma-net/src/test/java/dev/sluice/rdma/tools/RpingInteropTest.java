@@ -38,7 +38,8 @@ final class RpingInteropTest {
     String port = "" + FreePort.find();
     try (CProgram server =
         CProgram.start(
-            directory, "rping", "-s", "-a", address, "-p", port, "-v", "-V", "-C", "5", "-S", "1000")) {
+            directory, "rping", "-s", "-a", address, "-p", port, "-v", "-V", "-C", "5", "-S",
+            "1000")) {
       ToolRun client = pingUntilListening(port);
       client.assertSuccess();
       assertThat(client.output()).contains("ping data: rdma-ping-4: EFGH", "5 pings of 1000 bytes");

@@ -1,0 +1,152 @@
+package dev.sluice.benchmarks.verbs;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A program that measures READs between a server and a client of its own, which are started for
+ * every measurement. Used by one thread.
+ */
+final class MeasuringTool {
+  private static final int TCP_PORT = 18_520;
+  private static final long DEADLINE_SECONDS = 90;
+  private static final long LOOK_MS = 20;
+
+  /** Columns of a line of results: average bandwidth, or the typical latency. */
+  private static final int TYPICAL = 4;
+
+  private final String name;
+  private final List<String> bandwidthCommand;
+  private final List<String> latencyCommand;
+  private final int averageColumn;
+
+  private MeasuringTool(
+      String name, List<String> bandwidthCommand, List<String> latencyCommand, int averageColumn) {
+    this.name = name;
+    this.bandwidthCommand = bandwidthCommand;
+    this.latencyCommand = latencyCommand;
+    this.averageColumn = averageColumn;
+  }
+
+  /** ib_read_bw and ib_read_lat, which poll. They are told not to mind the CPU's clock. */
+  static MeasuringTool perftest(int gidIndex) {
+    List<String> options = List.of("-F", "-x", "" + gidIndex);
+    return new MeasuringTool(
+        "perftest", command(options, "ib_read_bw"), command(options, "ib_read_lat"), 3);
+  }
+
+  /**
+   * bin/verbs.
+   *
+   * @param events whether it sleeps on completion events instead of polling
+   */
+  static MeasuringTool ours(int gidIndex, boolean events) {
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    String[] verbs = {
+      java,
+      "-XX:+UseSerialGC",
+      "--enable-native-access=ALL-UNNAMED",
+      "-cp",
+      System.getenv("SLUICE_TOOLS_CLASSPATH"),
+      "dev.sluice.rdma.tools.VerbsCommand"
+    };
+    List<String> options = new ArrayList<>(List.of("--op", "read", "-g", "" + gidIndex));
+    if (events) {
+      options.add("--events");
+    }
+    return new MeasuringTool(
+        events ? "ours, events" : "ours, polling",
+        command(options, verbs, "bw"),
+        command(options, verbs, "lat"),
+        2);
+  }
+
+  private static List<String> command(List<String> options, String program) {
+    return command(options, new String[0], program);
+  }
+
+  private static List<String> command(List<String> options, String[] before, String program) {
+    return Stream.of(Stream.of(before), Stream.of(program), options.stream())
+        .flatMap(part -> part)
+        .toList();
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** Average bandwidth in MiB/s, or typical latency in microseconds. */
+  double measure(VerbsCase workload) throws IOException, InterruptedException {
+    List<String> command =
+        new ArrayList<>(workload.bandwidth() ? bandwidthCommand : latencyCommand);
+    command.addAll(List.of("-p", "" + TCP_PORT));
+    command.addAll(List.of("-s", "" + workload.bytes(), "-n", "" + workload.iterations()));
+    Path serverLog = Files.createTempFile("sluice-server", ".log");
+    Path clientLog = Files.createTempFile("sluice-client", ".log");
+    Process server = start(command, serverLog);
+    try {
+      awaitListening(server, serverLog);
+      command.add("localhost");
+      end(start(command, clientLog), clientLog);
+      end(server, serverLog);
+      return value(Files.readString(clientLog, StandardCharsets.UTF_8), workload);
+    } finally {
+      server.destroyForcibly();
+      Files.delete(serverLog);
+      Files.delete(clientLog);
+    }
+  }
+
+  private static Process start(List<String> command, Path log) throws IOException {
+    return new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectOutput(log.toFile())
+        .start();
+  }
+
+  /** By the kernel's tables: a server takes one connection only. */
+  private void awaitListening(Process server, Path log) throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+    while (!isListening("tcp") && !isListening("tcp6")) {
+      if (!server.isAlive() || System.nanoTime() > deadline) {
+        throw new IOException(name + " does not listen: " + Files.readString(log));
+      }
+      Thread.sleep(LOOK_MS);
+    }
+  }
+
+  private static boolean isListening(String table) throws IOException {
+    Path path = Path.of("/proc/net", table);
+    String pattern = ".*:%04X [0-9A-F:]+ 0A .*".formatted(TCP_PORT);
+    return Files.exists(path)
+        && Files.readAllLines(path).stream().anyMatch(line -> line.matches(pattern));
+  }
+
+  private void end(Process process, Path log) throws IOException, InterruptedException {
+    try {
+      if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+        throw new IOException(name + " failed: " + Files.readString(log));
+      }
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private double value(String output, VerbsCase workload) throws IOException {
+    String start = workload.bytes() + " " + workload.iterations() + " ";
+    for (String line : output.lines().toList()) {
+      String values = line.strip().replaceAll("\\s+", " ");
+      if (values.startsWith(start)) {
+        return Double.parseDouble(
+            values.split(" ")[workload.bandwidth() ? averageColumn : TYPICAL]);
+      }
+    }
+    throw new IOException(name + " printed no result: " + output);
+  }
+}
