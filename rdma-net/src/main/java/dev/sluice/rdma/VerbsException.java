@@ -15,6 +15,7 @@ public class VerbsException extends IOException {
   public static final int ENOENT = 2;
   public static final int EIO = 5;
   public static final int ENXIO = 6;
+  public static final int EAGAIN = 11;
   public static final int ENOMEM = 12;
   public static final int EACCES = 13;
   public static final int EFAULT = 14;

@@ -8,6 +8,7 @@ import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -19,8 +20,13 @@ public final class RdmaDevices {
 
   /** The IPv4 address of a device's port; empty where there is no RDMA device with one. */
   public static Optional<InetAddress> address() {
+    return addresses().stream().findFirst();
+  }
+
+  /** The IPv4 addresses of the devices' first ports. */
+  public static List<InetAddress> addresses() {
     if (!Files.isDirectory(DEVICES)) {
-      return Optional.empty();
+      return List.of();
     }
     try (Stream<Path> files = Files.find(DEVICES, 1, (path, attributes) -> !path.equals(DEVICES))) {
       return files
@@ -28,7 +34,8 @@ public final class RdmaDevices {
           .map(device -> device.resolve("ports/1/gids"))
           .flatMap(RdmaDevices::gids)
           .filter(Inet4Address.class::isInstance)
-          .findFirst();
+          .distinct()
+          .toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -18,6 +18,7 @@ import org.slf4j.LoggerFactory;
 final class AsyncEvents {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncEvents.class);
   private static final long POLL_TIMEOUT_MS = 60_000;
+  private static final long STOP_TIMEOUT_MS = 10_000;
 
   private final VerbsDevice device;
   private final IbvContext context;
@@ -36,12 +37,12 @@ final class AsyncEvents {
     thread.start();
   }
 
-  /** Ends the thread, which waits for nothing else. */
+  /** Ends the thread, which waits for nothing but events. */
   void stop() {
     stopping = true;
     try {
       stop.signal();
-      thread.join();
+      thread.join(STOP_TIMEOUT_MS);
       stop.close();
     } catch (VerbsException e) {
       LOG.warn("Stopping the events of {} failed", device, e);

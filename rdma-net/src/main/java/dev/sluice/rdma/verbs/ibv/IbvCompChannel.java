@@ -16,8 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * (ibv_create_comp_channel(3)). One thread at a time waits on it.
  */
 public final class IbvCompChannel extends NativeObject {
-  private static final int EAGAIN = 11;
-
   private final int fd;
   private final Map<Long, IbvCq> cqs = new ConcurrentHashMap<>();
 
@@ -62,7 +60,7 @@ public final class IbvCompChannel extends NativeObject {
       announced.received();
       return Optional.of(announced);
     } catch (VerbsException e) {
-      if (e.errno() == EAGAIN) {
+      if (e.errno() == VerbsException.EAGAIN) {
         return Optional.empty();
       }
       throw e;

@@ -181,11 +181,12 @@ public final class IbvContext extends NativeObject {
     if (FileDescriptors.awaitReadable(timeoutMs, asyncFd()) == 0) {
       return Optional.empty();
     }
+    // The event may have gone with the object that it was about: then there is nothing to wait for.
     FileDescriptors.setNonBlocking(asyncFd());
     try {
       return Optional.of(IbvAsyncEvent.get(this));
     } catch (VerbsException e) {
-      if (e.errno() == EAGAIN) {
+      if (e.errno() == VerbsException.EAGAIN) {
         return Optional.empty();
       }
       throw e;
