@@ -10,17 +10,14 @@ public class VerbsException extends IOException {
   private static final long serialVersionUID = 1L;
 
   /** Linux error numbers (errno-base.h) that verbs return. */
-  public static final int EPERM = 1;
-
   public static final int ENOENT = 2;
+
   public static final int EIO = 5;
-  public static final int ENXIO = 6;
   public static final int EAGAIN = 11;
   public static final int ENOMEM = 12;
   public static final int EACCES = 13;
   public static final int EFAULT = 14;
   public static final int EBUSY = 16;
-  public static final int ENODEV = 19;
   public static final int EINVAL = 22;
   public static final int EMFILE = 24;
   public static final int ENOSYS = 38;

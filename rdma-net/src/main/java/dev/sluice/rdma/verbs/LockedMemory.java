@@ -19,6 +19,11 @@ record LockedMemory(long bytes, boolean exempt) {
   private static final Pattern CAPABILITIES = Pattern.compile("(?m)^CapEff:\\s*(\\p{XDigit}+)");
   private static final int CAP_IPC_LOCK = 14;
 
+  /** What to do where the limit is too small. */
+  static final String REMEDY =
+      "raise the limit (ulimit -l, LimitMEMLOCK= of the service, --ulimit memlock= of the"
+          + " container), or register less (spark.shuffle.rdma.memoryShare)";
+
   /** That of this process. */
   static LockedMemory current() {
     return read(Path.of("/proc/self"));
@@ -44,10 +49,8 @@ record LockedMemory(long bytes, boolean exempt) {
   void require(long needed) throws ProviderUnavailableException {
     if (!exempt && bytes < needed) {
       throw new ProviderUnavailableException(
-          "%s, of which map outputs and buffers may take %d KiB: raise the limit (ulimit -l,"
-                  .formatted(this, needed / 1024)
-              + " LimitMEMLOCK= of the service, --ulimit memlock= of the container), or lower"
-              + " spark.shuffle.rdma.memoryShare");
+          "%s, of which map outputs and buffers may take %d KiB: %s"
+              .formatted(this, needed / 1024, REMEDY));
     }
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.rdma.verbs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
@@ -26,6 +27,11 @@ final class Sysfs {
     this.root = root;
   }
 
+  /** Names of the devices that the kernel has. */
+  List<String> devices() {
+    return names(root.resolve("sys/class/infiniband"));
+  }
+
   /** The link's rate, such as {@code 100 Gb/sec (4X EDR)}. */
   String rate(String device, int port) {
     return read(port(device, port).resolve("rate"), "rate unknown");
@@ -47,19 +53,22 @@ final class Sysfs {
 
   /** The network devices of the same adapter and port, as IP over InfiniBand has them. */
   Set<String> netDevices(String device, int port) {
-    Set<String> names = new TreeSet<>();
     Path directory = device(device).resolve("device/net");
+    Set<String> ofPort = new TreeSet<>(names(directory));
+    ofPort.removeIf(
+        name -> number(directory.resolve(name).resolve("dev_port")).orElse(port - 1) != port - 1);
+    return ofPort;
+  }
+
+  private static List<String> names(Path directory) {
     if (!Files.isDirectory(directory)) {
-      return names;
+      return List.of();
     }
     try (Stream<Path> entries = Files.list(directory)) {
-      entries
-          .filter(entry -> number(entry.resolve("dev_port")).orElse(port - 1) == port - 1)
-          .forEach(entry -> names.add(entry.getFileName().toString()));
+      return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
     } catch (IOException e) {
-      return names;
+      return List.of();
     }
-    return names;
   }
 
   private Path device(String device) {

@@ -47,7 +47,10 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
     } catch (VerbsException e) {
       if (e.errno() == VerbsException.ENOMEM) {
         throw new VerbsException(
-            operation, e.errno(), "the device or " + LockedMemory.current() + " allows no more");
+            operation,
+            e.errno(),
+            "%s or the device allows no more: %s"
+                .formatted(LockedMemory.current(), LockedMemory.REMEDY));
       }
       throw e;
     }

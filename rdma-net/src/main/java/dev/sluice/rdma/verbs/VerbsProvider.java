@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -29,6 +30,7 @@ public final class VerbsProvider implements Provider {
 
   private static final Logger LOG = LoggerFactory.getLogger(VerbsProvider.class);
 
+  private final Sysfs sysfs = new Sysfs(Path.of("/"));
   private final VerbsOptions options;
 
   public VerbsProvider(VerbsOptions options) {
@@ -78,6 +80,16 @@ public final class VerbsProvider implements Provider {
     }
   }
 
+  private String noDevice() {
+    List<String> known = sysfs.devices();
+    return known.isEmpty()
+        ? "this machine has no RDMA device"
+        : "libibverbs does not find the device "
+            + String.join(", ", known)
+            + ": its file in /dev/infiniband must be in this container, and its library installed"
+            + " (Debian, Ubuntu: ibverbs-providers)";
+  }
+
   /**
    * @param contexts takes the devices that were opened, by name
    */
@@ -86,7 +98,9 @@ public final class VerbsProvider implements Provider {
       throws ProviderUnavailableException {
     List<PortInfo> ports = new ArrayList<>();
     List<String> unreadable = new ArrayList<>();
-    Sysfs sysfs = new Sysfs(Path.of("/"));
+    if (devices.isEmpty()) {
+      throw new ProviderUnavailableException(noDevice());
+    }
     for (IbvDevice device : devices) {
       try {
         IbvContext context = device.open();
@@ -100,15 +114,16 @@ public final class VerbsProvider implements Provider {
         .choose(ports, unreadable);
   }
 
+  /** By the device's file, as libibverbs does not tell one error of opening it from another. */
   private static String unreadable(IbvDevice device, VerbsException e) {
-    String node = "/dev/infiniband/" + device.uverbsName();
-    return switch (e.errno()) {
-      case VerbsException.EACCES, VerbsException.EPERM ->
-          device + " cannot be opened: this process must be allowed to read and write " + node;
-      case VerbsException.ENOENT, VerbsException.ENODEV, VerbsException.ENXIO ->
-          device + " cannot be opened: " + node + " is not there, as in a container without it";
-      default -> device + " cannot be used: " + e.getMessage();
-    };
+    Path node = Path.of("/dev/infiniband", device.uverbsName());
+    if (!Files.exists(node)) {
+      return device + " cannot be opened: " + node + " is not there, as in a container without it";
+    }
+    if (!Files.isReadable(node) || !Files.isWritable(node)) {
+      return device + " cannot be opened: this process may not read and write " + node;
+    }
+    return device + " cannot be used: " + e.getMessage();
   }
 
   private static String netDevice(InetAddress address) {

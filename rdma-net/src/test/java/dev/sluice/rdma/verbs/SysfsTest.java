@@ -26,6 +26,7 @@ class SysfsTest {
     assertThat(sysfs().rate("mlx5_0", 1)).isEqualTo("rate unknown");
     assertThat(sysfs().trafficClass("mlx5_0", 1)).isEmpty();
     assertThat(sysfs().netDevices("mlx5_0", 1)).isEmpty();
+    assertThat(sysfs().devices()).isEmpty();
   }
 
   @Test
@@ -54,5 +55,6 @@ class SysfsTest {
     write("sys/class/infiniband/mlx4_0/device/net/ib0/dev_port", "0\n");
     write("sys/class/infiniband/mlx4_0/device/net/ib1/dev_port", "1\n");
     assertThat(sysfs().netDevices("mlx4_0", 2)).containsExactly("ib1");
+    assertThat(sysfs().devices()).containsExactly("mlx4_0");
   }
 }
