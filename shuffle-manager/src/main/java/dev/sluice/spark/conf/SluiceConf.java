@@ -125,9 +125,14 @@ public final class SluiceConf {
         value(Settings.PKEY),
         value(Settings.PATH_MTU),
         value(Settings.HOP_LIMIT),
-        plaintextForbidden() ? buffersMaxBytes : registrationMaxBytes + buffersMaxBytes,
-        value(Settings.CONNECT),
+        lockedBytes(),
         LeakTracker.counting());
+  }
+
+  /** What may be registered at most and stays in memory while it is. */
+  private long lockedBytes() {
+    boolean mapOutputs = !plaintextForbidden() && registrationMode() != RegistrationMode.ODP;
+    return buffersMaxBytes + (mapOutputs ? registrationMaxBytes : 0);
   }
 
   /** Limits and times of this process's RDMA endpoint. */

@@ -88,6 +88,8 @@ class SluiceConfTest {
     conf.set("spark.shuffle.rdma.buffers.maxBytes", "5m")
         .set("spark.shuffle.rdma.registration.maxBytes", "7m");
     assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo(12 << 20);
+    conf.set("spark.shuffle.rdma.registration.mode", "odp");
+    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo(5 << 20);
   }
 
   @Test
