@@ -10,8 +10,9 @@ public class VerbsException extends IOException {
   private static final long serialVersionUID = 1L;
 
   /** Linux error numbers (errno-base.h) that verbs return. */
-  public static final int ENOENT = 2;
+  public static final int EPERM = 1;
 
+  public static final int ENOENT = 2;
   public static final int EIO = 5;
   public static final int EAGAIN = 11;
   public static final int ENOMEM = 12;
