@@ -7,6 +7,7 @@ import dev.sluice.rdma.verbs.ffi.CCompiler;
 import dev.sluice.rdma.verbs.ffi.CHeader;
 import dev.sluice.rdma.verbs.ffi.CPrototypes;
 import dev.sluice.rdma.verbs.ffi.CStruct;
+import dev.sluice.rdma.verbs.ffi.ConstantTypes;
 import dev.sluice.rdma.verbs.ffi.NativeFunction;
 import dev.sluice.rdma.verbs.ffi.NeedsCHeader;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +23,16 @@ import org.junit.jupiter.api.io.TempDir;
 /** The binding's structures, constants and functions are those of the installed C header. */
 final class RdmaCmHeadersTest {
   private static final String RDMA_CMA = "rdma/rdma_cma.h";
+
+  /** What comes before a constant's name in C. */
+  private static final Map<Class<?>, String> PREFIXES =
+      Map.of(
+          RdmaPortSpace.class, "RDMA_PS_",
+          RdmaCmEventType.class, "RDMA_CM_EVENT_",
+          RdmaOption.class, "RDMA_OPTION_",
+          RdmaConnParam.class, "RDMA_",
+          RdmaVerbs.class, "RDMA_",
+          RdmaAddrInfo.class, "RAI_");
 
   @Test
   @NeedsCHeader(RDMA_CMA)
@@ -33,14 +45,17 @@ final class RdmaCmHeadersTest {
   @Test
   @NeedsCHeader(RDMA_CMA)
   void constantsHaveTheirValuesInC(@TempDir Path directory) throws Exception {
-    new CHeader(RDMA_CMA)
-        .constants(RdmaPortSpace.class, "RDMA_PS_")
-        .constants(RdmaCmEventType.class, "RDMA_CM_EVENT_")
-        .constants(RdmaOption.class, "RDMA_OPTION_")
-        .constants(RdmaConnParam.class, "RDMA_")
-        .constants(RdmaVerbs.class, "RDMA_")
-        .constants(RdmaAddrInfo.class, "RAI_")
-        .assertAgrees(new CCompiler(directory));
+    CHeader header = new CHeader(RDMA_CMA);
+    for (Map.Entry<Class<?>, String> type : PREFIXES.entrySet()) {
+      header.constants(type.getKey(), type.getValue());
+    }
+    header.assertAgrees(new CCompiler(directory));
+  }
+
+  @Test
+  void everyEnumAndClassOfFlagsIsCompared() throws Exception {
+    assertThat(PREFIXES.keySet())
+        .containsExactlyInAnyOrderElementsOf(ConstantTypes.inPackageOf(RdmaCmStructs.class));
   }
 
   @Test

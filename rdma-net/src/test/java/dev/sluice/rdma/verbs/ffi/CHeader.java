@@ -71,8 +71,10 @@ public final class CHeader {
       }
       return this;
     }
-    for (Field field : type.getFields()) {
-      expect(prefix + field.getName(), field.getInt(null));
+    for (Field field : type.getDeclaredFields()) {
+      if (ConstantTypes.isConstant(field)) {
+        expect(prefix + field.getName(), field.getInt(null));
+      }
     }
     return this;
   }
