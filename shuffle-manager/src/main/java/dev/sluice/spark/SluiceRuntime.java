@@ -140,7 +140,7 @@ final class SluiceRuntime implements AutoCloseable {
         Providers.open(
             conf.provider(),
             InetAddress.getByName(env.host()),
-            conf.verbsOptions(),
+            conf.verbsOptions().withSpread(env.executorId().hashCode()),
             SoftOptions.DEFAULT.withFaults(conf.softFaults()));
     RdmaEndpoint endpoint = open(device, servers);
     Publisher publisher = new Publisher(env.driver());

@@ -11,8 +11,10 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * Chooses the port to use: of those that are active and that the options allow, the one with the
- * local address, else one that shares a network device with it, else the first.
+ * Chooses the port to use of those that are active. Whoever names devices says that they all lead
+ * to the peers, so that processes spread over them. Otherwise a second port may belong to another
+ * network: then it is the one with the local address, else one that shares a network device with
+ * it, else the first.
  */
 final class PortChooser {
   /** DSCP 26, which common recipes for lossless Ethernet put into a class of its own; ECN on. */
@@ -42,21 +44,30 @@ final class PortChooser {
   ChosenPort choose(List<PortInfo> ports, List<String> unreadable)
       throws ProviderUnavailableException {
     List<String> skipped = new ArrayList<>(unreadable);
-    ChosenPort best = null;
+    List<ChosenPort> usable = new ArrayList<>();
     for (PortInfo port : ports) {
       try {
-        ChosenPort candidate = check(port);
-        if (best == null || rank(candidate) > rank(best)) {
-          best = candidate;
-        }
+        usable.add(check(port));
       } catch (PortRefusal e) {
         skipped.add(port + " " + e.getMessage());
       }
     }
-    if (best == null) {
+    if (usable.isEmpty()) {
       throw new ProviderUnavailableException(
           "no RDMA port can be used: "
               + (skipped.isEmpty() ? "there is none" : String.join("; ", skipped)));
+    }
+    return options.devices().isAny()
+        ? nearest(usable)
+        : usable.get(Math.floorMod(options.spread(), usable.size()));
+  }
+
+  private ChosenPort nearest(List<ChosenPort> usable) {
+    ChosenPort best = usable.getFirst();
+    for (ChosenPort candidate : usable) {
+      if (rank(candidate) > rank(best)) {
+        best = candidate;
+      }
     }
     return best;
   }

@@ -17,7 +17,8 @@ import java.util.Objects;
  * @param hopLimit GRH hop limit
  * @param registeredBytes what this process will register at most: where it may not lock so much
  *     memory, verbs are unavailable; 0 where that is not known
- * @param connect how queue pairs are connected
+ * @param spread a number that differs between the processes of a machine: which of the ports that
+ *     {@code devices} names
  * @param leaks knows what is open
  */
 public record VerbsOptions(
@@ -29,7 +30,7 @@ public record VerbsOptions(
     int pathMtu,
     int hopLimit,
     long registeredBytes,
-    ConnectMode connect,
+    int spread,
     LeakTracker leaks) {
 
   /** Lets the port decide. */
@@ -45,7 +46,7 @@ public record VerbsOptions(
           AUTO,
           255,
           0,
-          ConnectMode.CONTROL,
+          0,
           LeakTracker.counting());
 
   public VerbsOptions {
@@ -61,18 +62,18 @@ public record VerbsOptions(
   }
 
   public VerbsOptions withDevices(DeviceFilter filter) {
-    return with(filter, connect, leaks);
+    return with(filter, spread, leaks);
   }
 
-  public VerbsOptions withConnect(ConnectMode mode) {
-    return with(devices, mode, leaks);
+  public VerbsOptions withSpread(int number) {
+    return with(devices, number, leaks);
   }
 
   public VerbsOptions withLeaks(LeakTracker tracker) {
-    return with(devices, connect, tracker);
+    return with(devices, spread, tracker);
   }
 
-  private VerbsOptions with(DeviceFilter filter, ConnectMode mode, LeakTracker tracker) {
+  private VerbsOptions with(DeviceFilter filter, int number, LeakTracker tracker) {
     return new VerbsOptions(
         filter,
         gid,
@@ -82,7 +83,7 @@ public record VerbsOptions(
         pathMtu,
         hopLimit,
         registeredBytes,
-        mode,
+        number,
         tracker);
   }
 }

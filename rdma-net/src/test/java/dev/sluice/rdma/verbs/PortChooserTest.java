@@ -13,6 +13,7 @@ import dev.sluice.rdma.verbs.ibv.IbvPortState;
 import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.net.InetAddress;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -47,7 +48,7 @@ class PortChooserTest {
         pathMtu,
         64,
         0,
-        ConnectMode.CONTROL,
+        0,
         LeakTracker.counting());
   }
 
@@ -70,6 +71,16 @@ class PortChooserTest {
   void elseTheFirstOneIs() throws Exception {
     assertThat(choose(DEFAULT, rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1")).port().device())
         .isEqualTo("rxe0");
+  }
+
+  @Test
+  void processesSpreadOverThePortsThatAreNamed() throws Exception {
+    VerbsOptions named = DEFAULT.withDevices(DeviceFilter.parse("rxe0,rxe1"));
+    TestPorts[] ports = {rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1"), rxe("rxe2", "10.0.2.1")};
+    assertThat(IntStream.rangeClosed(-2, 2).boxed())
+        .extracting(spread -> choose(named.withSpread(spread), "10.0.1.1", "", ports))
+        .extracting(chosen -> chosen.port().device())
+        .containsExactly("rxe0", "rxe1", "rxe0", "rxe1", "rxe0");
   }
 
   @Test

@@ -125,7 +125,8 @@ public final class SluiceConf {
         value(Settings.PKEY),
         value(Settings.PATH_MTU),
         value(Settings.HOP_LIMIT),
-        lockedBytes(),
+        plaintextForbidden() ? buffersMaxBytes : registrationMaxBytes + buffersMaxBytes,
+        0,
         LeakTracker.counting());
   }
 
