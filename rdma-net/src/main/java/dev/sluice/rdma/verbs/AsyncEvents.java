@@ -77,11 +77,24 @@ final class AsyncEvents {
     String text = event.text();
     return switch (event.type()) {
       case CQ_ERR -> overrun(event);
-      case DEVICE_FATAL, PORT_ERR -> () -> LOG.warn("{}: {}", device, text);
+      case DEVICE_FATAL ->
+          () -> LOG.warn("{}: {}: nothing is transferred any more by this process", device, text);
+      case PORT_ERR -> portFailed(event.port(), text);
       case PORT_ACTIVE, LID_CHANGE, PKEY_CHANGE, GID_CHANGE, SM_CHANGE, CLIENT_REREGISTER ->
           () -> LOG.info("{}: {}", device, text);
       default -> () -> LOG.debug("{}: {}", device, text);
     };
+  }
+
+  private Runnable portFailed(int port, String text) {
+    if (port != device.port().port().number()) {
+      return () -> LOG.debug("{}: {} of port {}, which is not used", device, text, port);
+    }
+    return () ->
+        LOG.warn(
+            "{}: {}: requests of this process and of its peers fail until the port is active again",
+            device,
+            text);
   }
 
   private Runnable overrun(IbvAsyncEvent event) {
