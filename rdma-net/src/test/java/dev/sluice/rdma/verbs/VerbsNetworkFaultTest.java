@@ -1,0 +1,162 @@
+package dev.sluice.rdma.verbs;
+
+import static dev.sluice.rdma.WorkCompletionStatus.LOC_QP_OP_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.RETRY_EXC_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
+import static dev.sluice.rdma.WorkCompletionStatus.WR_FLUSH_ERR;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairState;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.TestNode.Completed;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.leak.LeakTracker;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What queue pairs of two devices report when something happens to the cable between them. */
+@NeedsRdmaDevice
+@Cable.Needed
+class VerbsNetworkFaultTest {
+  private static final int BYTES = 64 << 10;
+
+  /** An unanswered request fails after about 270 ms. */
+  private static final ConnectionAttributes SHORT = new ConnectionAttributes(14, 3, 7, 12, 16);
+
+  /** After about 2 s of unanswered repetitions. */
+  private static final ConnectionAttributes PATIENT = new ConnectionAttributes(16, 7, 7, 12, 16);
+
+  private final LeakTracker leaks = LeakTracker.recordingOpeners();
+  private final Cable cable = new Cable();
+  private TestNode left;
+  private TestNode right;
+  private MemoryRegion source;
+  private MemoryRegion target;
+
+  @BeforeEach
+  void openDevices() throws Exception {
+    left = new TestNode(open("=rxe0"));
+    right = new TestNode(open("=rxe1"));
+    MemorySegment memory = right.arena.allocate(BYTES, 4096);
+    byte[] bytes = new byte[BYTES];
+    new Random(1).nextBytes(bytes);
+    MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, BYTES);
+    source = right.register(memory);
+    target = left.register(BYTES, TestNode.ALL);
+  }
+
+  @AfterEach
+  void closeDevices() throws Exception {
+    cable.mend();
+    left.close();
+    right.close();
+    assertThat(leaks.open()).isEmpty();
+  }
+
+  private Device open(String device) throws IOException {
+    return new VerbsProvider(
+            VerbsOptions.DEFAULT.withDevices(DeviceFilter.parse(device)).withLeaks(leaks))
+        .open(InetAddress.getLoopbackAddress());
+  }
+
+  private QueuePair connected(ConnectionAttributes attributes) throws VerbsException {
+    QueuePair queuePair = left.createQueuePair();
+    TestNode.connect(queuePair, right.createQueuePair(), attributes);
+    return queuePair;
+  }
+
+  private SendWorkRequest read() {
+    return SendWorkRequest.read(
+        1,
+        new ScatterGatherEntry(target.address(), BYTES, target.lkey()),
+        source.address(),
+        source.rkey(),
+        true);
+  }
+
+  private List<WorkCompletionStatus> await(int count) throws VerbsException {
+    return left.await(count).stream().map(Completed::status).toList();
+  }
+
+  private void assertReadsWork(ConnectionAttributes attributes, int count) throws Exception {
+    left.memory(target).fill((byte) 0);
+    connected(attributes).postSend(Collections.nCopies(count, read()));
+    assertThat(await(count)).hasSize(count).containsOnly(SUCCESS);
+    assertThat(left.memory(target).mismatch(right.memory(source))).isEqualTo(-1);
+  }
+
+  @Test
+  void readsGoFromDeviceToDevice() throws Exception {
+    assertReadsWork(ConnectionAttributes.DEFAULT, 100);
+  }
+
+  @Test
+  void lostPacketsAreSentAgainAndNobodySeesIt() throws Exception {
+    cable.lose(2);
+    assertReadsWork(PATIENT, 20);
+  }
+
+  @Test
+  void anOutageShorterThanTheRetriesOnlyDelays() throws Exception {
+    QueuePair queuePair = connected(ConnectionAttributes.DEFAULT);
+    cable.lose(100);
+    queuePair.postSend(Collections.nCopies(4, read()));
+    cable.mend();
+    assertThat(await(4)).containsOnly(SUCCESS);
+  }
+
+  @Test
+  void aSilentNetworkIsNoticedAfterTheRetries() throws Exception {
+    QueuePair queuePair = connected(SHORT);
+    cable.lose(100);
+    queuePair.postSend(Collections.nCopies(4, read()));
+    assertThat(await(4)).containsExactly(RETRY_EXC_ERR, WR_FLUSH_ERR, WR_FLUSH_ERR, WR_FLUSH_ERR);
+    assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
+    cable.mend();
+    assertReadsWork(SHORT, 4);
+  }
+
+  @Test
+  void aCutCableFailsRequestsUntilItIsMended() throws Exception {
+    QueuePair busy = connected(SHORT);
+    QueuePair idle = connected(SHORT);
+    busy.postSend(List.of(read()));
+    assertThat(await(1)).containsOnly(SUCCESS);
+    cable.cut();
+    busy.postSend(Collections.nCopies(4, read()));
+    List<WorkCompletionStatus> statuses = await(4);
+    // Hardware repeats the request in vain; soft-RoCE finds no route, and flushes even the first.
+    assertThat(statuses.getFirst()).isIn(RETRY_EXC_ERR, LOC_QP_OP_ERR, WR_FLUSH_ERR);
+    assertThat(busy.state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(statuses.subList(1, 4)).containsOnly(WR_FLUSH_ERR);
+    cable.mend();
+    idle.postSend(List.of(read()));
+    assertThat(await(1)).containsOnly(SUCCESS);
+    assertReadsWork(SHORT, 4);
+  }
+
+  @Test
+  void aPortThatIsDownIsNotOpened() throws Exception {
+    cable.cut();
+    assertThatThrownBy(() -> open("=rxe0"))
+        .isInstanceOf(ProviderUnavailableException.class)
+        .hasMessageContaining("rxe0:1 is DOWN and not ACTIVE");
+  }
+}
