@@ -15,7 +15,8 @@ prepare_uml() {
   cp "$testbed/guest/uml-init" "$run/init"
   guest=(env "TMPDIR=$(uml_memory_folder)" "$folder/linux" "mem=${memory}M" "ncpus=$cpus" seccomp=on
     execpin=1 "uml_dir=$run" umid=uml root=/dev/root rootfstype=hostfs rootflags=/ ro
-    "init=$run/init" "run=$run" con=null "con0=null,fd:1" loglevel=7 mitigations=off panic=-1)
+    "init=$run/init" "run=$run" con=null "con0=null,fd:1" dummy.numdummies=0
+    loglevel=7 mitigations=off panic=-1)
   boot_seconds=60
 }
 
