@@ -77,6 +77,7 @@ final class FakeDevice implements AutoCloseable {
 
   private int refusedIndex = -1;
   private int refusal;
+  private int unnamedRefusal;
 
   FakeDevice() {
     verbsContext.set(JAVA_LONG, SIZE_MEMBER, VERBS_CONTEXT_SIZE);
@@ -135,6 +136,11 @@ final class FakeDevice implements AutoCloseable {
     refusal = error;
   }
 
+  /** From now on posting ends with an error, and nothing says at which request. */
+  void refuseWithoutNaming(int error) {
+    unnamedRefusal = error;
+  }
+
   IbvContext context() {
     return IbvContext.borrowed(contextPointer());
   }
@@ -179,6 +185,9 @@ final class FakeDevice implements AutoCloseable {
   }
 
   private <T> int post(long first, long badWr, List<T> posted, Function<Long, T> read) {
+    if (unnamedRefusal != 0) {
+      return unnamedRefusal;
+    }
     int index = 0;
     for (long wr = first; wr != 0; wr = at(wr, 16).get(JAVA_LONG, 8)) {
       if (index++ == refusedIndex) {

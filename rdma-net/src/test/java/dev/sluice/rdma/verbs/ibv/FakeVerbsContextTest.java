@@ -215,6 +215,16 @@ class FakeVerbsContextTest {
   }
 
   @Test
+  void aRefusalThatNamesNoRequestIsOneOfAll() {
+    sends.add(1, IbvWrOpcode.SEND, 0);
+    sends.add(2, IbvWrOpcode.SEND, 0);
+    device.refuseWithoutNaming(EINVAL);
+    assertThatThrownBy(() -> qp.postSend(sends))
+        .asInstanceOf(type(PostException.class))
+        .satisfies(e -> assertThat(e.badIndex()).isZero());
+  }
+
+  @Test
   void receivesGoToTheQueuePairOrTheSharedQueue() throws Exception {
     recvs.add(5).sge(0x1000, 10, LKEY).sge(0x2000, 20, LKEY);
     recvs.add(6).sge(0x3000, 30, LKEY);
