@@ -110,8 +110,8 @@ public final class IbvQp extends NativeObject {
    * @param mr also to unbind: some drivers read it without a look at the length
    * @param length bytes; 0 unbinds
    * @param access of {@link IbvAccess}
-   * @throws VerbsException EINVAL for a type 2 window, or for memory without a region; EPERM when
-   *     window and region are of different domains
+   * @throws VerbsException EINVAL for a type 2 window, or without a region; EPERM when window and
+   *     region are of different domains
    */
   public void bindMw(
       IbvMw mw, long wrId, int sendFlags, IbvMr mr, long addr, long length, int access)
@@ -119,10 +119,10 @@ public final class IbvQp extends NativeObject {
     if (mw.type() != IbvMwType.TYPE_1) {
       throw notBound(mw, VerbsException.EINVAL, "only type 1 windows are bound so");
     }
-    if (mr == null && (addr != 0 || length != 0)) {
-      throw notBound(mw, VerbsException.EINVAL, "there is no region for this memory");
+    if (mr == null) {
+      throw notBound(mw, VerbsException.EINVAL, "there is no region, which unbinding needs too");
     }
-    if (mr != null && !mr.sharesPdWith(mw)) {
+    if (!mr.sharesPdWith(mw)) {
       throw notBound(mw, VerbsException.EPERM, "the region is of another protection domain");
     }
     try (Arena arena = Arena.ofConfined()) {

@@ -317,20 +317,21 @@ class FakeVerbsContextTest {
   }
 
   @Test
-  void bindsThatTheVerbDoesNotAllowAreRefusedAsInC() throws Exception {
+  void bindsThatTheVerbDoesNotAllowAreRefused() throws Exception {
     IbvMw typeTwo = pd.allocMw(IbvMwType.TYPE_2);
     IbvMw mw = pd.allocMw(IbvMwType.TYPE_1);
+    IbvMr mr = new IbvMr(pd, device.object(48, pd.pointer()));
     IbvMr ofOtherDomain = new IbvMr(pd, device.object(48, device.object(16)));
     device.calls.clear();
-    assertErrno(EINVAL, () -> qp.bindMw(typeTwo, 1, 0, null, 0, 0, 0));
-    assertErrno(EINVAL, () -> qp.bindMw(mw, 1, 0, null, 0x5000, 100, 0));
+    assertErrno(EINVAL, () -> qp.bindMw(typeTwo, 1, 0, mr, 0, 0, 0));
+    assertErrno(EINVAL, () -> qp.bindMw(mw, 1, 0, null, 0, 0, 0));
     assertErrno(EPERM, () -> qp.bindMw(mw, 1, 0, ofOtherDomain, 0x5000, 100, 0));
     assertThat(device.calls).isEmpty();
 
-    qp.bindMw(mw, 1, 0, null, 0, 0, 0);
+    qp.bindMw(mw, 1, 0, mr, 0, 0, 0);
     assertThat(device.calls).hasSize(1);
     device.result = ENOMEM;
-    assertErrno(ENOMEM, () -> qp.bindMw(mw, 1, 0, null, 0, 0, 0));
+    assertErrno(ENOMEM, () -> qp.bindMw(mw, 1, 0, mr, 0, 0, 0));
   }
 
   @Test
