@@ -13,7 +13,9 @@ public final class IbvFork {
   private IbvFork() {}
 
   /**
-   * Makes forks safe (ibv_fork_init(3)); to be called before the first registration.
+   * Makes forks safe (ibv_fork_init(3)); to be called before the first registration, and only where
+   * {@link #status} is not UNNEEDED: the library marks pages all the same, which costs a mapping or
+   * two for each region, and takes them away from children that do not execute a program.
    *
    * @throws VerbsException EINVAL when memory is registered already and the kernel needs the marks
    */
