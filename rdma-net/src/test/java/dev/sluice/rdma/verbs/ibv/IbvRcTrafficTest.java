@@ -2,6 +2,7 @@ package dev.sluice.rdma.verbs.ibv;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.VerbsException;
@@ -20,6 +21,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class IbvRcTrafficTest extends IbvTestCase {
   private static final int ENOMEM = 12;
   private static final int EINVAL = 22;
+
+  /** {@code IB_UVERBS_DEVICE_ATOMIC_WRITE}. */
+  private static final long ATOMIC_WRITE = 1L << 40;
+
   private static final int SEED = 20;
   private static final int IMMEDIATE = 0x12345678;
 
@@ -105,6 +110,23 @@ class IbvRcTrafficTest extends IbvTestCase {
 
     assertThat(read.opcode()).isEqualTo(IbvWcOpcode.RDMA_READ);
     client.assertHolds(SEED, bytes);
+  }
+
+  /** For ibv_wr_atomic_write(3); what ibv_post_send(3) does with it is not documented. */
+  @Test
+  void anAtomicWriteStoresItsEightBytes() throws Exception {
+    assumeThat(context.queryDevice().deviceCapFlagsEx() & ATOMIC_WRITE)
+        .as("device capability ATOMIC_WRITE")
+        .isNotZero();
+    client.fill(SEED);
+
+    Completion written = client.complete(remote(IbvWrOpcode.ATOMIC_WRITE, Long.BYTES));
+
+    assumeThat(written.status())
+        .as("rxe's library posts it without its remote address")
+        .isNotEqualTo(IbvWcStatus.REM_ACCESS_ERR);
+    assertThat(written.opcode()).isEqualTo(IbvWcOpcode.ATOMIC_WRITE);
+    server.assertHolds(SEED, Long.BYTES);
   }
 
   @Test

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.VerbsException;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -74,14 +73,9 @@ abstract class IbvTestCase {
     return context.queryPort(PORT).linkLayer() == IbvLinkLayer.ETHERNET;
   }
 
-  /** Whether the device is soft-RoCE, whose net device a test may take down. */
+  /** Whether the device is soft-RoCE: its net device is no PCI device. */
   final boolean isRxe() {
     return Files.exists(Path.of(context.device().sysfsPath(), "parent"));
-  }
-
-  /** The net device below a soft-RoCE device. */
-  final String netDevice() throws IOException {
-    return Files.readString(Path.of(context.device().sysfsPath(), "parent")).strip();
   }
 
   final MemorySegment allocate(long bytes) {
