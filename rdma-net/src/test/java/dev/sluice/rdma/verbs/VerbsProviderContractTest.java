@@ -21,8 +21,13 @@ import org.junit.jupiter.api.Nested;
 @NeedsRdmaDevice
 class VerbsProviderContractTest {
 
-  private static Provider verbs(LeakTracker tracker) {
-    return new VerbsProvider(VerbsOptions.DEFAULT.withLeaks(tracker));
+  /** How the provider connects. */
+  ConnectMode connect() {
+    return ConnectMode.CONTROL;
+  }
+
+  private Provider verbs(LeakTracker tracker) {
+    return new VerbsProvider(VerbsOptions.DEFAULT.withConnect(connect()).withLeaks(tracker));
   }
 
   private static InetAddress deviceAddress() {
@@ -132,6 +137,11 @@ class VerbsProviderContractTest {
     }
 
     @Override
+    protected boolean connectsByAddresses() {
+      return connect() == ConnectMode.CONTROL;
+    }
+
+    @Override
     protected InetAddress localAddress() {
       return deviceAddress();
     }
@@ -165,6 +175,11 @@ class VerbsProviderContractTest {
     @Override
     protected Provider provider(LeakTracker tracker) {
       return verbs(tracker);
+    }
+
+    @Override
+    protected boolean connectsByAddresses() {
+      return connect() == ConnectMode.CONTROL;
     }
 
     @Override
