@@ -1,6 +1,7 @@
 package dev.sluice.rdma;
 
 import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -39,6 +40,13 @@ public final class RemotePeer implements AutoCloseable {
   /** Starts a peer whose region's i-th byte is {@code (byte) i}. */
   public static RemotePeer start(String provider, InetAddress address, long regionBytes)
       throws IOException {
+    return start(provider, address, regionBytes, ConnectMode.CONTROL);
+  }
+
+  /** The same, with verbs connected in a way. */
+  public static RemotePeer start(
+      String provider, InetAddress address, long regionBytes, ConnectMode connect)
+      throws IOException {
     return new RemotePeer(
         new ProcessBuilder(
                 List.of(
@@ -49,7 +57,8 @@ public final class RemotePeer implements AutoCloseable {
                     RemotePeer.class.getName(),
                     provider,
                     address.getHostAddress(),
-                    Long.toString(regionBytes)))
+                    Long.toString(regionBytes),
+                    connect.name()))
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start());
   }
@@ -121,7 +130,8 @@ public final class RemotePeer implements AutoCloseable {
   /** The peer: serves until its standard input ends. */
   public static void main(String[] args) throws Exception {
     InetAddress address = InetAddress.ofLiteral(args[1]);
-    Device device = Providers.open(args[0], address, VerbsOptions.DEFAULT, SoftOptions.DEFAULT);
+    VerbsOptions verbs = VerbsOptions.DEFAULT.withConnect(ConnectMode.valueOf(args[3]));
+    Device device = Providers.open(args[0], address, verbs, SoftOptions.DEFAULT);
     try (TestNode node = new TestNode(device)) {
       MemorySegment memory = node.arena.allocate(Long.parseLong(args[2]), 4096);
       for (long i = 0; i < memory.byteSize(); i++) {

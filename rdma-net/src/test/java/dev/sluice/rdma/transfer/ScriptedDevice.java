@@ -22,6 +22,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * A device that does nothing by itself: a test looks at what was posted and says how it completes.
@@ -40,6 +41,9 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
   int openRegions;
   boolean flushes = true;
   VerbsException pollFailure;
+
+  /** How queue pairs meet their peers; null where addresses are all that it takes. */
+  CompletableFuture<Void> meetings;
 
   /** The queue pair that was created last. */
   ScriptedQueuePair last() {

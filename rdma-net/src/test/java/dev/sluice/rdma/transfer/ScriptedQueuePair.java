@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /** A queue pair of a {@link ScriptedDevice}: completes its work requests when a test says so. */
 final class ScriptedQueuePair implements QueuePair {
@@ -105,6 +106,13 @@ final class ScriptedQueuePair implements QueuePair {
   public void toInit(Set<AccessFlag> remoteAccess) {
     move(QueuePairState.RESET, QueuePairState.INIT);
     access = Set.copyOf(remoteAccess);
+  }
+
+  @Override
+  public CompletableFuture<QueuePairAddress> rendezvous(QueuePairAddress remote, long timeoutMs) {
+    return device.meetings == null
+        ? CompletableFuture.completedFuture(remote)
+        : device.meetings.thenApply(met -> remote);
   }
 
   @Override

@@ -11,6 +11,7 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.RdmaDevices;
+import dev.sluice.rdma.RemotePeer;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
@@ -126,6 +127,18 @@ class VerbsCmTest {
     connect(asking, expecting(asking).address());
     server.device.close();
     awaitError(asking);
+  }
+
+  @Test
+  void theEndOfThePeersProcessIsNoticedWithoutARequest() throws Exception {
+    try (RemotePeer peer =
+        RemotePeer.start(
+            VerbsProvider.NAME, RdmaDevices.address().orElseThrow(), 4096, ConnectMode.CM)) {
+      QueuePair asking = inInit(client);
+      connect(asking, peer.connect(asking.address()));
+      peer.kill();
+      awaitError(asking);
+    }
   }
 
   @Test
