@@ -16,12 +16,14 @@ final class CProgram implements AutoCloseable {
   private static final long DEADLINE_SECONDS = 60;
 
   private final String name;
-  private final Path output;
+  private final Path out;
+  private final Path err;
   private final Process process;
 
-  private CProgram(String name, Path output, Process process) {
+  private CProgram(String name, Path out, Path err, Process process) {
     this.name = name;
-    this.output = output;
+    this.out = out;
+    this.err = err;
     this.process = process;
   }
 
@@ -29,13 +31,14 @@ final class CProgram implements AutoCloseable {
   static CProgram start(Path directory, String name, String... arguments) throws IOException {
     Assumptions.assumeTrue(
         isInstalled(name), name + " is not installed: packages ibverbs-utils and rdmacm-utils");
-    Path output = Files.createTempFile(directory, name, ".out");
+    Path out = Files.createTempFile(directory, name, ".out");
+    Path err = Files.createTempFile(directory, name, ".err");
     Process process =
         new ProcessBuilder(Stream.concat(Stream.of(name), Stream.of(arguments)).toList())
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
+            .redirectOutput(out.toFile())
+            .redirectError(err.toFile())
             .start();
-    return new CProgram(name, output, process);
+    return new CProgram(name, out, err, process);
   }
 
   private static boolean isInstalled(String name) {
@@ -43,17 +46,19 @@ final class CProgram implements AutoCloseable {
         .anyMatch(folder -> Files.isExecutable(Path.of(folder, name)));
   }
 
-  /** Waits for its end, with status 0. */
+  /** Waits for its end, with status 0; returns its standard output. */
   String finished() throws IOException, InterruptedException {
     assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS))
         .as("%s ends; so far: %s", name, output())
         .isTrue();
     assertThat(process.exitValue()).as(output()).isZero();
-    return output();
+    return Files.readString(out, StandardCharsets.UTF_8);
   }
 
+  /** All that it has printed so far, with what went to standard error at the end. */
   String output() throws IOException {
-    return Files.readString(output, StandardCharsets.UTF_8);
+    return Files.readString(out, StandardCharsets.UTF_8)
+        + Files.readString(err, StandardCharsets.UTF_8);
   }
 
   /** Waits for somebody to listen on a TCP port, as the kernel's tables have it. */

@@ -44,6 +44,15 @@ final class ToolRun {
     return status.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
   }
 
+  /** Waits until a text was printed. */
+  void awaitOutput(String text) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+    while (!output().contains(text)) {
+      assertThat(System.nanoTime()).as("waiting for '%s'", text).isLessThan(deadline);
+      Thread.sleep(10);
+    }
+  }
+
   void assertSuccess() throws Exception {
     assertThat(status()).as(output() + errors()).isZero();
   }
