@@ -40,8 +40,11 @@ final class PerfEndpoint {
   private final CompletionWait completions;
   private final MemorySegment outgoing;
   private final MemorySegment incoming;
-  private final IbvMr outgoingRegion;
-  private final IbvMr incomingRegion;
+  private final IbvMr exported;
+  private final long sendAddress;
+  private final int sendKey;
+  private final long receiveAddress;
+  private final int receiveKey;
   private final IbvQp qp;
   private final int psn = QueuePairs.newPsn();
   private final IbvSendWrList sends;
@@ -60,8 +63,15 @@ final class PerfEndpoint {
     incoming = arena.allocate(parameters.size(), PAGE);
     IbvPd pd = port.context().allocPd();
     int access = IbvAccess.LOCAL_WRITE | IbvAccess.REMOTE_READ | IbvAccess.REMOTE_WRITE;
-    outgoingRegion = pd.regMr(outgoing, access);
-    incomingRegion = pd.regMr(incoming, access);
+    IbvMr outgoingRegion = pd.regMr(outgoing, access);
+    IbvMr incomingRegion = pd.regMr(incoming, access);
+    // READs fetch what the peer has to give, WRITEs go to where it takes.
+    boolean reads = parameters.operation() == PerfOperation.READ;
+    exported = reads ? outgoingRegion : incomingRegion;
+    sendAddress = (reads ? incoming : outgoing).address();
+    sendKey = (reads ? incomingRegion : outgoingRegion).lkey();
+    receiveAddress = incoming.address();
+    receiveKey = incomingRegion.lkey();
     qp =
         pd.createQp(
             IbvQpInitAttr.of(IbvQpType.RC, completions.cq(), new IbvQpCap(depth, depth, 1, 1, 0)));
@@ -113,8 +123,6 @@ final class PerfEndpoint {
 
   /** Exchanges addresses and takes the queue pair to RTS; returns when both sides are there. */
   void connect(Rendezvous peer) throws IOException {
-    // READs fetch what the peer has to give, WRITEs go to where it takes.
-    IbvMr exported = parameters.operation() == PerfOperation.READ ? outgoingRegion : incomingRegion;
     peer.write(
         ByteBuffer.allocate(ADDRESS_LENGTH)
             .put(port.address(qp.qpNum(), psn).toWire())
@@ -142,10 +150,7 @@ final class PerfEndpoint {
    * @param signaled whether its completion is announced
    */
   void addSend(boolean signaled) {
-    int flags = signaled ? IbvSendFlags.SIGNALED : 0;
-    boolean read = parameters.operation() == PerfOperation.READ;
-    IbvMr local = read ? incomingRegion : outgoingRegion;
-    addSend(parameters.operation().opcode(), flags, local);
+    addSend(parameters.operation().opcode(), signaled ? IbvSendFlags.SIGNALED : 0);
     if (parameters.operation() != PerfOperation.SEND) {
       sends.rdma(remoteAddress, remoteKey);
     }
@@ -153,11 +158,11 @@ final class PerfEndpoint {
 
   /** Adds the message that tells the receiver of SENDs that it is the last. */
   void addLastSend() {
-    addSend(IbvWrOpcode.SEND_WITH_IMM, IbvSendFlags.SIGNALED, outgoingRegion);
+    addSend(IbvWrOpcode.SEND_WITH_IMM, IbvSendFlags.SIGNALED);
   }
 
-  private void addSend(IbvWrOpcode opcode, int flags, IbvMr local) {
-    sends.add(SENT, opcode, flags).sge(local.address(), parameters.size(), local.lkey());
+  private void addSend(IbvWrOpcode opcode, int flags) {
+    sends.add(SENT, opcode, flags).sge(sendAddress, parameters.size(), sendKey);
   }
 
   void postSends() throws IOException {
@@ -167,9 +172,7 @@ final class PerfEndpoint {
 
   void postReceives(int count) throws IOException {
     for (int i = 0; i < count; i++) {
-      receives
-          .add(RECEIVED)
-          .sge(incomingRegion.address(), parameters.size(), incomingRegion.lkey());
+      receives.add(RECEIVED).sge(receiveAddress, parameters.size(), receiveKey);
     }
     qp.postRecv(receives);
     receives.clear();

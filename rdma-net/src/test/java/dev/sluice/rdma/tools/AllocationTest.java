@@ -1,0 +1,55 @@
+package dev.sluice.rdma.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Posting and polling allocate nothing, by the JVM's own count. */
+@NeedsRdmaDevice
+final class AllocationTest {
+  private static final int READS = 20_000;
+
+  /** What a measurement as a whole takes: two time stamps, a result, the clock's readings. */
+  private static final long BYTES_OF_A_MEASUREMENT = 64 << 10;
+
+  private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  @Command
+  private static final class Client {
+    @Mixin private final DeviceOptions device = new DeviceOptions();
+    @Mixin private final TcpOptions tcp = new TcpOptions();
+  }
+
+  @Test
+  void readsAllocateNothingOnceTheyAreCompiled() throws Exception {
+    String port = "" + FreePort.find();
+    ToolRun server = ToolRun.start("lat", "-p", port);
+    CProgram.awaitListening(Integer.parseInt(port));
+    Client client = new Client();
+    new CommandLine(client).parseArgs("-p", port, "localhost");
+    new PerfSession(client.device, client.tcp, PerfParameters.Test.LAT)
+        .run(AllocationTest::parameters, this::measure, endpoint -> {});
+    server.assertSuccess();
+  }
+
+  private static PerfParameters parameters(LocalPort port) {
+    return new PerfParameters(
+        PerfParameters.Test.LAT, PerfOperation.READ, 64, 1, READS, 0, 16, 1, 1024, false);
+  }
+
+  /** The server of READs takes part in none of them, so there may be any number. */
+  private void measure(PerfEndpoint endpoint) throws IOException {
+    new LatencyTest(endpoint).measure();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    new LatencyTest(endpoint).measure();
+    long bytes = threads.getCurrentThreadAllocatedBytes() - before;
+    assertThat(bytes).as("bytes for %d READs", READS).isLessThan(BYTES_OF_A_MEASUREMENT);
+  }
+}
