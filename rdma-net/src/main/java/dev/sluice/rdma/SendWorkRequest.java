@@ -49,8 +49,9 @@ public record SendWorkRequest(
   /** Bytes of local memory that the request names. */
   public long length() {
     long length = 0;
-    for (ScatterGatherEntry entry : scatterGather) {
-      length += Integer.toUnsignedLong(entry.length());
+    // Not by an iterator, which is garbage on the way of each request.
+    for (int i = 0; i < scatterGather.size(); i++) {
+      length += Integer.toUnsignedLong(scatterGather.get(i).length());
     }
     return length;
   }
