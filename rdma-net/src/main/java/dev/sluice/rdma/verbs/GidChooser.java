@@ -47,16 +47,11 @@ final class GidChooser {
 
   private static GidEntry infiniBand(PortInfo port) throws PortRefusal {
     for (GidEntry entry : port.gids()) {
-      if (entry.index() == ROUTABLE_INDEX && isRoutable(entry.gid())) {
+      if (entry.index() == ROUTABLE_INDEX && GidEntry.fabricIdentifier(entry.gid()) != 0) {
         return entry;
       }
     }
     return at(port, DEFAULT_INDEX);
-  }
-
-  /** Whether the subnet prefix holds a fabric's identifier (FLID), in its bytes 4 and 5. */
-  private static boolean isRoutable(Gid gid) {
-    return (gid.subnetPrefix() >>> Short.SIZE & 0xFFFF) != 0;
   }
 
   private GidEntry best(PortInfo port) throws PortRefusal {

@@ -42,6 +42,19 @@ record GidEntry(int index, Gid gid, Type type, String netDevice) {
     return !(address() instanceof Inet6Address);
   }
 
+  /** The InfiniBand subnet, in the subnet prefix's last two bytes. */
+  static int subnet(Gid gid) {
+    return (int) gid.subnetPrefix() & 0xFFFF;
+  }
+
+  /**
+   * What routers between InfiniBand subnets know a fabric by (FLID), in the two bytes of the subnet
+   * prefix before the subnet; 0 where there are no routers.
+   */
+  static int fabricIdentifier(Gid gid) {
+    return (int) (gid.subnetPrefix() >>> Short.SIZE) & 0xFFFF;
+  }
+
   /** An IPv6 address that needs no configuration, and leads no further than the next router. */
   boolean isLinkLocal() {
     return !isIpv4() && address().isLinkLocalAddress();

@@ -79,17 +79,23 @@ final class Transitions {
         .maxRdAtomic(Math.min(attributes.maxRdAtomic(), remote.maxDestRdAtomic()));
   }
 
-  /** RoCE has no route but the global one; on InfiniBand it leads to other subnets. */
+  /**
+   * RoCE has no route but the global one. On InfiniBand that leads to other subnets, whose fabric
+   * identifier takes the place of the peer's own LID.
+   */
   private static IbvAhAttr addressVector(ChosenPort port, QueuePairAddress remote) {
-    boolean sameSubnet = remote.gid().subnetPrefix() == port.gid().gid().subnetPrefix();
+    boolean toOtherSubnet =
+        !port.port().isEthernet()
+            && GidEntry.subnet(remote.gid()) != GidEntry.subnet(port.gid().gid());
+    int fabric = GidEntry.fabricIdentifier(remote.gid());
     return new IbvAhAttr(
-        port.port().isEthernet() || !sameSubnet,
+        port.port().isEthernet() || toOtherSubnet,
         remote.gid(),
         0,
         port.gid().index(),
         port.hopLimit(),
         port.trafficClass(),
-        remote.lid(),
+        toOtherSubnet && fabric != 0 ? fabric : remote.lid(),
         port.serviceLevel(),
         0,
         0,

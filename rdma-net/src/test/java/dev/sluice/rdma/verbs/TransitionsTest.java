@@ -1,0 +1,130 @@
+package dev.sluice.rdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.verbs.ibv.IbvAccess;
+import dev.sluice.rdma.verbs.ibv.IbvAhAttr;
+import dev.sluice.rdma.verbs.ibv.IbvMtu;
+import dev.sluice.rdma.verbs.ibv.IbvQpAttr;
+import dev.sluice.rdma.verbs.ibv.IbvQpAttrMask;
+import dev.sluice.rdma.verbs.ibv.IbvQpState;
+import java.net.InetAddress;
+import java.util.EnumSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class TransitionsTest {
+  private static final ConnectionAttributes ATTRIBUTES = new ConnectionAttributes(18, 7, 5, 12, 16);
+  private static final QueuePairAddress LOCAL = address("10.0.0.1", 0, 0x111111, 4096, 8);
+
+  private static QueuePairAddress address(
+      String gid, int lid, int psn, int mtu, int maxDestRdAtomic) {
+    return new QueuePairAddress(
+        0x123456, psn, lid, Gid.of(InetAddress.ofLiteral(gid)), mtu, maxDestRdAtomic, new byte[0]);
+  }
+
+  private static ChosenPort port(TestPorts ports) {
+    PortInfo port = ports.build();
+    return new ChosenPort(port, port.gids().getLast(), 2, 106, 3, 4096, 64);
+  }
+
+  private static ChosenPort roce() {
+    return port(
+        TestPorts.roce("mlx5_0")
+            .number(2)
+            .gid(5, "10.0.0.1", GidEntry.Type.ROCE_V2)
+            .pKeys(1, 2, 3));
+  }
+
+  private static ChosenPort infiniBand() {
+    return port(TestPorts.infiniBand("mlx5_0").gid(0, "fe80::1", GidEntry.Type.IB));
+  }
+
+  @Test
+  void initTakesPortPartitionAndAccess() {
+    IbvQpAttr attr =
+        Transitions.toInit(roce(), EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC));
+    assertThat(attr.mask())
+        .isEqualTo(
+            IbvQpAttrMask.STATE
+                | IbvQpAttrMask.PKEY_INDEX
+                | IbvQpAttrMask.PORT
+                | IbvQpAttrMask.ACCESS_FLAGS);
+    assertThat(attr.state()).isEqualTo(IbvQpState.INIT);
+    assertThat(attr.port()).isEqualTo(2);
+    assertThat(attr.pkeyIndex()).isEqualTo(2);
+    assertThat(attr.accessFlags()).isEqualTo(IbvAccess.REMOTE_READ | IbvAccess.REMOTE_ATOMIC);
+    assertThat(Transitions.toInit(roce(), Set.of()).accessFlags()).isZero();
+  }
+
+  @Test
+  void rtrTakesThePeersAddressAndTheSmallerMtu() {
+    QueuePairAddress remote = address("10.0.0.2", 0, 0x222222, 1024, 4);
+    IbvQpAttr attr = Transitions.toRtr(roce(), LOCAL, remote, ATTRIBUTES);
+    assertThat(attr.mask())
+        .isEqualTo(
+            IbvQpAttrMask.STATE
+                | IbvQpAttrMask.AV
+                | IbvQpAttrMask.PATH_MTU
+                | IbvQpAttrMask.DEST_QPN
+                | IbvQpAttrMask.RQ_PSN
+                | IbvQpAttrMask.MAX_DEST_RD_ATOMIC
+                | IbvQpAttrMask.MIN_RNR_TIMER);
+    assertThat(attr.state()).isEqualTo(IbvQpState.RTR);
+    assertThat(attr.pathMtu()).isEqualTo(IbvMtu.MTU_1024);
+    assertThat(attr.destQpNum()).isEqualTo(0x123456);
+    assertThat(attr.rqPsn()).isEqualTo(0x222222);
+    assertThat(attr.maxDestRdAtomic()).isEqualTo(8);
+    assertThat(attr.minRnrTimer()).isEqualTo(12);
+  }
+
+  @Test
+  void roceHasAGlobalRoute() {
+    QueuePairAddress remote = address("10.0.0.2", 0, 1, 4096, 4);
+    assertThat(Transitions.toRtr(roce(), LOCAL, remote, ATTRIBUTES).addressVector())
+        .isEqualTo(new IbvAhAttr(true, remote.gid(), 0, 5, 64, 106, 0, 3, 0, 0, 2));
+  }
+
+  @Test
+  void infiniBandHasAGlobalRouteToOtherSubnetsOnly() {
+    QueuePairAddress near = address("fe80::2", 7, 1, 4096, 4);
+    QueuePairAddress far = address("fec0:0:9:5::2", 7, 1, 4096, 4);
+    QueuePairAddress withoutRouters = address("fec0:0:0:5::2", 7, 1, 4096, 4);
+    assertThat(Transitions.toRtr(infiniBand(), LOCAL, near, ATTRIBUTES).addressVector())
+        .matches(vector -> !vector.global() && vector.dlid() == 7 && vector.serviceLevel() == 3);
+    assertThat(Transitions.toRtr(infiniBand(), LOCAL, far, ATTRIBUTES).addressVector())
+        .matches(vector -> vector.global() && vector.dlid() == 9);
+    assertThat(Transitions.toRtr(infiniBand(), LOCAL, withoutRouters, ATTRIBUTES).addressVector())
+        .matches(vector -> vector.global() && vector.dlid() == 7);
+  }
+
+  @Test
+  void rtsTakesNoMoreReadsThanThePeerServes() {
+    QueuePairAddress remote = address("10.0.0.2", 0, 1, 4096, 4);
+    IbvQpAttr attr = Transitions.toRts(LOCAL, remote, ATTRIBUTES, 7);
+    assertThat(attr.mask())
+        .isEqualTo(
+            IbvQpAttrMask.STATE
+                | IbvQpAttrMask.TIMEOUT
+                | IbvQpAttrMask.RETRY_CNT
+                | IbvQpAttrMask.RNR_RETRY
+                | IbvQpAttrMask.SQ_PSN
+                | IbvQpAttrMask.MAX_QP_RD_ATOMIC);
+    assertThat(attr.state()).isEqualTo(IbvQpState.RTS);
+    assertThat(attr.timeout()).isEqualTo(18);
+    assertThat(attr.retryCnt()).isEqualTo(7);
+    assertThat(attr.rnrRetry()).isEqualTo(5);
+    assertThat(attr.sqPsn()).isEqualTo(0x111111);
+    assertThat(attr.maxRdAtomic()).isEqualTo(4);
+  }
+
+  @Test
+  void retriesStayBelowWhatADeviceTakesForEver() {
+    QueuePairAddress remote = address("10.0.0.2", 0, 1, 4096, 4);
+    assertThat(Transitions.toRts(LOCAL, remote, ATTRIBUTES, 6).retryCnt()).isEqualTo(6);
+  }
+}
