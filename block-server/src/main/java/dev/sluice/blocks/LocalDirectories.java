@@ -1,17 +1,10 @@
 package dev.sluice.blocks;
 
-import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.ProtectionDomain;
-import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.StringJoiner;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The directories that this process's map outputs lie in, each with the form in which they are
@@ -19,8 +12,6 @@ import org.slf4j.LoggerFactory;
  * registered; any thread reads it; it owns nothing.
  */
 public final class LocalDirectories {
-  private static final Logger LOG = LoggerFactory.getLogger(LocalDirectories.class);
-
   private final Map<Path, RegistrationForm> forms;
 
   LocalDirectories(Map<Path, RegistrationForm> forms) {
@@ -28,9 +19,7 @@ public final class LocalDirectories {
   }
 
   /**
-   * Finds each directory's best form, by registering a file of a page there as map outputs would
-   * be: no table of kernels, devices and file systems knows it as well. A few system calls a
-   * directory, and no file is left behind.
+   * Finds each directory's best form by trying it out there ({@link FormProbe}).
    *
    * @throws RegistrationUnavailableException when a directory has none of the forms that the mode
    *     allows, with what was tried
@@ -38,51 +27,12 @@ public final class LocalDirectories {
   public static LocalDirectories probe(
       ProtectionDomain domain, RegistrationMode mode, Collection<Path> directories)
       throws RegistrationUnavailableException {
+    FormProbe probe = new FormProbe(domain, LoopbackRead::read);
     Map<Path, RegistrationForm> forms = new LinkedHashMap<>();
     for (Path directory : directories) {
-      forms.put(directory, probe(domain, mode, directory));
+      forms.put(directory, probe.bestForm(mode, directory));
     }
     return new LocalDirectories(forms);
-  }
-
-  private static RegistrationForm probe(
-      ProtectionDomain domain, RegistrationMode mode, Path directory)
-      throws RegistrationUnavailableException {
-    StringJoiner refusals = new StringJoiner("; ", ": ", "").setEmptyValue("");
-    for (RegistrationForm form : mode.forms()) {
-      try {
-        tryOut(form, domain, directory);
-        LOG.info(
-            "Map outputs in {} are registered as {} (registration.mode is \"{}\"){}",
-            directory,
-            form,
-            mode,
-            refusals);
-        return form;
-      } catch (IOException e) {
-        refusals.add(form + " cannot be registered there (" + e + ")");
-      }
-    }
-    throw new RegistrationUnavailableException(
-        "spark.shuffle.rdma.registration.mode is \"%s\", which does not work in %s%s"
-            .formatted(mode, directory, refusals));
-  }
-
-  private static void tryOut(RegistrationForm form, ProtectionDomain domain, Path directory)
-      throws IOException {
-    if (form == RegistrationForm.COPY) {
-      // What is registered then has nothing to do with the directory.
-      return;
-    }
-    Path file = Files.createTempFile(directory, "sluice-probe-", ".data");
-    try (Arena arena = Arena.ofShared()) {
-      Files.write(file, new byte[(int) Cost.PAGE_BYTES]);
-      try (DataFile data = DataFile.open(file, Cost.PAGE_BYTES, form)) {
-        data.register(domain, arena).close();
-      }
-    } finally {
-      Files.delete(file);
-    }
   }
 
   /** The form of a map output's data file. */

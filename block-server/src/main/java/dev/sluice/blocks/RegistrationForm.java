@@ -16,7 +16,7 @@ import java.util.Set;
 
 /**
  * The ways in which a data file's bytes become memory that a device may READ. Which of them work
- * depends on kernel, device and file system: {@link LocalDirectories} tries them out.
+ * depends on kernel, device and file system: {@link FormProbe} tries them out.
  */
 enum RegistrationForm {
   /** The file's pages in the page cache, pinned for reading. Kernels before 6.2 say EFAULT. */

@@ -16,6 +16,7 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -124,6 +125,10 @@ abstract class RegistrationContract {
       assertThat(read(location.data())).isEqualTo(WorkCompletionStatus.SUCCESS);
       assertThat(reading.received(data.length)).isEqualTo(data);
       assertThat(read(location.table())).isEqualTo(WorkCompletionStatus.SUCCESS);
+      RemoteRegion acrossPages =
+          new RemoteRegion(location.data().address() + 1_000, 30_000, location.data().rkey());
+      assertThat(read(acrossPages)).isEqualTo(WorkCompletionStatus.SUCCESS);
+      assertThat(reading.received(30_000)).isEqualTo(Arrays.copyOfRange(data, 1_000, 31_000));
     }
     assertThat(outputs.data(SHUFFLE, 7)).hasBinaryContent(data);
   }

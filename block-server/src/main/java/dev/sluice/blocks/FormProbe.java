@@ -1,0 +1,104 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.RegistrationBudget.Cost;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.RemoteRegion;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.StringJoiner;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds the best form of registration for a directory, by registering a small file there as map
+ * outputs would be: no table of kernels, devices and file systems knows it as well. One thread, a
+ * few system calls a directory; neither a file nor a region is left behind.
+ *
+ * <p>Memory that the device pages on demand is READ, too, because to register it is not to serve
+ * it: to a READ that does not begin where a page does, rdma_rxe of Linux 7.3 answers with other
+ * bytes.
+ */
+final class FormProbe {
+  /** READs memory of the domain, as a peer would. */
+  interface Reader {
+    byte[] read(ProtectionDomain domain, RemoteRegion remote) throws IOException;
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(FormProbe.class);
+
+  private static final int FILE_BYTES = 3 * (int) Cost.PAGE_BYTES;
+
+  /** What is READ begins and ends within pages, and has one between them. */
+  private static final int READ_OFFSET = 1000;
+
+  private static final int READ_BYTES = 2 * (int) Cost.PAGE_BYTES;
+
+  private final ProtectionDomain domain;
+  private final Reader reader;
+
+  FormProbe(ProtectionDomain domain, Reader reader) {
+    this.domain = domain;
+    this.reader = reader;
+  }
+
+  /**
+   * @throws RegistrationUnavailableException when none of the forms that the mode allows works in
+   *     the directory, with what was tried
+   */
+  RegistrationForm bestForm(RegistrationMode mode, Path directory)
+      throws RegistrationUnavailableException {
+    StringJoiner refusals = new StringJoiner("; ", ": ", "").setEmptyValue("");
+    for (RegistrationForm form : mode.forms()) {
+      try {
+        tryOut(form, directory);
+        LOG.info(
+            "Map outputs in {} are registered as {} (registration.mode is \"{}\"){}",
+            directory,
+            form,
+            mode,
+            refusals);
+        return form;
+      } catch (IOException e) {
+        refusals.add(form + " do not work there (" + e + ")");
+      }
+    }
+    throw new RegistrationUnavailableException(
+        "spark.shuffle.rdma.registration.mode is \"%s\", which does not work in %s%s"
+            .formatted(mode, directory, refusals));
+  }
+
+  private void tryOut(RegistrationForm form, Path directory) throws IOException {
+    if (form == RegistrationForm.COPY) {
+      // What is registered then has nothing to do with the directory.
+      return;
+    }
+    byte[] bytes = new byte[FILE_BYTES];
+    new Random(FILE_BYTES).nextBytes(bytes);
+    Path file = Files.createTempFile(directory, "sluice-probe-", ".data");
+    try (Arena arena = Arena.ofShared()) {
+      Files.write(file, bytes);
+      try (DataFile data = DataFile.open(file, FILE_BYTES, form);
+          MemoryRegion region = data.register(domain, arena)) {
+        if (form == RegistrationForm.ON_DEMAND_MAPPING) {
+          checkRead(region, bytes);
+        }
+      }
+    } finally {
+      Files.delete(file);
+    }
+  }
+
+  private void checkRead(MemoryRegion region, byte[] bytes) throws IOException {
+    RemoteRegion remote =
+        new RemoteRegion(region.address() + READ_OFFSET, READ_BYTES, region.rkey());
+    byte[] read = reader.read(domain, remote);
+    if (!Arrays.equals(read, 0, READ_BYTES, bytes, READ_OFFSET, READ_OFFSET + READ_BYTES)) {
+      throw new IOException("the device READs other bytes than the file has");
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.RegistrationBudget.Cost;
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.WorkCompletions;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * READs memory of this process as a peer would, to see what the device makes of it. On the thread
+ * of whoever tries a device out; what it needs it opens for one READ, and closes.
+ */
+final class LoopbackRead {
+  private static final QueuePairCapabilities CAPABILITIES =
+      new QueuePairCapabilities(1, 1, 1, 1, 0);
+  private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+  private static final long POLL_INTERVAL_NS = TimeUnit.MICROSECONDS.toNanos(100);
+
+  private LoopbackRead() {}
+
+  /**
+   * The bytes that a READ brings.
+   *
+   * @throws IOException when it brings none within seconds
+   */
+  static byte[] read(ProtectionDomain domain, RemoteRegion remote) throws IOException {
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocate(Cost.wholePages(remote.length()), Cost.PAGE_BYTES);
+      try (MemoryRegion target = domain.register(memory, EnumSet.of(AccessFlag.LOCAL_WRITE));
+          CompletionQueue completions = domain.device().createCompletionQueue(2, null);
+          QueuePair responder = domain.createQueuePair(completions, completions, CAPABILITIES);
+          QueuePair initiator = domain.createQueuePair(completions, completions, CAPABILITIES)) {
+        connect(responder, initiator, domain);
+        ScatterGatherEntry local =
+            new ScatterGatherEntry(
+                target.address(), Math.toIntExact(remote.length()), target.lkey());
+        initiator.postSend(
+            List.of(SendWorkRequest.read(0, local, remote.address(), remote.rkey(), true)));
+        awaitSuccess(completions, remote);
+      }
+      return memory.asSlice(0, remote.length()).toArray(ValueLayout.JAVA_BYTE);
+    }
+  }
+
+  private static void connect(QueuePair responder, QueuePair initiator, ProtectionDomain domain)
+      throws IOException {
+    ConnectionAttributes attributes =
+        ConnectionAttributes.DEFAULT.within(domain.device().attributes());
+    responder.toInit(EnumSet.of(AccessFlag.REMOTE_READ));
+    initiator.toInit(EnumSet.noneOf(AccessFlag.class));
+    responder.toRtr(initiator.address(), attributes);
+    initiator.toRtr(responder.address(), attributes);
+    initiator.toRts();
+  }
+
+  private static void awaitSuccess(CompletionQueue completions, RemoteRegion remote)
+      throws IOException {
+    WorkCompletions batch = new WorkCompletions(1);
+    long start = System.nanoTime();
+    while (completions.poll(batch) == 0) {
+      if (System.nanoTime() - start > TIMEOUT_NS) {
+        throw new IOException("a READ of " + remote.length() + " bytes does not complete");
+      }
+      LockSupport.parkNanos(POLL_INTERVAL_NS);
+    }
+    if (batch.status(0) != WorkCompletionStatus.SUCCESS) {
+      throw new IOException(
+          "a READ of " + remote.length() + " bytes completes with " + batch.status(0));
+    }
+  }
+}

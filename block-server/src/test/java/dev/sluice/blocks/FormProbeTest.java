@@ -1,0 +1,105 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import org.apache.logging.log4j.Level;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class FormProbeTest {
+  @TempDir Path directory;
+
+  private RegistrationForm bestForm(Kernel kernel, RegistrationMode mode) throws Exception {
+    FakeProtectionDomain domain = new FakeProtectionDomain(kernel);
+    return bestForm(domain, (_, remote) -> domain.read(remote), mode);
+  }
+
+  private RegistrationForm bestForm(
+      FakeProtectionDomain domain, FormProbe.Reader reader, RegistrationMode mode)
+      throws Exception {
+    try {
+      return new FormProbe(domain, reader).bestForm(mode, directory);
+    } finally {
+      assertThat(directory).isEmptyDirectory();
+      assertThat(domain.openRegions()).isZero();
+      assertThat(new TestMapOutputs(directory).mappings()).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "PINS_FOR_WRITING, AUTO, READ_WRITE_MAPPING",
+    "PINS_FOR_WRITING, FILE, READ_WRITE_MAPPING",
+    "PINS_FOR_WRITING, COPY, COPY",
+    "PINS_FOR_READING, AUTO, READ_ONLY_MAPPING",
+    "PINS_FOR_READING, FILE, READ_ONLY_MAPPING",
+    "PINS_FOR_READING, COPY, COPY",
+    "PAGES_ON_DEMAND, AUTO, READ_ONLY_MAPPING",
+    "PAGES_ON_DEMAND, ODP, ON_DEMAND_MAPPING",
+    "PINS_NO_FILE, AUTO, COPY",
+    "PINS_NO_FILE, COPY, COPY"
+  })
+  void theBestFormThatWorksIsChosen(Kernel kernel, RegistrationMode mode, RegistrationForm form)
+      throws Exception {
+    assertThat(bestForm(kernel, mode)).isEqualTo(form);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "PINS_NO_FILE, FILE, errno 95",
+    "PINS_FOR_WRITING, ODP, errno 22",
+    "PINS_FOR_READING, ODP, errno 95"
+  })
+  void whatIsAskedForAndDoesNotWorkIsSaid(Kernel kernel, RegistrationMode mode, String reason) {
+    assertThatThrownBy(() -> bestForm(kernel, mode))
+        .isInstanceOf(RegistrationUnavailableException.class)
+        .hasMessageContainingAll(
+            "spark.shuffle.rdma.registration.mode is \"" + mode + "\"",
+            directory.toString(),
+            reason);
+  }
+
+  @Test
+  void pagesThatTheDeviceReadsWrongAreNotRegisteredOnDemand() {
+    FakeProtectionDomain domain = new FakeProtectionDomain();
+    FormProbe.Reader fromThePagesBeginning =
+        (_, remote) -> domain.read(remote, -(remote.address() % 4096), (int) remote.length());
+
+    assertThatThrownBy(() -> bestForm(domain, fromThePagesBeginning, RegistrationMode.ODP))
+        .isInstanceOf(RegistrationUnavailableException.class)
+        .hasMessageContaining("the device READs other bytes than the file has");
+  }
+
+  @Test
+  void theFormIsLoggedWithWhyItIsNotABetterOne() throws Exception {
+    try (LogCapture log = new LogCapture(FormProbe.class, Level.INFO)) {
+      bestForm(Kernel.PINS_FOR_READING, RegistrationMode.AUTO);
+      bestForm(Kernel.PINS_FOR_WRITING, RegistrationMode.AUTO);
+
+      assertThat(log.messages()).hasSize(2);
+      assertThat(log.messages().getFirst())
+          .isEqualTo(
+              "Map outputs in "
+                  + directory
+                  + " are registered as read-only mappings (registration.mode is \"auto\")");
+      assertThat(log.messages().getLast())
+          .startsWith("Map outputs in " + directory + " are registered as read-write mappings")
+          .contains("read-only mappings do not work there", "errno 14");
+    }
+  }
+
+  @Test
+  void whatCannotBeTriedOutIsCopied() throws Exception {
+    Path missing = directory.resolve("missing");
+    FormProbe probe = new FormProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
+
+    assertThat(probe.bestForm(RegistrationMode.AUTO, missing)).isEqualTo(RegistrationForm.COPY);
+    assertThatThrownBy(() -> probe.bestForm(RegistrationMode.FILE, missing))
+        .isInstanceOf(RegistrationUnavailableException.class)
+        .hasMessageContaining("NoSuchFileException");
+  }
+}
