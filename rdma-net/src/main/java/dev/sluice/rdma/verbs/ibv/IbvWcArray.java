@@ -7,10 +7,12 @@ import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ffi.CString;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * Work completions: an array of {@code struct ibv_wc}, filled by {@link IbvCq#poll} and used again.
- * One thread at a time; the caller's arena owns the memory.
+ * One thread at a time; the caller's arena owns the memory, and is not closed while the array is
+ * used, which would then read what is there instead.
  */
 public final class IbvWcArray {
   private static final long SIZE = IbvStructs.WC.size();
@@ -24,7 +26,15 @@ public final class IbvWcArray {
   private static final long WC_FLAGS = IbvStructs.WC.offset("wc_flags");
   private static final IbvWcStatus[] STATUSES = IbvWcStatus.values();
 
+  /**
+   * All memory, as a constant: the JIT compiler inlines accesses to it down to one instruction,
+   * whatever kinds of segments the rest of the program uses. Indices are checked here instead.
+   */
+  @SuppressWarnings("restricted")
+  private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
   private final MemorySegment memory;
+  private final long address;
   private final int capacity;
 
   /**
@@ -33,6 +43,7 @@ public final class IbvWcArray {
   public IbvWcArray(Arena arena, int capacity) {
     this.capacity = capacity;
     memory = arena.allocate(capacity * SIZE, Long.BYTES);
+    address = memory.address();
   }
 
   public int capacity() {
@@ -40,7 +51,7 @@ public final class IbvWcArray {
   }
 
   public long wrId(int index) {
-    return memory.get(JAVA_LONG, index * SIZE);
+    return ALL.get(JAVA_LONG, at(index));
   }
 
   /** How the request ended; GENERAL_ERR for a status that verbs.h does not know either. */
@@ -95,7 +106,7 @@ public final class IbvWcArray {
   }
 
   long address() {
-    return memory.address();
+    return address;
   }
 
   /** One {@code struct ibv_wc}. */
@@ -104,6 +115,10 @@ public final class IbvWcArray {
   }
 
   private int get(int index, long offset) {
-    return memory.get(JAVA_INT, index * SIZE + offset);
+    return ALL.get(JAVA_INT, at(index) + offset);
+  }
+
+  private long at(int index) {
+    return address + Objects.checkIndex(index, capacity) * SIZE;
   }
 }

@@ -257,6 +257,15 @@ class FakeVerbsContextTest {
     assertThat(cq.poll(array)).isZero();
   }
 
+  @Test
+  void completionsBeyondTheArrayAreRefused() {
+    IbvWcArray array = new IbvWcArray(device.arena(), 2);
+    assertThatThrownBy(() -> array.wrId(2)).isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> array.status(-1)).isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> array.byteLength(1 << 28))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+  }
+
   @ParameterizedTest
   @EnumSource
   void everyStatusIsKnown(IbvWcStatus status) throws Exception {
