@@ -16,7 +16,7 @@ import org.apache.spark.sql.SparkSession;
  * A Spark application with its driver in this JVM and two executors in theirs, which do not read
  * each other's files from disk. Whoever starts it closes it; for one thread.
  */
-final class LocalCluster implements AutoCloseable {
+public final class LocalCluster implements AutoCloseable {
   private static final String EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions";
   private static final long LISTENER_TIMEOUT_MS = 30_000;
 
@@ -31,7 +31,7 @@ final class LocalCluster implements AutoCloseable {
   /**
    * @param settings keys and values in turn, over those of {@link #conf}
    */
-  static LocalCluster start(String... settings) {
+  public static LocalCluster start(String... settings) {
     return new LocalCluster(conf(settings));
   }
 
@@ -57,19 +57,19 @@ final class LocalCluster implements AutoCloseable {
     return session;
   }
 
-  JavaSparkContext context() {
+  public JavaSparkContext context() {
     return JavaSparkContext.fromSparkContext(session.sparkContext());
   }
 
   /** Blocks and bytes by path, of driver and executors, once they have all reported. */
-  Totals totals() {
+  public Totals totals() {
     ReadMetrics.Sums spark = metrics();
     return ManagerTotals.settled(
         SparkEnv.get().shuffleManager(), spark.remoteBlocks() + spark.localBlocks());
   }
 
   /** What Spark's own task metrics say. */
-  ReadMetrics.Sums metrics() {
+  public ReadMetrics.Sums metrics() {
     SparkContext context = session.sparkContext();
     try {
       context.listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
@@ -80,7 +80,7 @@ final class LocalCluster implements AutoCloseable {
   }
 
   /** The executors' processes. */
-  List<ProcessHandle> executors() {
+  public List<ProcessHandle> executors() {
     return ProcessHandle.current()
         .descendants()
         .filter(process -> process.info().command().orElse("").endsWith("/java"))
@@ -93,8 +93,9 @@ final class LocalCluster implements AutoCloseable {
   }
 
   /** Sums up the tasks' shuffle read metrics; called on Spark's listener thread. */
-  static final class ReadMetrics extends SparkListener {
-    record Sums(long remoteBlocks, long remoteBytes, long remoteBytesToDisk, long localBlocks) {}
+  public static final class ReadMetrics extends SparkListener {
+    public record Sums(
+        long remoteBlocks, long remoteBytes, long remoteBytesToDisk, long localBlocks) {}
 
     private Sums sums = new Sums(0, 0, 0, 0);
 

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.account.Totals;
 
 /** Which way the blocks of an application went. */
-final class PathAssert {
+public final class PathAssert {
   private PathAssert() {}
 
   /** Every block from another executor was READ, and there were some. */
-  static void allRead(LocalCluster cluster) {
+  public static void allRead(LocalCluster cluster) {
     Totals totals = cluster.totals();
     assertThat(totals.fallbackByReason()).isEmpty();
     assertThat(totals.read()).isPositive().isEqualTo(cluster.metrics().remoteBlocks());

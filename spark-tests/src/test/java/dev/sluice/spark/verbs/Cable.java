@@ -1,0 +1,63 @@
+package dev.sluice.spark.verbs;
+
+import java.io.IOException;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
+
+/**
+ * The cable between the two devices of the test bed's guest, which a test may break: whoever does
+ * mends it. Another machine's network is left alone.
+ */
+final class Cable {
+  /** A test that breaks the cable, or needs both of its ends. */
+  @EnabledIfEnvironmentVariable(
+      named = "SLUICE_TESTBED",
+      matches = "uml|qemu",
+      disabledReason = "only in a guest of the test bed are there two devices at a cable")
+  @Retention(RetentionPolicy.RUNTIME)
+  @Target({ElementType.TYPE, ElementType.METHOD})
+  @interface Needed {}
+
+  /** What may happen to it. */
+  enum Fault {
+    /** Nothing arrives any more, which nobody is told of. */
+    SILENT("lose", "100"),
+    /** Some packets do not arrive. */
+    LOSSY("lose", "1"),
+    /** Both ends are down, which everybody is told of. */
+    CUT("cut");
+
+    private final List<String> arguments;
+
+    Fault(String... arguments) {
+      this.arguments = List.of(arguments);
+    }
+  }
+
+  void suffer(Fault fault) throws IOException, InterruptedException {
+    run(fault.arguments);
+  }
+
+  void mend() throws IOException, InterruptedException {
+    run(List.of("mend"));
+  }
+
+  private static void run(List<String> arguments) throws IOException, InterruptedException {
+    Path target = Path.of(System.getProperty("sluice.jar")).getParent();
+    ProcessBuilder command =
+        new ProcessBuilder(target.resolve("../../testbed/guest/cable").toString());
+    command.command().addAll(arguments);
+    Process process = command.redirectErrorStream(true).start();
+    String output =
+        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+    if (process.waitFor() != 0) {
+      throw new IOException(command.command() + ": " + output);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package dev.sluice.spark.verbs;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.condition.EnabledIf;
+
+/**
+ * A test that needs an RDMA device, and is skipped where there is none. Has the tag {@code
+ * rdma-device}, by which they are run in the test bed.
+ */
+@Tag("rdma-device")
+@EnabledIf(
+    value = "dev.sluice.spark.verbs.RdmaResources#present",
+    disabledReason = "there is no RDMA device: bin/with-verbs runs this test")
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.TYPE)
+@interface NeedsRdmaDevice {}

@@ -1,0 +1,140 @@
+package dev.sluice.spark.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.account.Totals;
+import dev.sluice.spark.scenarios.KnownShuffle;
+import dev.sluice.spark.scenarios.LocalCluster;
+import dev.sluice.spark.scenarios.PathAssert;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Shuffles by READs of a real device, confirmed by the kernel: queue pairs and regions that were
+ * there, packets that came, and nothing that is left.
+ */
+@NeedsRdmaDevice
+final class VerbsShuffleIT {
+  private static final KnownShuffle DATA = KnownShuffle.SMALL;
+  private static final int PARTITIONS = 8;
+  private static final int MAX_PACKET_BYTES = 4096;
+
+  private RdmaResources before;
+
+  @BeforeEach
+  void lookAtTheKernel() throws Exception {
+    before = RdmaResources.now();
+  }
+
+  @AfterEach
+  void nothingIsLeftInTheKernel() throws Exception {
+    RdmaResources.awaitNothingButWhatWas(before);
+  }
+
+  @Test
+  void everyRemoteBlockIsReadAndTheKernelHasSeenIt() throws Exception {
+    long packets = RdmaResources.receivedPackets();
+    try (LocalCluster cluster = VerbsCluster.start()) {
+      shuffle(cluster);
+      PathAssert.allRead(cluster);
+      RdmaResources during = RdmaResources.now();
+      // Each executor has a queue pair to READ by, and one to be READ from.
+      assertThat(during.count("qp") - before.count("qp")).isEqualTo(4);
+      // Map outputs are on both; each has its file, and partition tables.
+      assertThat(during.count("mr") - before.count("mr")).isGreaterThan(DATA.maps());
+      assertThat(during.count("ctx") - before.count("ctx")).isEqualTo(2);
+      assertThat(connectedProcesses()).isEqualTo(executors(cluster));
+      assertThat(RdmaResources.receivedPackets() - packets)
+          .isGreaterThan(cluster.totals().readBytes() / MAX_PACKET_BYTES);
+    }
+  }
+
+  @Test
+  void regionsGoWithTheirShuffle() throws Exception {
+    try (LocalCluster cluster = VerbsCluster.start()) {
+      shuffle(cluster);
+      int during = RdmaResources.now().count("mr");
+      cluster.context().sc().cleaner().get().doCleanupShuffle(0, true);
+      assertThat(during - RdmaResources.now().count("mr")).isGreaterThanOrEqualTo(DATA.maps());
+      shuffle(cluster);
+      PathAssert.allRead(cluster);
+    }
+  }
+
+  @Test
+  void whatFindsNoRoomGoesBySparksTransferAndTheRestIsRead() {
+    try (LocalCluster cluster =
+        VerbsCluster.start("spark.shuffle.rdma.registration.maxBytes", "200k")) {
+      shuffle(cluster);
+      Totals totals = cluster.totals();
+      assertThat(totals.read()).isPositive();
+      assertThat(totals.fallbackByReason()).containsOnlyKeys("NOT_REGISTERED");
+      assertThat(totals.read() + totals.fallback()).isEqualTo(cluster.metrics().remoteBlocks());
+    }
+  }
+
+  @Test
+  void aShuffleThatIsOverGivesWayToTheNext() {
+    try (LocalCluster cluster =
+        VerbsCluster.start(
+            "spark.shuffle.rdma.registration.maxBytes",
+            "1m",
+            "spark.shuffle.rdma.registration.idleTimeout",
+            "1s")) {
+      long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+      do {
+        assertThat(System.nanoTime() - deadline).as("a region was evicted").isNegative();
+        shuffle(cluster);
+      } while (cluster.totals().of("registry.evictions") == 0);
+      assertThat(cluster.totals().fallbackByReason().keySet()).isSubsetOf("NOT_REGISTERED");
+      long read = cluster.totals().read();
+      shuffle(cluster);
+      assertThat(cluster.totals().read()).isGreaterThan(read);
+    }
+  }
+
+  @Test
+  @Cable.Needed
+  void executorsOnTwoDevicesReadFromEachOther() throws Exception {
+    try (LocalCluster cluster = VerbsCluster.start("spark.shuffle.rdma.devices", "rxe0,rxe1")) {
+      shuffle(cluster);
+      PathAssert.allRead(cluster);
+      Map<String, Set<Long>> connected = RdmaResources.connected();
+      assertThat(connected).containsOnlyKeys("rxe0", "rxe1");
+      assertThat(connected.values()).allMatch(processes -> processes.size() == 1);
+      assertThat(connectedProcesses()).isEqualTo(executors(cluster));
+    }
+  }
+
+  @Test
+  @Cable.Needed
+  void onlyADeviceThatIsNamedIsUsed() throws Exception {
+    try (LocalCluster cluster = VerbsCluster.start("spark.shuffle.rdma.devices", "=rxe1")) {
+      shuffle(cluster);
+      PathAssert.allRead(cluster);
+      assertThat(RdmaResources.connected()).isEqualTo(Map.of("rxe1", executors(cluster)));
+    }
+  }
+
+  private static void shuffle(LocalCluster cluster) {
+    assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), PARTITIONS)))
+        .isEqualTo(DATA.answer());
+  }
+
+  private static Set<Long> executors(LocalCluster cluster) {
+    List<ProcessHandle> executors = cluster.executors();
+    return executors.stream().map(ProcessHandle::pid).collect(Collectors.toSet());
+  }
+
+  private static Set<Long> connectedProcesses() throws Exception {
+    return RdmaResources.connected().values().stream()
+        .flatMap(Set::stream)
+        .collect(Collectors.toSet());
+  }
+}
