@@ -33,6 +33,9 @@ final class ReadEngine implements Connections.ConnectListener {
   /** Everything that depends on time is looked at so often: that late may a deadline be noticed. */
   static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
+  /** With nothing under way only queue pairs become idle: an executor without READs sleeps. */
+  static final long IDLE_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private static final int POLL_BATCH = 64;
   private static final int CONNECT_ATTEMPTS = 2;
 
@@ -98,8 +101,8 @@ final class ReadEngine implements Connections.ConnectListener {
     int work = tasks.runAll() + poll() + post();
     long now = clock.getAsLong();
     if (now - nextTickNanos >= 0) {
-      nextTickNanos = now + TICK_NANOS;
       tick(now);
+      nextTickNanos = now + (isIdle() ? IDLE_TICK_NANOS : TICK_NANOS);
     }
     return work;
   }
@@ -107,6 +110,11 @@ final class ReadEngine implements Connections.ConnectListener {
   /** Whether completions are to be expected. */
   boolean isReading() {
     return recovery.outstanding() > 0;
+  }
+
+  /** Whether there is nothing that has a deadline; who waits for a buffer waits for one in use. */
+  private boolean isIdle() {
+    return reads.isEmpty() && !isReading() && buffers.bytesInUse() == 0;
   }
 
   /** How long {@link #doWork} need not be called unless a task or a completion arrives. */
@@ -134,11 +142,13 @@ final class ReadEngine implements Connections.ConnectListener {
     Peer peer = peers.computeIfAbsent(request.peer().id(), id -> newPeer(request.peer()));
     PendingRead read = new PendingRead(request, peer);
     reads.add(read);
+    long now = clock.getAsLong();
+    nextTickNanos = Math.min(nextTickNanos - now, TICK_NANOS) + now;
     if (!read.hasMore()) {
       reads.succeed(read);
     } else if (deviceFailure != null) {
       fail(read, Cause.TRANSPORT, deviceFailure.getMessage());
-    } else if (!peer.breaker().admits(clock.getAsLong())) {
+    } else if (!peer.breaker().admits(now)) {
       fail(read, Cause.CIRCUIT_OPEN, Recovery.FAILED_TOO_OFTEN);
     } else {
       peer.waiting().add(read);

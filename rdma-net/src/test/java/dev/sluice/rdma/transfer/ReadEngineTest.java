@@ -193,6 +193,17 @@ class ReadEngineTest extends ReadEngineTestCase {
   }
 
   @Test
+  void anEngineWithNothingToDoLooksForDeadlinesLessOften() {
+    harness.advanceMs(50);
+    assertThat(harness.engine.nanosToNextTick()).isEqualTo(ReadEngine.IDLE_TICK_NANOS);
+    TestRead late = readWithin(100, "a", 1);
+    harness.run();
+    assertThat(harness.engine.nanosToNextTick()).isEqualTo(ReadEngine.TICK_NANOS);
+    harness.advanceMs(100);
+    late.assertFailed(Cause.DEADLINE);
+  }
+
+  @Test
   void bufferWaitsExpireWithTheTick() {
     List<PooledBuffer> taken = new ArrayList<>();
     List<PooledBuffer> waited = new ArrayList<>();
