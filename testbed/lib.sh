@@ -78,7 +78,7 @@ cached_kernel() {
   mkdir -p "$cache"
   # Whoever waits here for another's build finds it afterwards.
   (
-    flock 9
+    flock --nonblock 9 || { say "waiting for another build of the same kind" && flock 9; }
     newest_kernel "$kind" "$key" >/dev/null || "$testbed/$kind/build" "$key" >&2
   ) 9>"$cache/$kind.lock"
   newest_kernel "$kind" "$key"
