@@ -140,7 +140,7 @@ class IbvForkTest extends IbvTestCase {
             .redirectOutput(log.toFile())
             .start();
     try {
-      assertThat(process.waitFor(2, TimeUnit.MINUTES)).as("the process ends").isTrue();
+      assertThat(process.waitFor(5, TimeUnit.MINUTES)).as("the process ends").isTrue();
       assertThat(log).content().contains(ReadingParent.DONE);
       assertThat(process.exitValue()).isZero();
     } finally {

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class ReadingParent extends IbvTestCase {
   static final String DONE = "all READs brought what was written";
 
-  private static final int CHILDREN = 10;
+  private static final int CHILDREN = 5;
 
   /** A child that forks itself, as Spark's Python daemon does. */
   private static final String FORKING_CHILD = "(exit 0) && (exit 0) && exec true";
