@@ -1,11 +1,19 @@
 package dev.sluice.rdma.verbs.ibv;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.MulticastSocket;
+import java.net.NetworkInterface;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -16,6 +24,9 @@ class IbvUdTest extends IbvTestCase {
   private static final int EINVAL = 22;
   private static final int SEED = 25;
   private static final int BYTES = 500;
+
+  /** Where all multicast goes. */
+  private static final int MULTICAST_QP = 0xffffff;
 
   /** What UD receives put before the message. */
   private static final int GRH_BYTES = 40;
@@ -104,6 +115,53 @@ class IbvUdTest extends IbvTestCase {
     server.qp.modify(new IbvQpAttr().state(IbvQpState.RTS).qkey(5));
 
     assertThat(server.qp.query(IbvQpAttrMask.QKEY).qkey()).isEqualTo(5);
+  }
+
+  /** From one device to two queue pairs of another; the kernel has to be in the group, too. */
+  @Test
+  void datagramsGoToAllWhoJoinedTheGroup() throws Exception {
+    InetAddress address = InetAddress.getByName("239.1.2.6");
+    Gid group = Gid.of(address);
+    client.fill(SEED);
+    IbvAh all = pd.createAh(IbvAhAttr.global(group, gid.index(), 1, PORT));
+    try (IbvContext other = secondDevice();
+        MulticastSocket kernel = new MulticastSocket()) {
+      kernel.joinGroup(new InetSocketAddress(address, 0), netDevice(other));
+      List<Player> members = List.of(member(other), member(other));
+      for (Player member : members) {
+        member.qp.attachMulticast(group, 0);
+        member.postReceive(GRH_BYTES + BYTES);
+      }
+
+      client.succeed(client.request(IbvWrOpcode.SEND, BYTES).datagram(all, MULTICAST_QP, QKEY));
+
+      for (Player member : members) {
+        assertThat(member.await().bytes()).isEqualTo(GRH_BYTES + BYTES);
+        member.assertHolds(SEED, 0, GRH_BYTES, BYTES);
+        member.qp.detachMulticast(group, 0);
+      }
+    }
+  }
+
+  private IbvContext secondDevice() throws Exception {
+    try (IbvDeviceList list = IbvDeviceList.get()) {
+      assumeThat(list.devices()).as("two devices on one net").hasSizeGreaterThan(1);
+      assumeThat(isRxe()).as("soft-RoCE, which names its net device").isTrue();
+      return list.devices().get(1).open();
+    }
+  }
+
+  private static NetworkInterface netDevice(IbvContext device) throws IOException {
+    Path parent = Path.of(device.device().sysfsPath(), "parent");
+    return NetworkInterface.getByName(Files.readString(parent).strip());
+  }
+
+  private Player member(IbvContext other) throws VerbsException {
+    IbvPd domain = other.allocPd();
+    IbvCq cq = other.createCq(16);
+    IbvQp qp = domain.createQp(IbvQpInitAttr.of(IbvQpType.UD, cq, CAP));
+    new Connection(gid).connect(qp, 0);
+    return new Player(arena, qp, cq, domain.regMr(allocate(MEMORY_BYTES), IbvAccess.LOCAL_WRITE));
   }
 
   @Test
