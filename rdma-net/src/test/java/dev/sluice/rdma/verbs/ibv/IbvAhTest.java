@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EINVAL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -9,7 +10,6 @@ import org.junit.jupiter.api.Test;
 /** Address handles. */
 @NeedsRdmaDevice
 class IbvAhTest extends IbvTestCase {
-  private static final int EINVAL = 22;
   private static final int ENODATA = 61;
 
   @Test

@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EINVAL;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -120,7 +121,7 @@ class IbvAtomicTest extends IbvTestCase {
             .atomic(server.mr.address() + 4, server.mr.rkey(), 1, 0);
 
     if (isRxe()) {
-      assertRefused(VerbsException.EINVAL, () -> client.qp.postSend(request));
+      assertRefused(EINVAL, () -> client.qp.postSend(request));
     } else {
       assertFails(IbvWcStatus.REM_INV_REQ_ERR, request);
     }

@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EINVAL;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,7 +13,6 @@ import org.junit.jupiter.api.Test;
 /** Completion queues: sizes, resizing, polling, overrun. */
 @NeedsRdmaDevice
 class IbvCqTest extends IbvTestCase {
-  private static final int EINVAL = 22;
   private static final long FETCHED = 4711;
   private static final VarHandle VALUE = JAVA_LONG.varHandle();
 

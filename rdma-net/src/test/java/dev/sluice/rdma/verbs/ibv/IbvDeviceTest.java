@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EINVAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.Gid;
@@ -12,7 +13,6 @@ import org.junit.jupiter.api.Test;
 /** Devices, their ports and their tables; what they report is compared with sysfs. */
 @NeedsRdmaDevice
 class IbvDeviceTest extends IbvTestCase {
-  private static final int EINVAL = 22;
   private static final int DEFAULT_PKEY = 0xffff;
 
   private String sysfs(String file) throws Exception {

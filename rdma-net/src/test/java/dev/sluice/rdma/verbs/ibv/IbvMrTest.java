@@ -1,5 +1,7 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EFAULT;
+import static dev.sluice.rdma.VerbsException.EINVAL;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -21,8 +23,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Memory regions: what may be registered, and what may be done with it. */
 @NeedsRdmaDevice
 class IbvMrTest extends IbvTestCase {
-  private static final int EFAULT = 14;
-  private static final int EINVAL = 22;
   private static final int SEED = 22;
 
   private static IbvSendWrList read(Player client, Player server, int bytes) {

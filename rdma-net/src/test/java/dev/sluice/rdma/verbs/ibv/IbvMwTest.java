@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EINVAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.VerbsException;
@@ -193,7 +194,7 @@ class IbvMwTest extends IbvTestCase {
     IbvMw type2 = window(IbvMwType.TYPE_2);
 
     assertRefused(
-        VerbsException.EINVAL,
+        EINVAL,
         () ->
             server.qp.bindMw(
                 type2, 1, IbvSendFlags.SIGNALED, server.mr, server.address(0), 8, WINDOW_ACCESS));

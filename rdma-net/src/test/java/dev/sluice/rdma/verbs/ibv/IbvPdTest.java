@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EINVAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.VerbsException;
@@ -11,8 +12,6 @@ import org.junit.jupiter.api.Test;
 /** Protection domains, and the order in which parents close what they own. */
 @NeedsRdmaDevice
 class IbvPdTest extends IbvTestCase {
-  private static final int EINVAL = 22;
-
   @Test
   void manyDomainsAreAllocated() throws Exception {
     List<IbvPd> domains = new ArrayList<>();

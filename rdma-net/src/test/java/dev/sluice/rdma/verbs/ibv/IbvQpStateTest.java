@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EINVAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.Gid;
@@ -18,7 +19,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The state machine of queue pairs: its steps, their attributes, and what is refused. */
 @NeedsRdmaDevice
 class IbvQpStateTest extends IbvTestCase {
-  private static final int EINVAL = 22;
 
   /** The way from RESET to ERR through all states. */
   private static final List<IbvQpState> WAY =

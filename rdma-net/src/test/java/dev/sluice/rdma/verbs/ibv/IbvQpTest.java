@@ -1,5 +1,7 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EBUSY;
+import static dev.sluice.rdma.VerbsException.EINVAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.verbs.NeedsRdmaDevice;
@@ -13,8 +15,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Creating, querying and closing queue pairs. */
 @NeedsRdmaDevice
 class IbvQpTest extends IbvTestCase {
-  private static final int EINVAL = 22;
-
   @ParameterizedTest
   @EnumSource(
       value = IbvQpType.class,
@@ -126,7 +126,7 @@ class IbvQpTest extends IbvTestCase {
   void aCompletionQueueInUseCannotBeClosed() throws Exception {
     Player player = player(IbvQpType.RC);
 
-    assertRefused(16, player.cq::close);
+    assertRefused(EBUSY, player.cq::close);
     assertThat(player.cq.isClosed()).isFalse();
     player.qp.close();
     player.cq.close();

@@ -1,5 +1,7 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EINVAL;
+import static dev.sluice.rdma.VerbsException.ENOMEM;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -19,8 +21,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Every operation of a reliable connection, with its flags and its lists. */
 @NeedsRdmaDevice
 class IbvRcTrafficTest extends IbvTestCase {
-  private static final int ENOMEM = 12;
-  private static final int EINVAL = 22;
 
   /** {@code IB_UVERBS_DEVICE_ATOMIC_WRITE}. */
   private static final long ATOMIC_WRITE = 1L << 40;

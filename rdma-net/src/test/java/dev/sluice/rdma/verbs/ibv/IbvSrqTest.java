@@ -1,5 +1,8 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EBUSY;
+import static dev.sluice.rdma.VerbsException.EINVAL;
+import static dev.sluice.rdma.VerbsException.ENOMEM;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,7 +15,6 @@ import org.junit.jupiter.api.Test;
 /** Shared receive queues. */
 @NeedsRdmaDevice
 class IbvSrqTest extends IbvTestCase {
-  private static final int EINVAL = 22;
   private static final int SEED = 23;
 
   /** A player whose queue pair takes its receives from a shared queue. */
@@ -85,7 +87,7 @@ class IbvSrqTest extends IbvTestCase {
         .isInstanceOfSatisfying(
             PostException.class,
             e -> {
-              assertThat(e.errno()).isEqualTo(VerbsException.ENOMEM);
+              assertThat(e.errno()).isEqualTo(ENOMEM);
               assertThat(e.badIndex()).isGreaterThanOrEqualTo(16);
             });
   }
@@ -140,7 +142,7 @@ class IbvSrqTest extends IbvTestCase {
     IbvSrq srq = pd.createSrq(16, 1);
     Player player = sharing(srq);
 
-    assertRefused(16, srq::close);
+    assertRefused(EBUSY, srq::close);
     player.qp.close();
     srq.close();
     srq.close();

@@ -1,5 +1,7 @@
 package dev.sluice.rdma.verbs.ibv;
 
+import static dev.sluice.rdma.VerbsException.EBUSY;
+import static dev.sluice.rdma.VerbsException.EINVAL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -20,8 +22,6 @@ import org.junit.jupiter.api.Test;
 /** Datagrams, unicast and multicast. */
 @NeedsRdmaDevice
 class IbvUdTest extends IbvTestCase {
-  private static final int EBUSY = 16;
-  private static final int EINVAL = 22;
   private static final int SEED = 25;
   private static final int BYTES = 500;
 
