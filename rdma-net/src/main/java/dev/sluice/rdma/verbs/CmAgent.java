@@ -263,7 +263,7 @@ final class CmAgent {
       LOG.warn(
           "A request from {} is for no queue pair of this process", request.id().peerAddress());
     } catch (VerbsException e) {
-      LOG.warn("A request from {} is refused", request.id().peerAddress(), e);
+      LOG.warn("A request from {}: {}", request.id().peerAddress(), e.getMessage());
     }
     refuse(request.id());
   }
