@@ -61,12 +61,18 @@ record PerfParameters(
    */
   static PerfParameters fromWire(byte[] bytes, Test expected) throws IOException {
     ByteBuffer in = ByteBuffer.wrap(bytes);
-    if (in.getInt() != MAGIC || in.getInt() != expected.ordinal()) {
+    int magic = in.getInt();
+    int test = in.getInt();
+    int operation = in.getInt();
+    if (magic != MAGIC
+        || test != expected.ordinal()
+        || operation < 0
+        || operation >= PerfOperation.values().length) {
       throw new IOException("the peer is not the same command as this");
     }
     return new PerfParameters(
         expected,
-        PerfOperation.values()[in.getInt()],
+        PerfOperation.values()[operation],
         in.getInt(),
         in.getInt(),
         in.getInt(),

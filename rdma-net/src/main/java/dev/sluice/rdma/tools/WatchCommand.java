@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -56,7 +57,7 @@ final class WatchCommand implements Callable<Integer> {
       names = {"-n", "--count"},
       paramLabel = "EVENTS",
       defaultValue = "2147483647",
-      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
+      showDefaultValue = Visibility.NEVER,
       description = "End after so many events")
   private int count;
 

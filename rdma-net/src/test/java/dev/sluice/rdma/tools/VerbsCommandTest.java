@@ -2,10 +2,14 @@ package dev.sluice.rdma.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.ServerSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /** What the commands say to wrong arguments, and to machines and peers that are not there. */
 final class VerbsCommandTest {
@@ -69,13 +73,13 @@ final class VerbsCommandTest {
 
   private static Deadline deadline(String seconds) {
     Deadline deadline = new Deadline();
-    new picocli.CommandLine(new Holder(deadline)).parseArgs("--timeout", seconds);
+    new CommandLine(new Holder(deadline)).parseArgs("--timeout", seconds);
     return deadline;
   }
 
-  @picocli.CommandLine.Command
+  @Command
   private static final class Holder {
-    @picocli.CommandLine.Mixin private final Deadline deadline;
+    @Mixin private final Deadline deadline;
 
     Holder(Deadline deadline) {
       this.deadline = deadline;
@@ -89,7 +93,7 @@ final class VerbsCommandTest {
   private static String catchMessage(Action action) throws Exception {
     try (AutoCloseable opened = action.run()) {
       return "no failure: " + opened;
-    } catch (java.io.IOException e) {
+    } catch (IOException e) {
       return e.getMessage();
     }
   }
