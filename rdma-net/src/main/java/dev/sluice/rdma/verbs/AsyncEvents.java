@@ -37,18 +37,25 @@ final class AsyncEvents {
     thread.start();
   }
 
-  /** Ends the thread, which waits for nothing but events. */
-  void stop() {
+  /**
+   * Ends the thread, which waits for nothing but events.
+   *
+   * @return whether it ended in time: else it may still use the context
+   */
+  boolean stop() {
     stopping = true;
     try {
       stop.signal();
       thread.join(STOP_TIMEOUT_MS);
-      stop.close();
+      if (!thread.isAlive()) {
+        stop.close();
+      }
     } catch (VerbsException e) {
       LOG.warn("Stopping the events of {} failed", device, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    return !thread.isAlive();
   }
 
   private void run() {

@@ -187,10 +187,14 @@ final class VerbsDevice implements Device {
     if (!children.close()) {
       return;
     }
-    events.stop();
+    boolean unused = events.stop();
     closeChildren(child -> true);
     if (agent != null) {
       agent.stop();
+    }
+    if (!unused) {
+      LOG.error("The thread of {}'s events did not end in time: the device stays open", this);
+      return;
     }
     try {
       context.close();
