@@ -11,6 +11,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
@@ -19,16 +20,19 @@ import java.util.stream.Stream;
 final class TeraSortReport {
   private final TeraData.Input input;
   private final boolean expectCorruption;
+  private final String expectedFallback;
   private final Map<Shuffle, List<SortResult>> results = new EnumMap<>(Shuffle.class);
   private final List<String> problems = new ArrayList<>();
 
   /**
    * @param expectCorruption READs are corrupted on purpose: blocks may then fall back, and some
    *     corruption must have been noticed
+   * @param expectedFallback why blocks must fall back, some of them at least; null where none may
    */
-  TeraSortReport(TeraData.Input input, boolean expectCorruption) {
+  TeraSortReport(TeraData.Input input, boolean expectCorruption, String expectedFallback) {
     this.input = input;
     this.expectCorruption = expectCorruption;
+    this.expectedFallback = expectedFallback;
     for (Shuffle shuffle : Shuffle.values()) {
       results.put(shuffle, new ArrayList<>());
     }
@@ -58,8 +62,13 @@ final class TeraSortReport {
           "%d bytes by READ and %d by fallback are not the %d remote bytes that Spark counted"
               .formatted(totals.readBytes(), totals.fallbackBytes(), remoteBytes));
     }
-    if (!expectCorruption && !totals.fallbackBlocks().isEmpty()) {
-      found.add("blocks fell back to Spark's own transfer: " + totals.fallbackBlocks());
+    Map<String, Long> fallback = totals.fallbackBlocks();
+    if (expectedFallback != null) {
+      if (!fallback.keySet().equals(Set.of(expectedFallback))) {
+        found.add("blocks were to fall back for " + expectedFallback + " and no more: " + fallback);
+      }
+    } else if (!expectCorruption && !fallback.isEmpty()) {
+      found.add("blocks fell back to Spark's own transfer: " + fallback);
     }
     if (expectCorruption && totals.corruptions() == 0) {
       found.add("no corrupted READ was noticed");

@@ -54,6 +54,18 @@ class TeraSortReportTest {
   }
 
   @Test
+  void aFallbackThatIsExpectedMustComeForThatReason() {
+    for (String expected : List.of("CHECKSUM", "NOT_REGISTERED")) {
+      TeraSortReport report = new TeraSortReport(INPUT, false, expected);
+      report.add(Shuffle.SLUICE, sluice(1, 700, FALLBACK), List.of());
+      assertThat(report.valid()).isEqualTo(expected.equals("CHECKSUM"));
+    }
+    TeraSortReport without = new TeraSortReport(INPUT, false, "CHECKSUM");
+    without.add(Shuffle.SLUICE, sluice(1, 700, Map.of("read.bytes", 700L)), List.of());
+    assertThat(without.valid()).isFalse();
+  }
+
+  @Test
   void anInvalidOutputOfTheStockShuffleIsInvalidToo() {
     TeraSortReport report = report(false);
     report.add(Shuffle.STOCK, stock(1), List.of("checksum 1 is not the input's 5abc"));
@@ -78,7 +90,7 @@ class TeraSortReportTest {
       Map.of("read.bytes", 600L, "fallback.bytes.CHECKSUM", 100L, "fallback.blocks.CHECKSUM", 1L);
 
   private static TeraSortReport report(boolean expectCorruption) {
-    return new TeraSortReport(INPUT, expectCorruption);
+    return new TeraSortReport(INPUT, expectCorruption, null);
   }
 
   private static SortResult sluice(double seconds, long remoteBytes, Map<String, Long> counters) {
