@@ -76,6 +76,9 @@ final class AsyncEvents {
     Runnable consequence;
     try (event) {
       consequence = consequence(event);
+    } catch (IllegalArgumentException e) {
+      LOG.info("{}: an event that this release does not know: {}", device, e.getMessage());
+      return;
     }
     consequence.run();
   }
