@@ -18,6 +18,7 @@ close_run() {
   for child in $(jobs -p); do
     kill -KILL -- "-$child" "$child" 2>/dev/null || true
   done
+  wait 2>/dev/null || true
   if [[ -n $log ]]; then
     cp "$run/console" "$log" || true
   fi
