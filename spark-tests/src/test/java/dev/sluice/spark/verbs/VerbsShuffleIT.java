@@ -46,8 +46,8 @@ final class VerbsShuffleIT {
       shuffle(cluster);
       PathAssert.allRead(cluster);
       RdmaResources during = RdmaResources.now();
-      // Each executor has a queue pair to READ by, and one to be READ from.
-      assertThat(during.count("qp") - before.count("qp")).isEqualTo(4);
+      // One to READ by and one to be READ from, for each executor that had something to READ.
+      assertThat(during.count("qp") - before.count("qp")).isIn(2, 4);
       // Map outputs are on both; each has its file, and partition tables.
       assertThat(during.count("mr") - before.count("mr")).isGreaterThan(DATA.maps());
       assertThat(during.count("ctx") - before.count("ctx")).isEqualTo(2);
