@@ -8,6 +8,7 @@ import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvDevice;
 import dev.sluice.rdma.verbs.ibv.IbvDeviceList;
 import dev.sluice.rdma.verbs.ibv.IbvFork;
+import dev.sluice.rdma.verbs.ibv.IbvForkStatus;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -57,10 +58,21 @@ public final class VerbsProvider implements Provider {
   /** Spark forks Python workers, whose copies of registered pages must not become the parent's. */
   private static void initFork() throws ProviderUnavailableException {
     try {
-      IbvFork.init();
+      if (!kernelCopiesForChildren()) {
+        IbvFork.init();
+      }
     } catch (VerbsException e) {
       LOG.warn(
           "Memory that is registered may go wrong when this process forks: {}", e.getMessage());
+    }
+  }
+
+  /** Then the library's own marks would only cost mappings, of which there is a limit. */
+  private static boolean kernelCopiesForChildren() throws ProviderUnavailableException {
+    try {
+      return IbvFork.status() == IbvForkStatus.UNNEEDED;
+    } catch (VerbsException e) {
+      return false; // an rdma-core that cannot tell
     }
   }
 
