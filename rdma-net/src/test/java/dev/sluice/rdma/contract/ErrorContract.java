@@ -259,7 +259,8 @@ public abstract class ErrorContract extends RdmaProviderContract {
     Pair good = connectedPair();
     int bytes = 1 << 20;
     MemoryRegion target = target(bytes);
-    try (RemotePeer peer = RemotePeer.start(left.device.providerName(), localAddress(), bytes)) {
+    try (RemotePeer peer =
+        RemotePeer.start(left.device.providerName(), subject().localAddress(), bytes)) {
       QueuePair busy = connectTo(peer);
       QueuePair idle = connectTo(peer);
       SendWorkRequest read =

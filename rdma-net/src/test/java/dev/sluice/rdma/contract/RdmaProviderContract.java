@@ -21,11 +21,9 @@ import dev.sluice.rdma.TestNode.Completed;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.leak.LeakCheck;
-import dev.sluice.rdma.leak.LeakTracker;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.InetAddress;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
@@ -52,16 +50,14 @@ public abstract class RdmaProviderContract {
   TestNode left;
   TestNode right;
 
-  /** Makes the provider; the tracker is for one that can report what it has open. */
-  protected abstract Provider provider(LeakTracker tracker);
+  protected abstract Subject subject();
 
-  /** What the device does otherwise than the contract says. */
-  protected Set<Deviation> deviations() {
-    return EnumSet.noneOf(Deviation.class);
+  final Provider provider() {
+    return subject().provider(leaks.tracker());
   }
 
   final boolean has(Deviation deviation) {
-    return deviations().contains(deviation);
+    return subject().deviations().contains(deviation);
   }
 
   /** What is expected of this provider: by the contract, or where it deviates. */
@@ -69,22 +65,8 @@ public abstract class RdmaProviderContract {
     return has(deviation) ? otherwise : byContract;
   }
 
-  /** The address that devices are opened with. */
-  protected InetAddress localAddress() {
-    return InetAddress.getLoopbackAddress();
-  }
-
-  /**
-   * Whether queue pairs are connected by what addresses say and nothing else. Where they are not,
-   * one side cannot be ahead of the other, and each learns that the other is gone; that is for the
-   * provider's own tests.
-   */
-  protected boolean connectsByAddresses() {
-    return true;
-  }
-
   final void assumeConnectingByAddresses() {
-    assumeTrue(connectsByAddresses(), "both sides take part in connecting");
+    assumeTrue(subject().connectsByAddresses(), "both sides take part in connecting");
   }
 
   @BeforeEach
@@ -100,7 +82,7 @@ public abstract class RdmaProviderContract {
   }
 
   final Device openDevice() throws IOException {
-    return provider(leaks.tracker()).open(localAddress());
+    return provider().open(subject().localAddress());
   }
 
   /** A queue pair of each side, connected to each other. */

@@ -11,6 +11,7 @@ import dev.sluice.rdma.contract.MemoryRegionContract;
 import dev.sluice.rdma.contract.ReadContract;
 import dev.sluice.rdma.contract.SendReceiveContract;
 import dev.sluice.rdma.contract.StateMachineContract;
+import dev.sluice.rdma.contract.Subject;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.net.InetAddress;
 import java.util.EnumSet;
@@ -26,170 +27,94 @@ class VerbsProviderContractTest {
     return ConnectMode.CONTROL;
   }
 
-  private Provider verbs(LeakTracker tracker) {
-    return new VerbsProvider(VerbsOptions.DEFAULT.withConnect(connect()).withLeaks(tracker));
+  private record DeviceOfThisMachine(ConnectMode connect) implements Subject {
+    @Override
+    public Provider provider(LeakTracker tracker) {
+      return new VerbsProvider(VerbsOptions.DEFAULT.withConnect(connect).withLeaks(tracker));
+    }
+
+    @Override
+    public InetAddress localAddress() {
+      return RdmaDevices.address().orElseThrow();
+    }
+
+    /** All that are known are those of the kernel's soft-RoCE device. */
+    @Override
+    public Set<Deviation> deviations() {
+      return RdmaDevices.isSoftRoce() ? EnumSet.allOf(Deviation.class) : Set.of();
+    }
+
+    @Override
+    public boolean connectsByAddresses() {
+      return connect == ConnectMode.CONTROL;
+    }
   }
 
-  private static InetAddress deviceAddress() {
-    return RdmaDevices.address().orElseThrow();
-  }
-
-  /** All that are known are those of the kernel's soft-RoCE device. */
-  private static Set<Deviation> deviationsOfTheDevice() {
-    return RdmaDevices.isSoftRoce() ? EnumSet.allOf(Deviation.class) : Set.of();
+  private Subject device() {
+    return new DeviceOfThisMachine(connect());
   }
 
   @Nested
   class VerbsDevice extends DeviceContract {
     @Override
-    protected Provider provider(LeakTracker tracker) {
-      return verbs(tracker);
-    }
-
-    @Override
-    protected InetAddress localAddress() {
-      return deviceAddress();
-    }
-
-    @Override
-    protected Set<Deviation> deviations() {
-      return deviationsOfTheDevice();
+    protected Subject subject() {
+      return device();
     }
   }
 
   @Nested
   class VerbsMemoryRegion extends MemoryRegionContract {
     @Override
-    protected Provider provider(LeakTracker tracker) {
-      return verbs(tracker);
-    }
-
-    @Override
-    protected InetAddress localAddress() {
-      return deviceAddress();
-    }
-
-    @Override
-    protected Set<Deviation> deviations() {
-      return deviationsOfTheDevice();
+    protected Subject subject() {
+      return device();
     }
   }
 
   @Nested
   class VerbsRead extends ReadContract {
     @Override
-    protected Provider provider(LeakTracker tracker) {
-      return verbs(tracker);
-    }
-
-    @Override
-    protected InetAddress localAddress() {
-      return deviceAddress();
-    }
-
-    @Override
-    protected Set<Deviation> deviations() {
-      return deviationsOfTheDevice();
+    protected Subject subject() {
+      return device();
     }
   }
 
   @Nested
   class VerbsSendReceive extends SendReceiveContract {
     @Override
-    protected Provider provider(LeakTracker tracker) {
-      return verbs(tracker);
-    }
-
-    @Override
-    protected InetAddress localAddress() {
-      return deviceAddress();
-    }
-
-    @Override
-    protected Set<Deviation> deviations() {
-      return deviationsOfTheDevice();
+    protected Subject subject() {
+      return device();
     }
   }
 
   @Nested
   class VerbsAtomic extends AtomicContract {
     @Override
-    protected Provider provider(LeakTracker tracker) {
-      return verbs(tracker);
-    }
-
-    @Override
-    protected InetAddress localAddress() {
-      return deviceAddress();
-    }
-
-    @Override
-    protected Set<Deviation> deviations() {
-      return deviationsOfTheDevice();
+    protected Subject subject() {
+      return device();
     }
   }
 
   @Nested
   class VerbsError extends ErrorContract {
     @Override
-    protected Provider provider(LeakTracker tracker) {
-      return verbs(tracker);
-    }
-
-    @Override
-    protected boolean connectsByAddresses() {
-      return connect() == ConnectMode.CONTROL;
-    }
-
-    @Override
-    protected InetAddress localAddress() {
-      return deviceAddress();
-    }
-
-    @Override
-    protected Set<Deviation> deviations() {
-      return deviationsOfTheDevice();
+    protected Subject subject() {
+      return device();
     }
   }
 
   @Nested
   class VerbsCompletionQueue extends CompletionQueueContract {
     @Override
-    protected Provider provider(LeakTracker tracker) {
-      return verbs(tracker);
-    }
-
-    @Override
-    protected InetAddress localAddress() {
-      return deviceAddress();
-    }
-
-    @Override
-    protected Set<Deviation> deviations() {
-      return deviationsOfTheDevice();
+    protected Subject subject() {
+      return device();
     }
   }
 
   @Nested
   class VerbsStateMachine extends StateMachineContract {
     @Override
-    protected Provider provider(LeakTracker tracker) {
-      return verbs(tracker);
-    }
-
-    @Override
-    protected boolean connectsByAddresses() {
-      return connect() == ConnectMode.CONTROL;
-    }
-
-    @Override
-    protected InetAddress localAddress() {
-      return deviceAddress();
-    }
-
-    @Override
-    protected Set<Deviation> deviations() {
-      return deviationsOfTheDevice();
+    protected Subject subject() {
+      return device();
     }
   }
 }
