@@ -13,11 +13,14 @@ import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +40,7 @@ import picocli.CommandLine.Option;
 public final class RegistrationCommand implements Callable<Integer> {
   private static final int[] SIZES_MIB = {1, 16, 256};
   private static final int PARTITIONS = 200;
-  private static final int WARM_UP = 100;
+  private static final Path DROP_CACHES = Path.of("/proc/sys/vm/drop_caches");
   private static final long[] MAP_ID = {0};
   private static final RegistryLimits LIMITS = new RegistryLimits(1L << 34, 10_000, 60_000, false);
 
@@ -50,8 +53,26 @@ public final class RegistrationCommand implements Callable<Integer> {
   @Option(
       names = "--rounds",
       defaultValue = "50",
-      description = "Registrations of each size (default: ${DEFAULT-VALUE})")
+      description =
+          "Registrations of each size, after as many that do not count (default: ${DEFAULT-VALUE})")
   private int rounds;
+
+  @Option(
+      names = "--provider",
+      defaultValue = SoftProvider.NAME,
+      description = "soft or verbs (default: ${DEFAULT-VALUE})")
+  private String provider;
+
+  @Option(
+      names = "--mode",
+      defaultValue = "AUTO",
+      description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})")
+  private RegistrationMode mode;
+
+  @Option(
+      names = "--cold",
+      description = "Empty the machine's page cache before each registration, as root")
+  private boolean cold;
 
   @Mixin private FigureOutput output;
 
@@ -67,7 +88,11 @@ public final class RegistrationCommand implements Callable<Integer> {
         RunDirectory.create(Installation.fromEnvironment().data().resolve("registration"));
     List<Figure> figures = new ArrayList<>();
     try (Device device =
-        new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress())) {
+        Providers.open(
+            provider,
+            InetAddress.getLoopbackAddress(),
+            VerbsOptions.DEFAULT,
+            SoftOptions.DEFAULT)) {
       List<MapOutputRegistry> registries = new ArrayList<>();
       for (int sizeMib : SIZES_MIB) {
         registries.add(registry(device, sizeMib, directory));
@@ -85,12 +110,12 @@ public final class RegistrationCommand implements Callable<Integer> {
   }
 
   /** All of whose map outputs are of one size. */
-  private static MapOutputRegistry registry(Device device, int sizeMib, Path directory)
+  private MapOutputRegistry registry(Device device, int sizeMib, Path directory)
       throws IOException {
     ProtectionDomain domain = device.allocateProtectionDomain();
     return new MapOutputRegistry(
         domain,
-        LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory)),
+        LocalDirectories.probe(domain, mode, List.of(directory)),
         SampleMapOutput.write(directory, (long) sizeMib << 20, PARTITIONS),
         LIMITS,
         new Unpublished(),
@@ -107,13 +132,16 @@ public final class RegistrationCommand implements Callable<Integer> {
   }
 
   private double[][] measure(List<MapOutputRegistry> registries)
-      throws ExecutionException, InterruptedException {
+      throws ExecutionException, InterruptedException, IOException {
     double[][] micros = new double[registries.size()][rounds];
-    for (int shuffle = 0; shuffle < WARM_UP + rounds; shuffle++) {
+    for (int shuffle = 0; shuffle < 2 * rounds; shuffle++) {
       for (int i = 0; i < registries.size(); i++) {
+        if (cold) {
+          Files.writeString(DROP_CACHES, "1");
+        }
         long nanos = register(registries.get(i), shuffle);
-        if (shuffle >= WARM_UP) {
-          micros[i][shuffle - WARM_UP] = nanos / 1e3;
+        if (shuffle >= rounds) {
+          micros[i][shuffle - rounds] = nanos / 1e3;
         }
       }
     }
