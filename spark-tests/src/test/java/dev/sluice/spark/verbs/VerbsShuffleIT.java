@@ -6,6 +6,7 @@ import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import dev.sluice.spark.scenarios.LocalCluster;
 import dev.sluice.spark.scenarios.PathAssert;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,9 +44,10 @@ final class VerbsShuffleIT {
   void everyRemoteBlockIsReadAndTheKernelHasSeenIt() throws Exception {
     long packets = RdmaResources.receivedPackets();
     try (LocalCluster cluster = VerbsCluster.start()) {
-      shuffle(cluster);
+      JavaPairRDD<Integer, byte[]> kept = shuffle(cluster);
       PathAssert.allRead(cluster);
       RdmaResources during = RdmaResources.now();
+      Reference.reachabilityFence(kept); // else Spark may remove the shuffle before
       // One to READ by and one to be READ from, for each executor that had something to READ.
       assertThat(during.count("qp") - before.count("qp")).isIn(2, 4);
       // Map outputs are on both; each has its file, and partition tables.
@@ -60,8 +62,9 @@ final class VerbsShuffleIT {
   @Test
   void regionsGoWithTheirShuffle() throws Exception {
     try (LocalCluster cluster = VerbsCluster.start()) {
-      shuffle(cluster);
+      JavaPairRDD<Integer, byte[]> kept = shuffle(cluster);
       int during = RdmaResources.now().count("mr");
+      Reference.reachabilityFence(kept); // else Spark may remove the shuffle before
       cluster.context().sc().cleaner().get().doCleanupShuffle(0, true);
       assertThat(during - RdmaResources.now().count("mr")).isGreaterThanOrEqualTo(DATA.maps());
       shuffle(cluster);
@@ -126,9 +129,10 @@ final class VerbsShuffleIT {
     }
   }
 
-  private static void shuffle(LocalCluster cluster) {
-    assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), PARTITIONS)))
-        .isEqualTo(DATA.answer());
+  private static JavaPairRDD<Integer, byte[]> shuffle(LocalCluster cluster) {
+    JavaPairRDD<Integer, byte[]> repartitioned = DATA.repartitioned(cluster.context(), PARTITIONS);
+    assertThat(KnownShuffle.answerOf(repartitioned)).isEqualTo(DATA.answer());
+    return repartitioned;
   }
 
   private static Set<Long> executors(LocalCluster cluster) {
