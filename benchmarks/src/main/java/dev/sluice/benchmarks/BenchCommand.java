@@ -30,6 +30,7 @@ public final class BenchCommand {
     command.addSubcommand(new RegistrationCommand(out));
     command.addSubcommand(new PublishCommand(out));
     command.addSubcommand(new ChecksumCommand(out));
+    command.addSubcommand(new PostPollCommand(out));
     command.addSubcommand(new VerbsReadCommand(out));
     command.setOut(new PrintWriter(out, true));
     System.exit(command.execute(arguments));

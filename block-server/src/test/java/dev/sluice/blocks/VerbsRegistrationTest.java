@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
@@ -20,7 +21,8 @@ class VerbsRegistrationTest extends RegistrationContract {
   @Override
   Device openDevice() throws IOException {
     assumeThat(DEVICES).as("RDMA devices").isNotEmptyDirectory();
-    return Providers.open("verbs", InetAddress.getLocalHost(), SoftOptions.DEFAULT);
+    return Providers.open(
+        "verbs", InetAddress.getLocalHost(), VerbsOptions.DEFAULT, SoftOptions.DEFAULT);
   }
 
   @Override

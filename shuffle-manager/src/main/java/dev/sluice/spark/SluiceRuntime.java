@@ -140,7 +140,7 @@ final class SluiceRuntime implements AutoCloseable {
         Providers.open(
             conf.provider(),
             InetAddress.getByName(env.host()),
-            conf.verbsOptions().withSpread(env.executorId().hashCode()),
+            conf.verbsOptions(env.executorId()),
             SoftOptions.DEFAULT.withFaults(conf.softFaults()));
     RdmaEndpoint endpoint = open(device, servers);
     Publisher publisher = new Publisher(env.driver());

@@ -61,11 +61,6 @@ public final class DeviceFilter {
         || entries.stream().anyMatch(entry -> entry.matches(device, port, exact)) != excluding;
   }
 
-  /** Whether it says anything of ports. */
-  boolean isAny() {
-    return entries.isEmpty();
-  }
-
   /** As it was written. */
   @Override
   public String toString() {

@@ -11,10 +11,10 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * Chooses the port to use of those that are active. Whoever names devices says that they all lead
- * to the peers, so that processes spread over them. Otherwise a second port may belong to another
- * network: then it is the one with the local address, else one that shares a network device with
- * it, else the first.
+ * Chooses the port to use of those that are active and that the options allow: the one with the
+ * local address, else one that shares a network device with it, else the first. Where processes are
+ * to spread, each takes another one: only whoever configures that can know that they all lead to
+ * the same network.
  */
 final class PortChooser {
   /** DSCP 26, which common recipes for lossless Ethernet put into a class of its own; ECN on. */
@@ -57,9 +57,9 @@ final class PortChooser {
           "no RDMA port can be used: "
               + (skipped.isEmpty() ? "there is none" : String.join("; ", skipped)));
     }
-    return options.devices().isAny()
+    return options.spread() == VerbsOptions.AUTO
         ? nearest(usable)
-        : usable.get(Math.floorMod(options.spread(), usable.size()));
+        : usable.get(options.spread() % usable.size());
   }
 
   private ChosenPort nearest(List<ChosenPort> usable) {

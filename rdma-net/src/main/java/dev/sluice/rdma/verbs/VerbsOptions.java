@@ -17,8 +17,9 @@ import java.util.Objects;
  * @param hopLimit GRH hop limit
  * @param registeredBytes what this process will register at most: where it may not lock so much
  *     memory, verbs are unavailable; 0 where that is not known
- * @param spread a number that differs between the processes of a machine: which of the ports that
- *     {@code devices} names
+ * @param connect how queue pairs are connected
+ * @param spread a number that differs between the processes of a machine, so that they take the
+ *     ports in turn, all of which must reach their peers; {@link #AUTO} for the nearest port
  * @param leaks knows what is open
  */
 public record VerbsOptions(
@@ -30,6 +31,7 @@ public record VerbsOptions(
     int pathMtu,
     int hopLimit,
     long registeredBytes,
+    ConnectMode connect,
     int spread,
     LeakTracker leaks) {
 
@@ -46,7 +48,8 @@ public record VerbsOptions(
           AUTO,
           255,
           0,
-          0,
+          ConnectMode.CONTROL,
+          AUTO,
           LeakTracker.counting());
 
   public VerbsOptions {
@@ -59,21 +62,27 @@ public record VerbsOptions(
     GidPolicy.checkRange("pKey", pKey, AUTO, 0xFFFF);
     GidPolicy.checkRange("pathMtu", pathMtu, AUTO, 4096);
     GidPolicy.checkRange("hopLimit", hopLimit, 1, 255);
+    GidPolicy.checkRange("spread", spread, AUTO, Integer.MAX_VALUE);
   }
 
   public VerbsOptions withDevices(DeviceFilter filter) {
-    return with(filter, spread, leaks);
+    return with(filter, connect, spread, leaks);
+  }
+
+  public VerbsOptions withConnect(ConnectMode mode) {
+    return with(devices, mode, spread, leaks);
   }
 
   public VerbsOptions withSpread(int number) {
-    return with(devices, number, leaks);
+    return with(devices, connect, number, leaks);
   }
 
   public VerbsOptions withLeaks(LeakTracker tracker) {
-    return with(devices, spread, tracker);
+    return with(devices, connect, spread, tracker);
   }
 
-  private VerbsOptions with(DeviceFilter filter, int number, LeakTracker tracker) {
+  private VerbsOptions with(
+      DeviceFilter filter, ConnectMode mode, int number, LeakTracker tracker) {
     return new VerbsOptions(
         filter,
         gid,
@@ -83,6 +92,7 @@ public record VerbsOptions(
         pathMtu,
         hopLimit,
         registeredBytes,
+        mode,
         number,
         tracker);
   }

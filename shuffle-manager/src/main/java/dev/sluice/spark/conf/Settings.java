@@ -187,8 +187,9 @@ final class Settings {
           new Type<>("ports such as mlx5_0:1,mlx5_1 or ^mlx5_2 or =mlx5_0", DeviceFilter::parse),
           "`NCCL_IB_HCA` or `UCX_NET_DEVICES` of the environment, else all",
           "Ports that verbs may use, by the beginnings of their devices' names; `=` in front wants"
-              + " whole names, `^` all ports but these. Executors spread over those of them that are"
-              + " active. With all, the port with the executor's own address is preferred.");
+              + " whole names, `^` all ports but these. Set here, executors spread over those of"
+              + " them that are active; else the port with the executor's own address is"
+              + " preferred.");
 
   static final Setting<Integer> GID_INDEX =
       derived(

@@ -11,6 +11,7 @@ import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.read.ReadOptions;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Map;
 import org.apache.spark.SparkConf;
 
 /**
@@ -107,6 +108,16 @@ public final class SluiceConf {
     return Settings.TESTING_REFUSE_NETTY.get(conf);
   }
 
+  /**
+   * How an executor opens its device by verbs: where the configuration itself names ports, which
+   * says that they reach each other, executors spread over them.
+   */
+  public VerbsOptions verbsOptions(String executorId) {
+    return Settings.DEVICES.get(conf) == null
+        ? verbsOptions()
+        : verbsOptions().withSpread(executorId.hashCode() & Integer.MAX_VALUE);
+  }
+
   /** How the verbs provider opens its device; other RDMA software's variables count here. */
   public VerbsOptions verbsOptions() {
     return new VerbsOptions(
@@ -125,8 +136,9 @@ public final class SluiceConf {
         value(Settings.PKEY),
         value(Settings.PATH_MTU),
         value(Settings.HOP_LIMIT),
-        plaintextForbidden() ? buffersMaxBytes : registrationMaxBytes + buffersMaxBytes,
-        0,
+        lockedBytes(),
+        value(Settings.CONNECT),
+        VerbsOptions.AUTO,
         LeakTracker.counting());
   }
 

@@ -181,12 +181,11 @@ public final class IbvContext extends NativeObject {
     if (FileDescriptors.awaitReadable(timeoutMs, asyncFd()) == 0) {
       return Optional.empty();
     }
-    // The event may have gone with the object that it was about: then there is nothing to wait for.
     FileDescriptors.setNonBlocking(asyncFd());
     try {
       return Optional.of(IbvAsyncEvent.get(this));
     } catch (VerbsException e) {
-      if (e.errno() == VerbsException.EAGAIN) {
+      if (e.errno() == EAGAIN) {
         return Optional.empty();
       }
       throw e;

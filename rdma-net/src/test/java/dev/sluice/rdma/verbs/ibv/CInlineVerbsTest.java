@@ -126,9 +126,9 @@ class CInlineVerbsTest {
   @Test
   void completionsOfADeviceInJava() throws Exception {
     for (int number = 0; number < 24; number++) {
-      device.completions.add(Completion.numbered(number));
+      device.completions.add(RawCompletion.numbered(number));
       assertThat(c("c_poll_cq", cq.pointer(), completion)).isEqualTo(1);
-      assertThat(completion.toArray(JAVA_LONG)).isEqualTo(numbers(Completion.numbered(number)));
+      assertThat(completion.toArray(JAVA_LONG)).isEqualTo(numbers(RawCompletion.numbered(number)));
     }
     assertThat(c("c_poll_cq", cq.pointer(), completion)).isZero();
     device.result = -1;
@@ -141,11 +141,11 @@ class CInlineVerbsTest {
     IbvCq polled = new IbvCq(device.context(), cq.pointer(), null);
     IbvWcArray array = new IbvWcArray(device.arena(), 3);
     for (int number = 0; number < 24; number++) {
-      Completion expected = Completion.numbered(number);
+      RawCompletion expected = RawCompletion.numbered(number);
       completion.copyFrom(MemorySegment.ofArray(numbers(expected)));
       c("c_complete", completion);
       assertThat(polled.poll(array)).isEqualTo(3);
-      assertThat(Stream.of(0, 1, 2).map(i -> Completion.read(array, i))).containsOnly(expected);
+      assertThat(Stream.of(0, 1, 2).map(i -> RawCompletion.read(array, i))).containsOnly(expected);
     }
   }
 
@@ -218,7 +218,7 @@ class CInlineVerbsTest {
     return verbs.call(function, arguments);
   }
 
-  private static long[] numbers(Completion c) {
+  private static long[] numbers(RawCompletion c) {
     return new long[] {
       c.wrId(),
       c.status(),

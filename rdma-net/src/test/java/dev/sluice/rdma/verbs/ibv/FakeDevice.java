@@ -67,7 +67,7 @@ final class FakeDevice implements AutoCloseable {
   final List<PostedRecv> srqRecvs = new ArrayList<>();
 
   /** What a poll gives out. */
-  final Deque<Completion> completions = new ArrayDeque<>();
+  final Deque<RawCompletion> completions = new ArrayDeque<>();
 
   /** Each other call, with its arguments. */
   final List<Call> calls = new ArrayList<>();
@@ -205,7 +205,7 @@ final class FakeDevice implements AutoCloseable {
     }
     int count = Math.min(entries, completions.size());
     for (int i = 0; i < count; i++) {
-      completions.remove().write(at(wc + i * Completion.SIZE, Completion.SIZE));
+      completions.remove().write(at(wc + i * RawCompletion.SIZE, RawCompletion.SIZE));
     }
     return count;
   }

@@ -249,9 +249,9 @@ class FakeVerbsContextTest {
     device.completions.addAll(completions);
     IbvWcArray array = new IbvWcArray(device.arena(), 3);
     assertThat(cq.poll(array, 1)).isEqualTo(1);
-    assertThat(Completion.read(array, 0)).isEqualTo(completions.get(0));
+    assertThat(RawCompletion.read(array, 0)).isEqualTo(completions.get(0));
     assertThat(cq.poll(array, 100)).isEqualTo(3);
-    assertThat(IntStream.range(0, 3).mapToObj(i -> Completion.read(array, i)))
+    assertThat(IntStream.range(0, 3).mapToObj(i -> RawCompletion.read(array, i)))
         .isEqualTo(completions.subList(1, 4));
     assertThat(cq.poll(array)).isEqualTo(1);
     assertThat(cq.poll(array)).isZero();
@@ -269,7 +269,7 @@ class FakeVerbsContextTest {
   @ParameterizedTest
   @EnumSource
   void everyStatusIsKnown(IbvWcStatus status) throws Exception {
-    device.completions.add(new Completion(1, status.value(), 0, 0, 0, 0, 0, 0, 0));
+    device.completions.add(new RawCompletion(1, status.value(), 0, 0, 0, 0, 0, 0, 0));
     IbvWcArray array = new IbvWcArray(device.arena(), 1);
     cq.poll(array);
     assertThat(array.status(0)).isEqualTo(status);
@@ -277,7 +277,7 @@ class FakeVerbsContextTest {
 
   @Test
   void aStatusThatIsNotKnownIsAGeneralError() throws Exception {
-    device.completions.add(new Completion(1, 99, 0, 0, 0, 0, 0, 0, 0));
+    device.completions.add(new RawCompletion(1, 99, 0, 0, 0, 0, 0, 0, 0));
     IbvWcArray array = new IbvWcArray(device.arena(), 1);
     cq.poll(array);
     assertThat(array.status(0)).isEqualTo(IbvWcStatus.GENERAL_ERR);
@@ -285,7 +285,7 @@ class FakeVerbsContextTest {
 
   @Test
   void immediateDataArriveAsTheyWereGiven() throws Exception {
-    device.completions.add(new Completion(1, 0, 129, 0, 0, 0x04030201, 0, 0, 2));
+    device.completions.add(new RawCompletion(1, 0, 129, 0, 0, 0x04030201, 0, 0, 2));
     IbvWcArray array = new IbvWcArray(device.arena(), 1);
     cq.poll(array);
     assertThat(array.opcode(0)).isEqualTo(IbvWcOpcode.RECV_RDMA_WITH_IMM);
