@@ -9,6 +9,12 @@ import picocli.CommandLine.Option;
 
 /** Options and output that the commands for single figures share. */
 public final class FigureOutput {
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this and exit")
+  private boolean help;
+
   @Option(names = "--json", paramLabel = "FILE", description = "Write the figures there too")
   private Path json;
 

@@ -38,12 +38,6 @@ public final class PostPollCommand implements Callable<Integer> {
   private static final int WARM_UP_ROUNDS = 300;
 
   @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this and exit")
-  private boolean help;
-
-  @Option(
       names = "--rounds",
       defaultValue = "1001",
       description = "Measurements of each (default: ${DEFAULT-VALUE})")

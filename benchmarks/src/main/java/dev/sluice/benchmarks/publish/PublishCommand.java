@@ -35,12 +35,6 @@ public final class PublishCommand implements Callable<Integer> {
   private static final int WARM_UP = 2;
 
   @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this and exit")
-  private boolean help;
-
-  @Option(
       names = "--maps",
       defaultValue = "400",
       description = "Map tasks of a stage (default: ${DEFAULT-VALUE})")

@@ -21,12 +21,6 @@ public final class ReadCommand implements Callable<Integer> {
   private static final int WARM_UP_ROUNDS = 2;
 
   @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this and exit")
-  private boolean help;
-
-  @Option(
       names = "--rounds",
       defaultValue = "9",
       description = "Measurements of each (default: ${DEFAULT-VALUE})")

@@ -45,12 +45,6 @@ public final class RegistrationCommand implements Callable<Integer> {
   private static final RegistryLimits LIMITS = new RegistryLimits(1L << 34, 10_000, 60_000, false);
 
   @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this and exit")
-  private boolean help;
-
-  @Option(
       names = "--rounds",
       defaultValue = "50",
       description =

@@ -25,12 +25,6 @@ import picocli.CommandLine.Option;
     })
 public final class VerbsReadCommand implements Callable<Integer> {
   @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this and exit")
-  private boolean help;
-
-  @Option(
       names = "--rounds",
       defaultValue = "7",
       description = "Measurements of each (default: ${DEFAULT-VALUE})")
