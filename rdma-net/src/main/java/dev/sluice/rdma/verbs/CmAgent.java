@@ -40,6 +40,7 @@ final class CmAgent {
   private static final Logger LOG = LoggerFactory.getLogger(CmAgent.class);
   private static final int BACKLOG = 1024;
   private static final long MAX_WAIT_MS = 60_000;
+  private static final long REFUSALS_TOLD_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final SecureRandom random = new SecureRandom();
   private final RdmaEventChannel channel;
@@ -52,6 +53,10 @@ final class CmAgent {
 
   /** What other threads want of this one; null once it has ended. */
   private Queue<Runnable> tasks = new ArrayDeque<>();
+
+  // Of the agent's thread.
+  private long refusals;
+  private long refusalToldNanos;
 
   private volatile boolean stopping;
 
@@ -263,12 +268,23 @@ final class CmAgent {
         handshake.requested(request.id(), request.connParam().qpNum(), token);
         return;
       }
-      LOG.warn(
-          "A request from {} is for no queue pair of this process", request.id().peerAddress());
+      tellRefusal(request.id(), "for no queue pair of this process");
     } catch (VerbsException e) {
-      LOG.warn("A request from {}: {}", request.id().peerAddress(), e.getMessage());
+      tellRefusal(request.id(), e.getMessage());
     }
     refuse(request.id());
+  }
+
+  /** Anyone on the network can send requests, and none is to fill the log with them. */
+  private void tellRefusal(RdmaCmId id, String why) {
+    refusals++;
+    long now = System.nanoTime();
+    if (refusals > 1 && now - refusalToldNanos < REFUSALS_TOLD_EVERY_NANOS) {
+      LOG.debug("A request from {} is refused: {}", id.peerAddress(), why);
+      return;
+    }
+    refusalToldNanos = now;
+    LOG.warn("A request from {} is refused: {} ({} so far)", id.peerAddress(), why, refusals);
   }
 
   private static void refuse(RdmaCmId id) {
