@@ -96,6 +96,10 @@ final class RpingConnection {
     return pd.regMr(memory, IbvAccess.LOCAL_WRITE | IbvAccess.REMOTE_READ | IbvAccess.REMOTE_WRITE);
   }
 
+  /**
+   * Sends a message. A peer that has what it wanted may disconnect before the SEND is seen to be
+   * acknowledged, which {@link #receive} then tells.
+   */
   void send(RpingAdvertisement message) throws IOException {
     outgoingBytes.copyFrom(MemorySegment.ofArray(message.toWire()));
     sends.clear();
@@ -115,16 +119,19 @@ final class RpingConnection {
         .add(TRANSFER, opcode, IbvSendFlags.SIGNALED)
         .sge(local.address(), bytes, local.lkey())
         .rdma(remote.address(), remote.rkey());
-    finish(opcode.toString());
+    if (!finish(opcode.toString())) {
+      throw new IOException("the peer disconnected before the end of " + opcode);
+    }
   }
 
-  private void finish(String operation) throws IOException {
+  /** False when the peer disconnected before the completion came. */
+  private boolean finish(String operation) throws IOException {
     qp.postSend(sends);
-    while (awaitCompletion(operation) != TRANSFER) {
-      if (disconnected) {
-        throw new IOException("the peer disconnected before the end of " + operation);
-      }
+    long completed = awaitCompletion(operation);
+    while (completed == MESSAGE) {
+      completed = awaitCompletion(operation);
     }
+    return completed == TRANSFER;
   }
 
   /**
