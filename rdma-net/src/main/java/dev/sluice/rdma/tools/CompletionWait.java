@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 
 /**
- * Waits for completions of one queue, by polling all the time or by sleeping until there is an
- * event. One thread; the completions are valid until its next call. Polling allocates nothing.
+ * Waits for completions of one queue, by polling or by sleeping until there is an event. One
+ * thread; the completions are valid until its next call. Polling allocates nothing.
  */
 final class CompletionWait {
   /** Completions that one poll takes. */
@@ -19,6 +19,10 @@ final class CompletionWait {
   /** Empty polls after which to look at the clock, which may cost a hundred polls. */
   private static final int POLLS_PER_CLOCK = 1 << 16;
 
+  /** Empty polls after which to yield: a microsecond or less of them. */
+  private static final int POLLS_PER_YIELD = 32;
+
+  private final CompletionMode mode;
   private final IbvCompChannel channel;
   private final IbvCq cq;
   private final IbvWcArray completions;
@@ -27,12 +31,13 @@ final class CompletionWait {
 
   /**
    * @param entries of the completion queue
-   * @param events whether to sleep
    */
-  CompletionWait(IbvContext context, Arena arena, int entries, boolean events, Deadline deadline)
+  CompletionWait(
+      IbvContext context, Arena arena, int entries, CompletionMode mode, Deadline deadline)
       throws IOException {
     this.deadline = deadline;
-    channel = events ? context.createCompChannel() : null;
+    this.mode = mode;
+    channel = mode == CompletionMode.EVENTS ? context.createCompChannel() : null;
     cq = context.createCq(entries, channel, 0);
     completions = new IbvWcArray(arena, BATCH);
   }
@@ -87,6 +92,9 @@ final class CompletionWait {
         return count;
       }
       spinOnce(awaited);
+      if (mode == CompletionMode.YIELD && spins % POLLS_PER_YIELD == 0) {
+        Thread.yield();
+      }
     }
   }
 

@@ -58,7 +58,7 @@ final class PerfEndpoint {
     this.parameters = parameters;
     int depth = parameters.depth();
     completions =
-        new CompletionWait(port.context(), arena, 2 * depth, parameters.events(), deadline);
+        new CompletionWait(port.context(), arena, 2 * depth, parameters.completionMode(), deadline);
     outgoing = arena.allocate(parameters.size(), PAGE);
     incoming = arena.allocate(parameters.size(), PAGE);
     IbvPd pd = port.context().allocPd();

@@ -40,6 +40,14 @@ record PerfParameters(
     LAT
   }
 
+  /** The bandwidth's poller has requests queued while it yields; latency is what yielding costs. */
+  CompletionMode completionMode() {
+    if (events) {
+      return CompletionMode.EVENTS;
+    }
+    return test == Test.BW ? CompletionMode.YIELD : CompletionMode.SPIN;
+  }
+
   byte[] toWire() {
     return ByteBuffer.allocate(WIRE_LENGTH)
         .putInt(MAGIC)

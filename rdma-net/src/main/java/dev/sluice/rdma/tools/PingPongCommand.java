@@ -92,7 +92,12 @@ final class PingPongCommand implements Callable<Integer> {
       PingPongSettings settings = settings(port);
       int entries = settings.rxDepth() + settings.queuePairs();
       CompletionWait completions =
-          new CompletionWait(port.context(), arena, entries, events, tcp.deadline());
+          new CompletionWait(
+              port.context(),
+              arena,
+              entries,
+              events ? CompletionMode.EVENTS : CompletionMode.SPIN,
+              tcp.deadline());
       PingPongEndpoint endpoint = new PingPongEndpoint(port, arena, completions.cq(), settings);
       PingPong game = new PingPong(endpoint, settings, completions, check);
       game.postReceives();

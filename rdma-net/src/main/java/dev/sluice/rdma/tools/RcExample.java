@@ -42,7 +42,7 @@ final class RcExample {
   RcExample(LocalPort port, Arena arena, Rendezvous peer, Deadline deadline) throws IOException {
     this.port = port;
     this.peer = peer;
-    completions = new CompletionWait(port.context(), arena, 1, false, deadline);
+    completions = new CompletionWait(port.context(), arena, 1, CompletionMode.SPIN, deadline);
     buffer = arena.allocate(SIZE);
     int access = IbvAccess.LOCAL_WRITE | IbvAccess.REMOTE_READ | IbvAccess.REMOTE_WRITE;
     IbvPd pd = port.context().allocPd();
