@@ -16,9 +16,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * Registration on demand: regions whose pages are not pinned, where the device has it.
  *
- * <p>rxe of kernels 7.2 and 7.3 finds the page of an address and forgets where in the page the
- * address is, so that it reads and writes other bytes than it was told to. It is right for packets
- * that begin with a page and fill it, which these tests therefore use; one test shows the others.
+ * <p>rxe of kernels 7.2 and 7.3, but for the test bed's, which has a patch, finds the page of an
+ * address and forgets where in the page the address is, so that it reads and writes other bytes
+ * than it was told to. It is right for packets that begin with a page and fill it, which these
+ * tests therefore use; one test shows the others.
  */
 @NeedsRdmaDevice
 class IbvOdpTest extends IbvTestCase {
