@@ -38,16 +38,18 @@ need_packages() {
   rm -f "$log"
 }
 
-# Makes a view of Debian's backports, which have the newest kernels, in a folder of its own: the
-# machine's own package lists stay as they are. Then: apt_view_get FOLDER download PACKAGE
+newest_suite=trixie-backports
+
+# Makes a view of a suite of Debian, by default of the one with the newest kernels, in a folder of its
+# own: the machine's own package lists stay as they are. Then: apt_view_get FOLDER download PACKAGE
 make_apt_view() {
-  local folder=$1 mirror
+  local folder=$1 suite=${2:-$newest_suite} mirror
   need_packages debian-archive-keyring
   mkdir -p "$folder"/{lists/partial,archives/partial}
   mirror=$(find /etc/apt -maxdepth 2 \( -name '*.list' -o -name '*.sources' \) -exec grep -hv '^#' {} + |
     grep -oE 'https?://[^ ]+/debian/?( |$)' | head -n 1 || true)
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
-    "${mirror:-http://deb.debian.org/debian} trixie-backports main" >"$folder/sources.list"
+    "${mirror:-http://deb.debian.org/debian} $suite main" >"$folder/sources.list"
   cat >"$folder/apt.conf" <<END
 Dir::Etc::sourcelist "$folder/sources.list";
 Dir::Etc::sourceparts "-";
@@ -69,17 +71,18 @@ apt_view_cache() {
   apt-cache -c "$1/apt.conf" "${@:2}"
 }
 
-# The folder of the cache with the newest kernel of a kind (uml, qemu) that was made from these files;
-# makes one if there is none.
+# The folder of the cache with the newest kernel of a kind (uml, qemu) that was made from a suite of
+# Debian and these files; makes one if there is none: cached_kernel KIND SUITE FILE...
 cached_kernel() {
-  local kind=$1 key
-  key=$(cat "${@:2}" | sha256sum | cut -c1-12)
+  local kind=$1 suite=$2 key
+  key=$(cat "${@:3}" | sha256sum | cut -c1-12)
+  [[ $suite == "$newest_suite" ]] || key+=-$suite
   newest_kernel "$kind" "$key" && return
   mkdir -p "$cache"
   # Whoever waits here for another's build finds it afterwards.
   (
     flock --nonblock 9 || { say "waiting for another build of the same kind" && flock 9; }
-    newest_kernel "$kind" "$key" >/dev/null || "$testbed/$kind/build" "$key" >&2
+    newest_kernel "$kind" "$key" >/dev/null || "$testbed/$kind/build" "$key" "$suite" >&2
   ) 9>"$cache/$kind.lock"
   newest_kernel "$kind" "$key"
 }

@@ -5,7 +5,7 @@
 prepare_qemu() {
   local folder i
   need_packages qemu-system-x86
-  folder=$(cached_kernel qemu "$testbed/guest/qemu-init" "$testbed/qemu/modules")
+  folder=$(cached_kernel qemu "$suite" "$testbed/guest/qemu-init" "$testbed/qemu/modules")
   guest=(qemu-system-x86_64 -machine q35 -smp "$cpus" -m "$memory" -nodefaults -no-user-config
     -display none -monitor none -no-reboot -serial stdio
     -kernel "$folder/vmlinuz" -initrd "$folder/initrd"

@@ -3,7 +3,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 
 uml_kernel() {
-  cached_kernel uml "$testbed"/uml/config "$testbed"/uml/patches/*.patch
+  cached_kernel uml "$newest_suite" "$testbed"/uml/config "$testbed"/uml/patches/*.patch
 }
 
 # Sets guest and boot_seconds.
