@@ -12,9 +12,10 @@ import java.util.Queue;
  * thread only; {@link Connections} creates and closes it.
  *
  * <p>A work request's id is the connection's id in the upper half and its sequence number in the
- * lower. The last work request of a read and the last of a chain are signaled; work requests
- * complete in order, so a completion retires all up to its sequence number, and after an error the
- * queue pair is drained when all have been retired.
+ * lower. Signaled are the last work request of a read, the last of a chain, and enough between that
+ * a long read is posted on while half of the queue is under way. Work requests complete in order,
+ * so a completion retires all up to its sequence number, and after an error the queue pair is
+ * drained when all have been retired.
  */
 final class Connection {
   enum State {
@@ -33,6 +34,10 @@ final class Connection {
   private final QueuePair queuePair;
   private final int maxReadBytes;
   private final PendingRead[] ring;
+
+  /** Unsignaled work requests in a row at most: half of the ring, with the signaled one. */
+  private final int maxSilent;
+
   private final List<SendWorkRequest> chain;
   private long head; // sequence number of the oldest outstanding work request
   private long tail; // sequence number of the next work request
@@ -46,6 +51,7 @@ final class Connection {
     this.queuePair = queuePair;
     this.maxReadBytes = maxReadBytes;
     this.ring = new PendingRead[depth];
+    this.maxSilent = Math.max(0, depth / 2 - 1);
     this.chain = new ArrayList<>(depth);
     this.lastUsedNanos = nowNanos;
   }
@@ -109,6 +115,7 @@ final class Connection {
   int post(Queue<PendingRead> waiting, int limit) throws PostException {
     chain.clear();
     int room = Math.min(limit, ring.length - outstanding());
+    int silent = 0;
     while (chain.size() < room && !waiting.isEmpty()) {
       PendingRead read = waiting.peek();
       if (read.isAnswered()) {
@@ -116,7 +123,9 @@ final class Connection {
         continue;
       }
       while (chain.size() < room && read.hasMore()) {
-        boolean signaled = chain.size() + 1 == room || read.isLast(maxReadBytes);
+        boolean signaled =
+            chain.size() + 1 == room || read.isLast(maxReadBytes) || silent == maxSilent;
+        silent = signaled ? 0 : silent + 1;
         ring[slot(tail)] = read;
         chain.add(read.next(this, wrId(tail), signaled, maxReadBytes));
         tail++;

@@ -72,6 +72,23 @@ class ReadEngineTest extends ReadEngineTestCase {
   }
 
   @Test
+  void aLongReadIsPostedOnWhileHalfOfTheSendQueueIsUnderWay() {
+    TestRead large = read("a", 16 * 4096);
+    harness.run();
+    assertThat(queuePair(0).chains.getFirst())
+        .extracting(wr -> wr.flags().contains(SendFlag.SIGNALED))
+        .containsExactly(false, false, false, true, false, false, false, true);
+    queuePair(0).succeed(4);
+    harness.run();
+    assertThat(queuePair(0).outstanding).hasSize(8);
+    queuePair(0).succeedAll();
+    harness.run();
+    queuePair(0).succeedAll();
+    harness.run();
+    large.assertSucceeded();
+  }
+
+  @Test
   void theCompletionQueueIsNeverOverrunAndEveryPeerGetsItsTurn() {
     use(EngineHarness.OPTIONS, 4); // the scripted queue pairs assert the bound
     for (int i = 0; i < 10; i++) {
