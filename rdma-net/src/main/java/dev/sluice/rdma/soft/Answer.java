@@ -9,10 +9,10 @@ final class Answer {
   /** Status of a NAK, timer of an RNR_NAK. */
   int code;
 
-  /** Memory that a READ asked for. */
-  long address;
+  /** Memory that a READ asked for; null where it asked for none. */
+  SoftMemoryRegion region;
 
-  int rkey;
+  long address;
 
   /** Bytes of a READ or an atomic; messages of an ACK. */
   int length;
@@ -51,10 +51,10 @@ final class Answer {
     return answer;
   }
 
-  static Answer read(FrameHeader request) {
+  static Answer read(FrameHeader request, SoftMemoryRegion region) {
     Answer answer = new Answer(FrameType.READ_RESPONSE);
+    answer.region = region;
     answer.address = request.address;
-    answer.rkey = request.rkey;
     answer.length = request.length;
     return answer;
   }

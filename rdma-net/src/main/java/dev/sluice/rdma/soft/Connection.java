@@ -30,7 +30,7 @@ final class Connection implements EventLoop.Handler {
   private final SocketChannel channel;
   private final SelectionKey key;
   private final LeakTracker.Handle leak;
-  private final FrameBatch batch = new FrameBatch();
+  private final FrameBatch batch;
   private final FrameHeader header = new FrameHeader();
   private final Payload payload = new Payload();
 
@@ -57,6 +57,7 @@ final class Connection implements EventLoop.Handler {
     this.responder = responder;
     this.loop = loop;
     this.key = key;
+    batch = new FrameBatch(loop.frameBuffers());
     channel = (SocketChannel) key.channel();
     leak = leaks.opened("socket", "of " + queuePair);
   }
@@ -125,10 +126,14 @@ final class Connection implements EventLoop.Handler {
       if (bytes == 0) {
         return;
       }
+      boolean drained = staging.hasRemaining();
       staging.flip();
       if (!draining) {
         parse(staging, now);
         partialHeader.clear().put(staging);
+      }
+      if (drained && !inFrame) {
+        return; // the selector tells of what comes later, for less than a read in vain
       }
     }
   }

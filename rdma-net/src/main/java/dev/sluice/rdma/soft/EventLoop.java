@@ -31,11 +31,12 @@ final class EventLoop implements AutoCloseable {
   static final long NEVER = Long.MAX_VALUE;
 
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
-  private static final int STAGING_BYTES = 64 << 10;
+  private static final int STAGING_BYTES = 256 << 10;
   private static final long CLOSE_TIMEOUT_MS = 10_000;
 
   private final long startNanos = System.nanoTime();
   private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES);
+  private final FrameBuffers frameBuffers = new FrameBuffers();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final AtomicLong nextTimer = new AtomicLong(NEVER);
   private final LongUnaryOperator timer;
@@ -75,6 +76,11 @@ final class EventLoop implements AutoCloseable {
   /** A buffer for whatever the loop's thread receives; empty between two handlers. */
   ByteBuffer staging() {
     return staging;
+  }
+
+  /** Buffers for whatever the loop's connections send. */
+  FrameBuffers frameBuffers() {
+    return frameBuffers;
   }
 
   /** Runs a task on the loop's thread soon. Any thread. */

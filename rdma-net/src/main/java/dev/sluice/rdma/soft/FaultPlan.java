@@ -103,10 +103,11 @@ public final class FaultPlan {
     /**
      * @param length bytes that the request moves
      */
-    synchronized Fault next(long length) {
-      if (rules.isEmpty() || length < minLength) {
-        return Fault.NONE;
-      }
+    Fault next(long length) {
+      return rules.isEmpty() || length < minLength ? Fault.NONE : decide();
+    }
+
+    private synchronized Fault decide() {
       served++;
       Fault result = Fault.NONE;
       // Every rule draws for every request, so that one rule does not change another's decisions.

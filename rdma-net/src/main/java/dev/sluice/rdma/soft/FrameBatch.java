@@ -6,48 +6,88 @@ import java.nio.channels.GatheringByteChannel;
 import java.util.Arrays;
 
 /**
- * Frames on their way to the socket in one gathering write: headers from a buffer of its own,
- * payload straight from registered memory. Guarded by the queue pair's lock.
+ * Frames on their way to the socket in one gathering write: headers and small payloads in a buffer
+ * of their own, larger payloads straight from registered memory. Guarded by the queue pair's lock.
  */
 final class FrameBatch implements BufferSink {
-  private static final int MAX_FRAMES = 64;
+  /** Up to here a copy costs less than another piece of the gathering write. */
+  private static final int MAX_COPIED_BYTES = 4096;
 
-  private final ByteBuffer headers = ByteBuffer.allocateDirect(MAX_FRAMES * FrameHeader.BYTES);
+  /** Stands where the last byte of a copy is to be; the payloads that end in it are not copied. */
+  private static final byte NOT_COPIED = (byte) 0xA5;
+
+  private final FrameBuffers pool;
+
+  /** Headers and copied payloads; null while there is nothing to send. */
+  private ByteBuffer frames;
+
+  /** How much of {@link #frames} is among the buffers. */
+  private int framesTaken;
+
   private ByteBuffer[] buffers = new ByteBuffer[16];
   private SoftMemoryRegion[] regions = new SoftMemoryRegion[16];
   private int first;
   private int end;
-  private int headersTaken;
   private int payloadBytes;
+
+  FrameBatch(FrameBuffers pool) {
+    this.pool = pool;
+  }
 
   /** Whether another frame may be added before the batch is written. */
   boolean hasRoom() {
-    return headers.remaining() >= FrameHeader.BYTES && payloadBytes < FrameHeader.MAX_PAYLOAD_BYTES;
+    return frames == null
+        || frames.remaining() >= FrameHeader.BYTES && payloadBytes < FrameHeader.MAX_PAYLOAD_BYTES;
   }
 
   boolean isEmpty() {
-    return first == end && headers.position() == headersTaken;
+    return frames == null && first == end;
   }
 
   /** Where the next frame's header goes; its payload, if any, is added right after. */
   ByteBuffer header() {
-    return headers;
+    if (frames == null) {
+      frames = pool.take();
+    }
+    return frames;
   }
 
   /** Adds memory of a region; of none where {@code region} is null. */
   @Override
   public void add(ByteBuffer buffer, SoftMemoryRegion region) {
-    takeHeaders();
-    append(buffer, region);
     payloadBytes += buffer.remaining();
+    if (!copy(buffer)) {
+      takeFrames();
+      append(buffer, region);
+    }
   }
 
-  /** Headers that follow one another without payload are one buffer. */
-  private void takeHeaders() {
-    int position = headers.position();
-    if (position > headersTaken) {
-      append(headers.slice(headersTaken, position - headersTaken), null);
-      headersTaken = position;
+  /**
+   * Copies a small payload behind its header. A fault in mapped memory ends the copy early and is
+   * reported at some later time, perhaps after the write; what was not copied to its last byte is
+   * therefore left to the gathering write, in which the kernel notices the fault itself.
+   */
+  private boolean copy(ByteBuffer buffer) {
+    int bytes = buffer.remaining();
+    if (frames == null || bytes == 0 || bytes > Math.min(MAX_COPIED_BYTES, frames.remaining())) {
+      return false;
+    }
+    int start = frames.position();
+    int last = start + bytes - 1;
+    frames.put(last, NOT_COPIED);
+    frames.put(start, buffer, buffer.position(), bytes);
+    if (frames.get(last) == NOT_COPIED) {
+      return false;
+    }
+    frames.position(start + bytes);
+    return true;
+  }
+
+  /** Frames that follow one another in their buffer are one piece. */
+  private void takeFrames() {
+    if (frames != null && frames.position() > framesTaken) {
+      append(frames.slice(framesTaken, frames.position() - framesTaken), null);
+      framesTaken = frames.position();
     }
   }
 
@@ -62,7 +102,7 @@ final class FrameBatch implements BufferSink {
 
   /** Writes what the socket takes; afterwards the batch is empty or the socket is full. */
   void writeTo(GatheringByteChannel channel) throws IOException {
-    takeHeaders();
+    takeFrames();
     channel.write(buffers, first, end - first);
     while (first < end && !buffers[first].hasRemaining()) {
       buffers[first] = null;
@@ -89,8 +129,11 @@ final class FrameBatch implements BufferSink {
     Arrays.fill(regions, first, end, null);
     first = 0;
     end = 0;
-    headers.clear();
-    headersTaken = 0;
+    framesTaken = 0;
     payloadBytes = 0;
+    if (frames != null) {
+      pool.giveBack(frames);
+      frames = null;
+    }
   }
 }

@@ -11,7 +11,8 @@ final class LocalMemory {
   /** Whether all entries lie in regions of the domain that allow the access. */
   static boolean isAccessible(
       SoftProtectionDomain domain, List<ScatterGatherEntry> entries, boolean write) {
-    for (ScatterGatherEntry entry : entries) {
+    for (int i = 0; i < entries.size(); i++) {
+      ScatterGatherEntry entry = entries.get(i);
       if (entry.length() != 0 && find(domain, entry, write) == null) {
         return false;
       }
@@ -33,10 +34,8 @@ final class LocalMemory {
       BufferSink sink) {
     long skip = offset;
     int left = length;
-    for (ScatterGatherEntry entry : entries) {
-      if (left == 0) {
-        break;
-      }
+    for (int i = 0; i < entries.size() && left > 0; i++) {
+      ScatterGatherEntry entry = entries.get(i);
       if (skip >= entry.length()) {
         skip -= entry.length();
         continue;
@@ -66,8 +65,8 @@ final class LocalMemory {
   /** Bytes of the entries together. */
   static long length(List<ScatterGatherEntry> entries) {
     long length = 0;
-    for (ScatterGatherEntry entry : entries) {
-      length += entry.length();
+    for (int i = 0; i < entries.size(); i++) {
+      length += entries.get(i).length();
     }
     return length;
   }

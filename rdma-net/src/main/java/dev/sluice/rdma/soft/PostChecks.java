@@ -15,9 +15,15 @@ import java.util.List;
 final class PostChecks {
   private PostChecks() {}
 
-  /** Checks a work request of the send queue and copies inline data. */
-  static PendingSend prepare(SoftQueuePair queuePair, SendWorkRequest request)
+  /**
+   * Checks a work request of the send queue and copies inline data.
+   *
+   * @param queued places of the send queue that are taken
+   */
+  static PendingSend prepare(
+      SoftQueuePair queuePair, SendWorkRequest request, StateMachine states, int queued)
       throws VerbsException {
+    checkPlace(queuePair, request, states, queued);
     List<ScatterGatherEntry> entries = request.scatterGather();
     QueuePairCapabilities limits = queuePair.capabilities();
     String problem = null;
@@ -51,6 +57,21 @@ final class PostChecks {
         request, inline ? copy(queuePair, request, (int) length) : null, (int) length);
   }
 
+  private static void checkPlace(
+      SoftQueuePair queuePair, SendWorkRequest request, StateMachine states, int queued)
+      throws VerbsException {
+    if (states.isClosed() || states.state() != QueuePairState.RTS && !states.isInError()) {
+      throw new VerbsException(
+          request.opcode().name(),
+          VerbsException.EINVAL,
+          "the queue pair is " + (states.isClosed() ? "closed" : "in " + states.state()));
+    }
+    if (queued == queuePair.capabilities().maxSendWr()) {
+      throw new VerbsException(
+          request.opcode().name(), VerbsException.ENOMEM, "the send queue is full");
+    }
+  }
+
   private static byte[] copy(SoftQueuePair queuePair, SendWorkRequest request, int length)
       throws VerbsException {
     ByteBuffer copy = ByteBuffer.allocate(length);
@@ -64,15 +85,19 @@ final class PostChecks {
 
   /** Checks a work request of the receive queue. */
   static void check(
-      SoftQueuePair queuePair, ReceiveWorkRequest request, boolean closed, int queued, int index)
+      SoftQueuePair queuePair,
+      ReceiveWorkRequest request,
+      StateMachine states,
+      int queued,
+      int index)
       throws PostException {
     QueuePairCapabilities limits = queuePair.capabilities();
     int entries = request.scatterGather().size();
     int errno = VerbsException.EINVAL;
     String problem = null;
-    if (closed) {
+    if (states.isClosed()) {
       problem = "the queue pair is closed";
-    } else if (queuePair.state() == QueuePairState.RESET) {
+    } else if (states.state() == QueuePairState.RESET) {
       problem = "the queue pair is in RESET";
     } else if (entries > limits.maxRecvSge() || hasNegativeLength(request.scatterGather())) {
       problem = entries + " scatter/gather entries of at most " + limits.maxRecvSge();

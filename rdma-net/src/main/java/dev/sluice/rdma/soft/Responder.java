@@ -86,15 +86,20 @@ final class Responder {
   private void read(FrameHeader header, long now) {
     if (!queuePair.allows(AccessFlag.REMOTE_READ) || fetches == maxFetches) {
       nak(WorkCompletionStatus.REM_INV_REQ_ERR);
-    } else if (header.length > 0
-        && find(header.address, header.length, header.rkey, AccessFlag.REMOTE_READ) == null) {
-      nak(WorkCompletionStatus.REM_ACCESS_ERR);
-    } else {
-      Answer answer = Answer.read(header);
-      answer.corrupt = fault.kind() == Fault.Kind.CORRUPT;
-      fetches++;
-      answer(answer, now);
+      return;
     }
+    SoftMemoryRegion region = null;
+    if (header.length > 0) {
+      region = find(header.address, header.length, header.rkey, AccessFlag.REMOTE_READ);
+      if (region == null) {
+        nak(WorkCompletionStatus.REM_ACCESS_ERR);
+        return;
+      }
+    }
+    Answer answer = Answer.read(header, region);
+    answer.corrupt = fault.kind() == Fault.Kind.CORRUPT;
+    fetches++;
+    answer(answer, now);
   }
 
   private void atomic(FrameHeader header, long now) {
@@ -268,14 +273,11 @@ final class Responder {
   private void nextData(Answer answer, FrameBatch batch) {
     int bytes = Math.min(FrameHeader.MAX_PAYLOAD_BYTES, answer.length - answer.sent);
     long address = answer.address + answer.sent;
-    SoftMemoryRegion region = null;
-    if (answer.value == null && bytes > 0) {
-      region = find(address, bytes, answer.rkey, AccessFlag.REMOTE_READ);
-      if (region == null) {
-        answers.clear();
-        nak(WorkCompletionStatus.REM_ACCESS_ERR);
-        return;
-      }
+    SoftMemoryRegion region = answer.region;
+    if (region != null && !region.isOpen()) {
+      answers.clear();
+      nak(WorkCompletionStatus.REM_ACCESS_ERR);
+      return;
     }
     boolean last = answer.sent + bytes == answer.length;
     FrameHeader.encodeAnswer(

@@ -55,7 +55,7 @@ final class SoftCompletionChannel implements CompletionChannel {
     }
   }
 
-  /** Raises an event. Called by a completion queue with its lock held. */
+  /** Raises an event. Called by a completion queue without a lock. */
   void signal() {
     lock.lock();
     try {

@@ -6,11 +6,12 @@ import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.util.ArrayDeque;
+import java.util.List;
 
 /**
  * Completion queue of the software provider. Filled by the event loop and by posting threads with
- * the lock of the completing queue pair held; its own lock is taken inside that one. Closed by its
- * creator, or by its device.
+ * the lock of the completing queue pair held; its own lock is taken inside that one. Events are
+ * raised without either. Closed by its creator, or by its device.
  */
 final class SoftCompletionQueue implements CompletionQueue {
   private enum Armed {
@@ -31,6 +32,9 @@ final class SoftCompletionQueue implements CompletionQueue {
 
   /** So that polling an empty queue, which is done most often, takes no lock. */
   private volatile boolean somethingToReport;
+
+  /** A completion met the armed queue, and the channel has not been told. */
+  private volatile boolean eventDue;
 
   SoftCompletionQueue(
       SoftDevice device, int capacity, SoftCompletionChannel channel, LeakTracker leaks) {
@@ -78,25 +82,43 @@ final class SoftCompletionQueue implements CompletionQueue {
   }
 
   /**
-   * Appends a completion.
+   * Appends completions; {@link #announce} is to follow.
    *
    * @return false when there was no room: the queue is lost, and so is the queue pair
    */
-  synchronized boolean push(Completion completion) {
+  synchronized boolean push(List<Completion> added) {
     if (closed) {
       return true;
     }
-    somethingToReport = true;
-    overrun |= completions.size() == capacity;
-    if (!overrun) {
-      completions.add(completion);
+    for (Completion completion : added) {
+      overrun |= completions.size() == capacity;
+      if (!overrun) {
+        completions.add(completion);
+      }
+      if (armed == Armed.ANY || armed == Armed.SOLICITED && (overrun || isUrgent(completion))) {
+        armed = Armed.NO;
+        eventDue = true;
+      }
     }
-    boolean urgent = completion.solicited() || completion.status() != WorkCompletionStatus.SUCCESS;
-    if (armed == Armed.ANY || armed == Armed.SOLICITED && (urgent || overrun)) {
-      armed = Armed.NO;
+    somethingToReport = true;
+    return !overrun;
+  }
+
+  private static boolean isUrgent(Completion completion) {
+    return completion.solicited() || completion.status() != WorkCompletionStatus.SUCCESS;
+  }
+
+  /** Raises the event that a completion has earned. Without the lock of any queue pair. */
+  void announce() {
+    if (eventDue && takeEvent()) {
       channel.signal();
     }
-    return !overrun;
+  }
+
+  private synchronized boolean takeEvent() {
+    boolean due = eventDue;
+    eventDue = false;
+    return due;
   }
 
   /** Drops the completions of a queue pair that is destroyed or reset. */

@@ -20,7 +20,15 @@ final class SoftMemoryRegion implements MemoryRegion {
 
   private final SoftProtectionDomain domain;
   private final MemorySegment memory;
-  private final Set<AccessFlag> access;
+  private final long address;
+  private final long length;
+
+  /** All of the memory, from which pieces are cut with less garbage; null where it is too large. */
+  private final ByteBuffer whole;
+
+  /** {@link AccessFlag#bit}s. */
+  private final int access;
+
   private final int lkey;
   private final int rkey;
   private final LeakTracker.Handle leak;
@@ -35,7 +43,10 @@ final class SoftMemoryRegion implements MemoryRegion {
       LeakTracker leaks) {
     this.domain = domain;
     this.memory = memory;
-    this.access = access;
+    this.access = access.stream().mapToInt(AccessFlag::bit).sum();
+    address = memory.address();
+    length = memory.byteSize();
+    whole = length <= Integer.MAX_VALUE ? memory.asByteBuffer() : null;
     this.lkey = lkey;
     this.rkey = rkey;
     this.leak = leaks.opened("memory region", this);
@@ -43,12 +54,12 @@ final class SoftMemoryRegion implements MemoryRegion {
 
   @Override
   public long address() {
-    return memory.address();
+    return address;
   }
 
   @Override
   public long length() {
-    return memory.byteSize();
+    return length;
   }
 
   @Override
@@ -65,18 +76,26 @@ final class SoftMemoryRegion implements MemoryRegion {
     return domain;
   }
 
-  boolean allows(AccessFlag flag) {
-    return access.contains(flag);
+  /** False once the region is being closed. */
+  boolean isOpen() {
+    return !closed.get();
   }
 
-  boolean contains(long address, long length) {
-    long offset = address - address();
-    return offset >= 0 && length >= 0 && offset <= length() && length <= length() - offset;
+  boolean allows(AccessFlag flag) {
+    return (access & flag.bit()) != 0;
+  }
+
+  boolean contains(long from, long bytes) {
+    long offset = from - address;
+    return offset >= 0 && bytes >= 0 && offset <= length && bytes <= length - offset;
   }
 
   /** A view of part of the memory, which must be used up under the lock that it was made under. */
-  ByteBuffer slice(long address, int length) {
-    return memory.asSlice(address - address(), length).asByteBuffer();
+  ByteBuffer slice(long from, int bytes) {
+    long offset = from - address;
+    return whole == null
+        ? memory.asSlice(offset, bytes).asByteBuffer()
+        : whole.slice((int) offset, bytes);
   }
 
   long compareAndSwap(long address, long expected, long value) {

@@ -21,6 +21,13 @@ import java.util.concurrent.ConcurrentMap;
 final class SoftProtectionDomain implements ProtectionDomain {
   private final ConcurrentMap<Integer, SoftMemoryRegion> byLkey = new ConcurrentHashMap<>();
   private final ConcurrentMap<Integer, SoftMemoryRegion> byRkey = new ConcurrentHashMap<>();
+
+  /**
+   * The region that was found last, since READs mostly go to the same few. Threads share it without
+   * synchronization: a region that one of them does not see yet is looked up.
+   */
+  private SoftMemoryRegion lastLocal;
+
   private final SoftDevice device;
   private final LeakTracker leaks;
   private final LeakTracker.Handle leak;
@@ -42,7 +49,13 @@ final class SoftProtectionDomain implements ProtectionDomain {
   }
 
   SoftMemoryRegion regionByLkey(int lkey) {
-    return byLkey.get(lkey);
+    SoftMemoryRegion last = lastLocal;
+    if (last != null && last.lkey() == lkey && last.isOpen()) {
+      return last;
+    }
+    SoftMemoryRegion found = byLkey.get(lkey);
+    lastLocal = found;
+    return found;
   }
 
   @Override

@@ -16,7 +16,6 @@ import java.nio.channels.SelectionKey;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,27 +35,16 @@ final class SoftQueuePair implements QueuePair {
   private final ReentrantLock lock = new ReentrantLock();
   private final SoftDevice device;
   private final SoftProtectionDomain domain;
-  private final SoftCompletionQueue sendCompletions;
-  private final SoftCompletionQueue receiveCompletions;
   private final QueuePairCapabilities capabilities;
   private final int qpNumber;
   private final LeakTracker.Handle leak;
   private final Initiator initiator = new Initiator(this);
   private final Responder responder = new Responder(this);
+  private final StateMachine states = new StateMachine(this);
+  private final CompletionReporter completions;
   private final Link link;
-
-  /** Places taken in the queues; a place is free again when its completion has been polled. */
-  private final AtomicInteger sendsQueued = new AtomicInteger();
-
-  private final AtomicInteger receivesQueued = new AtomicInteger();
-
-  /** Unsignaled work requests that succeeded since the last completion. */
-  private int unreportedSends;
-
-  private volatile QueuePairState state = QueuePairState.RESET;
   private Set<AccessFlag> access = Set.of();
   private QueuePairAddress address;
-  private boolean closed;
 
   SoftQueuePair(
       SoftProtectionDomain domain,
@@ -67,10 +55,9 @@ final class SoftQueuePair implements QueuePair {
       LeakTracker leaks) {
     this.device = domain.device();
     this.domain = domain;
-    this.sendCompletions = sendCompletions;
-    this.receiveCompletions = receiveCompletions;
     this.capabilities = capabilities;
     this.qpNumber = qpNumber;
+    completions = new CompletionReporter(this, sendCompletions, receiveCompletions);
     link = new Link(this, initiator, responder, leaks);
     leak = leaks.opened("queue pair", this);
   }
@@ -82,7 +69,7 @@ final class SoftQueuePair implements QueuePair {
 
   @Override
   public QueuePairState state() {
-    return state;
+    return states.state();
   }
 
   @Override
@@ -92,22 +79,22 @@ final class SoftQueuePair implements QueuePair {
 
   @Override
   public QueuePairAddress address() {
-    lock.lock();
+    lock();
     try {
       if (address == null) {
         throw new IllegalStateException(this + " has no address before INIT");
       }
       return address;
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
   @Override
   public void toInit(Set<AccessFlag> peerAccess) throws VerbsException {
-    lock.lock();
+    lock();
     try {
-      transition(QueuePairState.RESET, QueuePairState.INIT);
+      states.advance(QueuePairState.RESET, QueuePairState.INIT);
       access = peerAccess.isEmpty() ? Set.of() : EnumSet.copyOf(peerAccess);
       SoftAddress local = device.newAddress(qpNumber);
       link.listen(local);
@@ -116,112 +103,82 @@ final class SoftQueuePair implements QueuePair {
           new QueuePairAddress(
               qpNumber, device.newPsn(), 0, device.gid(), MTU, serves, local.toProviderData());
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
   @Override
   public void toRtr(QueuePairAddress peer, ConnectionAttributes attributes) throws VerbsException {
     SoftAddress target = SoftAddress.of(peer);
-    lock.lock();
+    lock();
     try {
-      require(QueuePairState.INIT, QueuePairState.RTR);
+      states.require(QueuePairState.INIT, QueuePairState.RTR);
       device.checkAttributes(this, attributes);
       if (link.isSelf(target)) {
-        throw refused(QueuePairState.RTR, "a queue pair cannot be connected to itself");
+        throw states.refusal(QueuePairState.RTR, "a queue pair cannot be connected to itself");
       }
-      state = QueuePairState.RTR;
+      states.enter(QueuePairState.RTR);
       initiator.connect(attributes, peer.maxDestRdAtomic());
       responder.connect(address.maxDestRdAtomic(), attributes.minRnrTimer());
       link.connectTo(target);
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
   @Override
   public void toRts() throws VerbsException {
-    lock.lock();
+    lock();
     try {
-      transition(QueuePairState.RTR, QueuePairState.RTS);
+      states.advance(QueuePairState.RTR, QueuePairState.RTS);
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
   @Override
   public void toError() throws VerbsException {
-    lock.lock();
+    lock();
     try {
-      requireOpen("ERROR");
+      states.requireOpen(QueuePairState.ERROR);
       link.close();
       enterError();
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
   @Override
   public void toReset() throws VerbsException {
-    lock.lock();
+    lock();
     try {
-      requireOpen("RESET");
+      states.requireOpen(QueuePairState.RESET);
       reset();
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
   private void reset() {
-    state = QueuePairState.RESET;
+    states.enter(QueuePairState.RESET);
     link.reset();
     initiator.reset();
     responder.reset();
-    sendCompletions.drop(this);
-    receiveCompletions.drop(this);
-    sendsQueued.set(0);
-    receivesQueued.set(0);
-    unreportedSends = 0;
+    completions.reset();
     address = null;
-  }
-
-  private void transition(QueuePairState from, QueuePairState to) throws VerbsException {
-    require(from, to);
-    state = to;
-  }
-
-  private void require(QueuePairState from, QueuePairState to) throws VerbsException {
-    requireOpen(to.name());
-    if (state != from) {
-      throw refused(to, "the queue pair is in " + state + ", not in " + from);
-    }
-  }
-
-  private void requireOpen(String to) throws VerbsException {
-    if (closed) {
-      throw new VerbsException(
-          "ibv_modify_qp(" + this + ", " + to + ")",
-          VerbsException.EINVAL,
-          "the queue pair is closed");
-    }
-  }
-
-  private VerbsException refused(QueuePairState to, String reason) {
-    return new VerbsException(
-        "ibv_modify_qp(" + this + ", " + to + ")", VerbsException.EINVAL, reason);
   }
 
   @Override
   public void postSend(List<SendWorkRequest> chain) throws PostException {
-    lock.lock();
+    lock();
     try {
       long now = device.loop().now();
       int index = 0;
       try {
         for (SendWorkRequest request : chain) {
-          checkPostable(request);
-          initiator.post(PostChecks.prepare(this, request), now);
-          sendsQueued.incrementAndGet();
+          int queued = completions.sendsQueued();
+          initiator.post(PostChecks.prepare(this, request, states, queued), now);
+          completions.sendQueued();
           index++;
         }
       } catch (VerbsException e) {
@@ -230,26 +187,13 @@ final class SoftQueuePair implements QueuePair {
         process(now);
       }
     } finally {
-      lock.unlock();
-    }
-  }
-
-  private void checkPostable(SendWorkRequest request) throws VerbsException {
-    if (closed || state != QueuePairState.RTS && state != QueuePairState.ERROR) {
-      throw new VerbsException(
-          request.opcode().name(),
-          VerbsException.EINVAL,
-          closed ? "the queue pair is closed" : "the queue pair is in " + state);
-    }
-    if (sendsQueued.get() == capabilities.maxSendWr()) {
-      throw new VerbsException(
-          request.opcode().name(), VerbsException.ENOMEM, "the send queue is full");
+      unlock();
     }
   }
 
   /** Sends, or fails, what has just been posted. */
   private void process(long now) {
-    if (state == QueuePairState.ERROR) {
+    if (states.isInError()) {
       initiator.flush();
     } else if (link.isLost()) {
       initiator.connectionLost();
@@ -273,64 +217,44 @@ final class SoftQueuePair implements QueuePair {
 
   @Override
   public void postReceive(List<ReceiveWorkRequest> chain) throws PostException {
-    lock.lock();
+    lock();
     try {
       int index = 0;
       for (ReceiveWorkRequest request : chain) {
-        PostChecks.check(this, request, closed, receivesQueued.get(), index);
+        PostChecks.check(this, request, states, completions.receivesQueued(), index);
         responder.post(request);
-        receivesQueued.incrementAndGet();
+        completions.receiveQueued();
         index++;
       }
     } finally {
-      if (state == QueuePairState.ERROR) {
+      if (states.isInError()) {
         responder.flush();
       }
-      lock.unlock();
+      unlock();
     }
   }
 
-  /** A completion was polled: its places in the queues are free. Any thread, without the lock. */
+  /** A completion was polled. Any thread, without the lock. */
   void polled(Completion completion) {
-    if (completion.isReceive()) {
-      receivesQueued.decrementAndGet();
-    } else {
-      sendsQueued.addAndGet(-completion.retiredSends());
-    }
+    completions.polled(completion);
   }
 
   /** Called by the initiator for each work request, in posting order. */
   void completeSend(PendingSend send, WorkCompletionStatus status) {
-    unreportedSends++;
-    if (status == WorkCompletionStatus.SUCCESS && !send.isSignaled()) {
-      return;
-    }
-    Completion completion =
-        Completion.ofSend(
-            this, send.request.wrId(), status, send.opcode(), send.length, unreportedSends);
-    unreportedSends = 0;
-    push(sendCompletions, completion);
+    completions.completeSend(send, status);
   }
 
   /** Called by the responder for each receive, in posting order. */
   void completeReceive(Completion completion) {
-    push(receiveCompletions, completion);
-    if (completion.status() != WorkCompletionStatus.SUCCESS && state != QueuePairState.ERROR) {
-      enterError();
-    }
-  }
-
-  private void push(SoftCompletionQueue queue, Completion completion) {
-    if (!queue.push(completion) && state != QueuePairState.ERROR) {
-      LOG.warn("{}: more completions than its completion queue holds", this);
-      link.close();
+    completions.completeReceive(completion);
+    if (completion.status() != WorkCompletionStatus.SUCCESS && !states.isInError()) {
       enterError();
     }
   }
 
   /** A request of this side has failed: nothing is sent or received any more. */
   void failing() {
-    state = QueuePairState.ERROR;
+    states.enter(QueuePairState.ERROR);
     link.close();
   }
 
@@ -346,7 +270,7 @@ final class SoftQueuePair implements QueuePair {
   }
 
   private void enterError() {
-    state = QueuePairState.ERROR;
+    states.enter(QueuePairState.ERROR);
     initiator.flush();
     responder.flush();
   }
@@ -362,27 +286,27 @@ final class SoftQueuePair implements QueuePair {
 
   /** Connects to the peer. On the event loop's thread. */
   void dial() {
-    lock.lock();
+    lock();
     try {
       link.dial();
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
   /** A peer says that it belongs to this queue pair. On the event loop's thread. */
   void introduce(Hello hello, SelectionKey key) {
-    lock.lock();
+    lock();
     try {
       link.introduce(hello, key);
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
   /** The timer: returns when it is to be called again. On the event loop's thread. */
   long expire(long now) {
-    lock.lock();
+    lock();
     try {
       initiator.expire(now);
       if (link.connection() != null) {
@@ -390,19 +314,19 @@ final class SoftQueuePair implements QueuePair {
       }
       return deadline(now);
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
   /** After this nothing touches the region's memory through this queue pair. */
   void regionClosed(SoftMemoryRegion region) {
-    lock.lock();
+    lock();
     try {
       if (link.connection() != null) {
         link.connection().regionClosed(region, device.loop().now());
       }
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
@@ -422,24 +346,30 @@ final class SoftQueuePair implements QueuePair {
     lock.lock();
   }
 
+  /** Gives up the lock, and tells of what completed under it. */
   void unlock() {
+    if (!completions.report() && !states.isInError()) {
+      LOG.warn("{}: more completions than its completion queue holds", this);
+      link.close();
+      enterError();
+      completions.report();
+    }
     lock.unlock();
+    completions.announce();
   }
 
   @Override
   public void close() {
-    lock.lock();
+    lock();
     try {
-      if (closed) {
+      if (!states.close()) {
         return;
       }
-      closed = true;
       reset();
     } finally {
-      lock.unlock();
+      unlock();
     }
-    sendCompletions.detach();
-    receiveCompletions.detach();
+    completions.close();
     device.forget(this);
     leak.closed();
   }

@@ -6,10 +6,10 @@
  * dev.sluice.rdma.soft.EventLoop}, and one TCP connection per queue pair. A queue pair's {@link
  * dev.sluice.rdma.soft.Initiator} sends requests, its {@link dev.sluice.rdma.soft.Responder}
  * answers those of the peer, and its {@link dev.sluice.rdma.soft.Connection} moves their frames
- * between the socket and registered memory without copies. A {@link dev.sluice.rdma.soft.FaultPlan}
- * makes requests fail on purpose.
+ * between the socket and registered memory, the larger ones without copies. A {@link
+ * dev.sluice.rdma.soft.FaultPlan} makes requests fail on purpose.
  *
- * <p>Locks: a queue pair's lock, then a completion queue's, then a completion channel's. No two
- * queue pairs' locks are ever held together.
+ * <p>Locks: a queue pair's lock, then a completion queue's. A completion channel's is taken with
+ * neither held. No two queue pairs' locks are ever held together.
  */
 package dev.sluice.rdma.soft;

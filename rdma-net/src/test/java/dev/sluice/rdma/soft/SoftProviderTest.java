@@ -1,5 +1,6 @@
 package dev.sluice.rdma.soft;
 
+import static dev.sluice.rdma.WorkCompletionStatus.LOC_PROT_ERR;
 import static dev.sluice.rdma.WorkCompletionStatus.REM_OP_ERR;
 import static dev.sluice.rdma.WorkCompletionStatus.RETRY_EXC_ERR;
 import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
@@ -49,6 +50,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What only the software provider has: faults, tokens, sockets, and mappings that break. */
 class SoftProviderTest {
@@ -236,6 +239,34 @@ class SoftProviderTest {
     assertThat(await(1)).containsExactly(SUCCESS);
   }
 
+  /** Frames that end right before, at and behind the end of what is received at a time. */
+  @ParameterizedTest
+  @ValueSource(ints = {24, 4055, 4056, 4057, 65_495, 65_496, 65_497})
+  void answersArriveWholeWhereverTheReceivedBytesEnd(int bytes) throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    int count = TestNode.CAPABILITIES.maxSendWr();
+    MemorySegment memory = right.arena.allocate((long) count * bytes, 8);
+    for (long i = 0; i < memory.byteSize(); i++) {
+      memory.set(ValueLayout.JAVA_BYTE, i, (byte) (i % 251));
+    }
+    MemoryRegion source = right.register(memory);
+    MemoryRegion target = left.register(memory.byteSize(), TestNode.ALL);
+    List<SendWorkRequest> reads = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      long offset = (long) i * bytes;
+      reads.add(
+          SendWorkRequest.read(
+              i,
+              new ScatterGatherEntry(target.address() + offset, bytes, target.lkey()),
+              source.address() + offset,
+              source.rkey(),
+              true));
+    }
+    connect(right, ConnectionAttributes.DEFAULT).postSend(reads);
+    assertThat(await(count)).containsOnly(SUCCESS);
+    assertThat(left.memory(target).mismatch(memory)).isEqualTo(-1);
+  }
+
   private FileChannel newFile(String name) throws IOException {
     return FileChannel.open(
         directory.resolve(name),
@@ -245,39 +276,36 @@ class SoftProviderTest {
   }
 
   @Test
-  void regionIsClosedAtOnceBehindAPeerThatDoesNotReceive() throws Exception {
-    int bytes = 64 * MIB;
-    QueuePair queuePair = left.createQueuePair();
-    queuePair.toInit(TestNode.ALL);
-    QueuePairAddress address = queuePair.address();
-    // A peer that asks for more than the sockets hold, and then does not receive.
-    Token token = Token.random(new SecureRandom());
-    SoftAddress peer = new SoftAddress(address.gid(), 1, 7, token);
-    queuePair.toRtr(
-        new QueuePairAddress(7, 0, 0, address.gid(), 4096, 16, peer.toProviderData()),
-        ConnectionAttributes.DEFAULT);
-    try (SocketChannel socket = dial(address);
-        Arena arena = Arena.ofShared()) {
-      MemoryRegion region = left.pd.register(arena.allocate(bytes, 4096), TestNode.ALL);
-      socket.write(new Hello(7, token, address.qpNumber(), tokenOf(address)).encode());
-      ByteBuffer request = ByteBuffer.allocate(FrameHeader.BYTES);
-      FrameHeader.encode(
-          request,
-          FrameType.READ,
-          FrameHeader.FIRST | FrameHeader.LAST,
-          bytes,
-          region.address(),
-          region.rkey(),
-          0,
-          0,
-          0);
-      socket.write(request.flip());
-      ByteBuffer some = ByteBuffer.allocate(MIB);
-      while (some.hasRemaining()) {
-        assertThat(socket.read(some)).isPositive();
+  void closedRegionIsNotFoundByTheKeyThatWasUsedLast() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    MemoryRegion source = right.register(64, TestNode.ALL);
+    MemoryRegion target = left.register(64, TestNode.ALL);
+    QueuePair queuePair = connect(right, ConnectionAttributes.DEFAULT);
+    queuePair.postSend(List.of(read(1, target, source, 64)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    target.close();
+    queuePair.postSend(List.of(read(2, target, source, 64)));
+    assertThat(await(1)).containsExactly(LOC_PROT_ERR);
+  }
+
+  @Test
+  void readsReachBeyondTwoGibibytesOfARegion() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    MemoryRegion target = left.register(64, TestNode.ALL);
+    long length = (2L << 30) + 4096;
+    try (Arena arena = Arena.ofShared();
+        FileChannel file = newFile("sparse")) {
+      MemorySegment mapping = file.map(MapMode.READ_WRITE, 0, length, arena);
+      mapping.asSlice(length - 64).fill((byte) 9);
+      try (MemoryRegion source = right.pd.register(mapping, TestNode.ALL)) {
+        ScatterGatherEntry local = new ScatterGatherEntry(target.address(), 64, target.lkey());
+        long end = source.address() + length;
+        connect(right, ConnectionAttributes.DEFAULT)
+            .postSend(List.of(SendWorkRequest.read(1, local, end - 64, source.rkey(), true)));
+        assertThat(await(1)).containsExactly(SUCCESS);
       }
-      region.close();
     }
+    assertThat(left.memory(target).toArray(ValueLayout.JAVA_BYTE)).containsOnly(9);
   }
 
   private static SocketChannel dial(QueuePairAddress address) throws IOException {

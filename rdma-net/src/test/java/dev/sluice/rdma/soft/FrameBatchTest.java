@@ -1,0 +1,214 @@
+package dev.sluice.rdma.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.leak.LeakCheck;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.channels.GatheringByteChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class FrameBatchTest {
+  @RegisterExtension final LeakCheck leaks = new LeakCheck();
+  @TempDir Path directory;
+
+  private final FrameBuffers pool = new FrameBuffers();
+  private final FrameBatch batch = new FrameBatch(pool);
+  private final Sink sink = new Sink();
+  private TestNode node;
+
+  /** Takes what is written, up to so many bytes a call. */
+  private static final class Sink implements GatheringByteChannel {
+    private final ByteArrayOutputStream written = new ByteArrayOutputStream();
+    private int maxBytes = Integer.MAX_VALUE;
+    private int pieces;
+
+    @Override
+    public long write(ByteBuffer[] sources, int offset, int length) {
+      int room = maxBytes;
+      pieces = length;
+      for (int i = offset; i < offset + length; i++) {
+        byte[] bytes = new byte[Math.min(room, sources[i].remaining())];
+        sources[i].get(bytes);
+        written.writeBytes(bytes);
+        room -= bytes.length;
+      }
+      return maxBytes - room;
+    }
+
+    @Override
+    public long write(ByteBuffer[] sources) {
+      return write(sources, 0, sources.length);
+    }
+
+    @Override
+    public int write(ByteBuffer source) {
+      return (int) write(new ByteBuffer[] {source}, 0, 1);
+    }
+
+    @Override
+    public boolean isOpen() {
+      return true;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @BeforeEach
+  void open() throws IOException {
+    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker());
+    node = new TestNode(new SoftProvider(options).open(InetAddress.getLoopbackAddress()));
+  }
+
+  @AfterEach
+  void close() {
+    node.close();
+  }
+
+  private SoftMemoryRegion region(int bytes, int value) throws IOException {
+    SoftMemoryRegion region = (SoftMemoryRegion) node.register(bytes, TestNode.ALL);
+    node.memory(region).fill((byte) value);
+    return region;
+  }
+
+  private void addFrame(SoftMemoryRegion region, int bytes) {
+    FrameHeader.encodeAnswer(batch.header(), FrameType.READ_RESPONSE, FrameHeader.LAST, 0, bytes);
+    batch.add(region.slice(region.address(), bytes), region);
+  }
+
+  /** The first and the last byte of what was written as the payload of the frame at an offset. */
+  private void assertFrame(int offset, int bytes, int value) throws IOException {
+    ByteBuffer in = ByteBuffer.wrap(sink.written.toByteArray()).position(offset);
+    FrameHeader header = new FrameHeader();
+    header.decode(in);
+    assertThat(header.length).isEqualTo(bytes);
+    byte[] payload = new byte[bytes];
+    in.get(payload);
+    assertThat(payload).containsOnly(value);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 1", "1000, 1", "4096, 1", "4097, 4"})
+  void smallPayloadsAreOnePieceWithTheirHeaders(int bytes, int pieces) throws Exception {
+    addFrame(region(bytes, 1), bytes);
+    addFrame(region(bytes, 2), bytes);
+    batch.writeTo(sink);
+    assertThat(sink.pieces).isEqualTo(pieces);
+    assertFrame(0, bytes, 1);
+    assertFrame(FrameHeader.BYTES + bytes, bytes, 2);
+    assertThat(batch.isEmpty()).isTrue();
+  }
+
+  /** Also those that end as a copy does that stopped at a fault. */
+  @Test
+  void everyPayloadArrivesWhateverItsLastByte() throws Exception {
+    for (int value = Byte.MIN_VALUE; value <= Byte.MAX_VALUE; value++) {
+      SoftMemoryRegion region = region(100, value);
+      addFrame(region, 100);
+      addFrame(region, 1);
+      batch.writeTo(sink);
+      assertFrame(0, 100, value);
+      assertFrame(FrameHeader.BYTES + 100, 1, value);
+      sink.written.reset();
+    }
+  }
+
+  @Test
+  void mixedPayloadsKeepTheirOrderWhenTheSocketTakesLittle() throws Exception {
+    int[] sizes = {10, 5000, 4096, 1, 70_000, 300};
+    for (int i = 0; i < sizes.length; i++) {
+      addFrame(region(sizes[i], i), sizes[i]);
+    }
+    sink.maxBytes = 777;
+    while (!batch.isEmpty()) {
+      batch.writeTo(sink);
+    }
+    int offset = 0;
+    for (int i = 0; i < sizes.length; i++) {
+      assertFrame(offset, sizes[i], i);
+      offset += FrameHeader.BYTES + sizes[i];
+    }
+  }
+
+  @Test
+  void batchIsFullBeforeItsBufferIs() throws Exception {
+    SoftMemoryRegion region = region(1000, 3);
+    int frames = 0;
+    while (batch.hasRoom()) {
+      addFrame(region, 1000);
+      frames++;
+    }
+    batch.writeTo(sink);
+    for (int i = 0; i < frames; i++) {
+      assertFrame(i * (FrameHeader.BYTES + 1000), 1000, 3);
+    }
+  }
+
+  @Test
+  void onlyABatchThatHasSomethingToSendHoldsABuffer() throws Exception {
+    addFrame(region(10, 1), 10);
+    ByteBuffer held = batch.header();
+    assertThat(pool.take()).isNotSameAs(held);
+    batch.writeTo(sink);
+    assertThat(pool.take()).isSameAs(held);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 16, 1000, 4096})
+  void whatCannotBeCopiedIsLeftToTheKernelWhichReportsTheFault(int bytes) throws Exception {
+    SoftMemoryRegion good = region(bytes, 1);
+    for (int i = 0; i < 20_000; i++) { // until the copy is compiled
+      addFrame(good, bytes);
+      batch.clear();
+    }
+    try (Arena arena = Arena.ofShared();
+        FileChannel file =
+            FileChannel.open(
+                directory.resolve("truncated"),
+                StandardOpenOption.CREATE_NEW,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE)) {
+      MemorySegment mapping = file.map(MapMode.READ_WRITE, 0, 8192, arena);
+      file.truncate(0);
+      try (SoftMemoryRegion bad = (SoftMemoryRegion) node.pd.register(mapping, TestNode.ALL)) {
+        for (int i = 0; i < 100; i++) {
+          assertThat(copiesAll(bad, bytes)).isFalse();
+        }
+      }
+    }
+  }
+
+  /** Whether a frame with the region's bytes would be sent without another look at its memory. */
+  private boolean copiesAll(SoftMemoryRegion region, int bytes) {
+    boolean copied = false;
+    try {
+      addFrame(region, bytes);
+      copied = batch.header().position() > FrameHeader.BYTES;
+      for (int i = 0; i < 1000; i++) {
+        Thread.onSpinWait(); // so that the late error comes here
+      }
+    } catch (InternalError expected) {
+      assertThat(expected).hasMessageContaining("unsafe memory access");
+    } finally {
+      batch.clear();
+    }
+    return copied;
+  }
+}

@@ -1,0 +1,113 @@
+package dev.sluice.rdma.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.leak.LeakCheck;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.Collections;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a queue pair says to its peer, and when: the peer is played by hand. */
+class WireTest {
+  private static final int MIB = 1 << 20;
+  private static final int TIMEOUT_EXPONENT = 18;
+
+  @RegisterExtension final LeakCheck leaks = new LeakCheck();
+  private TestNode node;
+
+  @BeforeEach
+  void open() throws IOException {
+    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker());
+    node = new TestNode(new SoftProvider(options).open(InetAddress.getLoopbackAddress()));
+  }
+
+  @AfterEach
+  void close() {
+    node.close();
+  }
+
+  private static ConnectionAttributes allowing(int maxRdAtomic) {
+    return new ConnectionAttributes(TIMEOUT_EXPONENT, 7, 7, 12, maxRdAtomic);
+  }
+
+  @Test
+  void regionIsClosedAtOnceBehindAPeerThatDoesNotReceive() throws Exception {
+    // More than the sockets hold.
+    try (Arena arena = Arena.ofShared();
+        RawPeer peer =
+            RawPeer.connectTo(node.createQueuePair(), 16, ConnectionAttributes.DEFAULT)) {
+      MemoryRegion region = node.pd.register(arena.allocate(64L * MIB, 4096), TestNode.ALL);
+      ByteBuffer request = ByteBuffer.allocate(FrameHeader.BYTES);
+      RawPeer.putRead(request, region.toRemote());
+      peer.send(request.flip());
+      peer.receive(MIB);
+      region.close();
+    }
+  }
+
+  @Test
+  void answerThatWaitsBehindAnotherIsRefusedWhenItsRegionIsClosed() throws Exception {
+    MemoryRegion large = node.register(64L * MIB, TestNode.ALL);
+    MemoryRegion small = node.register(64, TestNode.ALL);
+    try (RawPeer peer =
+        RawPeer.connectTo(node.createQueuePair(), 16, ConnectionAttributes.DEFAULT)) {
+      ByteBuffer requests = ByteBuffer.allocate(2 * FrameHeader.BYTES);
+      RawPeer.putRead(requests, large.toRemote());
+      RawPeer.putRead(requests, small.toRemote());
+      peer.send(requests.flip());
+      FrameHeader header = peer.receiveHeader();
+      small.close();
+      while (!header.has(FrameHeader.LAST)) {
+        peer.receive(header.length);
+        header = peer.receiveHeader();
+      }
+      peer.receive(header.length);
+      FrameHeader refusal = peer.receiveHeader();
+      assertThat(refusal.type).isEqualTo(FrameType.NAK);
+      assertThat(WorkCompletionStatus.of(refusal.code))
+          .isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"128, 128, 128", "16, 128, 16", "128, 16, 16", "1, 128, 1"})
+  void asManyReadsAreOnTheWireAsBothSidesAllow(int initiator, int peers, int expected)
+      throws Exception {
+    SoftQueuePair queuePair = (SoftQueuePair) node.createQueuePair();
+    MemoryRegion target = node.register(8, TestNode.ALL);
+    SendWorkRequest read =
+        SendWorkRequest.read(
+            1, new ScatterGatherEntry(target.address(), 8, target.lkey()), 0, 0, true);
+    int count = TestNode.CAPABILITIES.maxSendWr();
+    try (RawPeer peer = RawPeer.connectTo(queuePair, peers, allowing(initiator))) {
+      queuePair.postSend(Collections.nCopies(count, read));
+      ByteBuffer answer = ByteBuffer.allocate(FrameHeader.BYTES + 8);
+      FrameHeader.encodeAnswer(answer, FrameType.READ_RESPONSE, FrameHeader.LAST, 0, 8);
+      peer.receive(expected * FrameHeader.BYTES);
+      peer.assertSilent();
+      // Each answer lets one more request go, and no more than one.
+      for (int sent = expected; sent < count; sent++) {
+        peer.send(answer.clear());
+        peer.receive(FrameHeader.BYTES);
+      }
+      for (int i = 0; i < expected; i++) {
+        peer.send(answer.clear());
+      }
+      node.await(count);
+    }
+  }
+}
