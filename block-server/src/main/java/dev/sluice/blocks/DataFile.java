@@ -2,6 +2,7 @@ package dev.sluice.blocks;
 
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.VerbsException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -54,12 +55,17 @@ final class DataFile implements Closeable {
     }
   }
 
-  /** Loads the file into memory of the arena and registers that, for READs only. */
-  MemoryRegion register(ProtectionDomain domain, Arena arena) throws IOException {
+  /** The file's bytes as memory of the arena. */
+  MemorySegment load(Arena arena) throws IOException {
     checkLength();
     MemorySegment memory = form.load(channel, bytes, arena);
     checkLength();
-    return domain.register(memory, form.access());
+    return memory;
+  }
+
+  /** Registers what {@link #load} gave, for READs only. */
+  MemoryRegion register(ProtectionDomain domain, MemorySegment loaded) throws VerbsException {
+    return domain.register(loaded, form.access());
   }
 
   private void checkLength() throws IOException {

@@ -83,7 +83,7 @@ final class FormProbe {
     try (Arena arena = Arena.ofShared()) {
       Files.write(file, bytes);
       try (DataFile data = DataFile.open(file, FILE_BYTES, form);
-          MemoryRegion region = data.register(domain, arena)) {
+          MemoryRegion region = data.register(domain, data.load(arena))) {
         if (form == RegistrationForm.ON_DEMAND_MAPPING) {
           checkRead(region, bytes);
         }

@@ -101,4 +101,10 @@ final class MapOutputIndex {
   static long offset(MemorySegment table, int partition) {
     return table.get(LITTLE_ENDIAN, (long) partition * PartitionTable.ENTRY_BYTES);
   }
+
+  /** The checksum of a partition's bytes, from such a table. */
+  static long checksum(MemorySegment table, int partition) {
+    long entry = (long) partition * PartitionTable.ENTRY_BYTES;
+    return table.get(LITTLE_ENDIAN, entry + PartitionTable.CHECKSUM_OFFSET);
+  }
 }

@@ -117,6 +117,15 @@ public final class MapOutputRegistry implements AutoCloseable {
     return output == null ? null : output.segment(startPartition, endPartition);
   }
 
+  /**
+   * What reads this process's own map outputs of the shuffle from registered memory; null when none
+   * is registered.
+   */
+  public MapOutputReader reader(int shuffleId) {
+    RegisteredShuffle shuffle = epochs.get(shuffleId);
+    return shuffle == null || shuffle.isEmpty() ? null : new MapOutputReader(shuffle);
+  }
+
   /** Readers use the shuffle: it is not idle. */
   public void touch(int shuffleId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);

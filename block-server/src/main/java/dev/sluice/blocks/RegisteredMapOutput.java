@@ -1,8 +1,9 @@
 package dev.sluice.blocks;
 
-import dev.sluice.rdma.MemoryRegion;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.zip.Checksum;
 
 /**
  * A map output that can be READ. Less than 1 KB of heap whatever the number of partitions: 100 KB
@@ -10,24 +11,20 @@ import java.nio.file.Path;
  *
  * @param location what peers get
  * @param file the data file
- * @param data the data file's region; null where all partitions are empty
+ * @param data the data file's bytes and region; null where all partitions are empty
  * @param table the partition table, in {@code memory}
- * @param memory keeps the table alive while it is read
+ * @param memory keeps data and table alive while they are read
  */
 record RegisteredMapOutput(
     MapOutputLocation location,
     Path file,
-    MemoryRegion data,
+    ShuffleMemory.Data data,
     MemorySegment table,
     ShuffleMemory memory) {
 
   /** Null when the partitions do not exist or the table is gone. Any thread. */
   MapOutputRegistry.Segment segment(int startPartition, int endPartition) {
-    long partitions = table.byteSize() / PartitionTable.ENTRY_BYTES - 1;
-    if (startPartition < 0 || endPartition < startPartition || endPartition > partitions) {
-      return null;
-    }
-    if (!memory.retain()) {
+    if (!hasPartitions(startPartition, endPartition) || !memory.retain()) {
       return null;
     }
     try {
@@ -39,10 +36,70 @@ record RegisteredMapOutput(
     }
   }
 
+  /**
+   * Copies partitions out of the registered memory and verifies them, as {@link
+   * MapOutputReader#copy} says. Any thread.
+   *
+   * @param checksum of the map output's algorithm
+   * @throws InternalError when the file under a mapping has become shorter, or its disk fails
+   */
+  int copy(int startPartition, int endPartition, byte[] target, int offset, Checksum checksum) {
+    if (data == null || !hasPartitions(startPartition, endPartition) || !memory.retain()) {
+      return MapOutputReader.UNREADABLE;
+    }
+    try {
+      long start = MapOutputIndex.offset(table, startPartition);
+      long length = MapOutputIndex.offset(table, endPartition) - start;
+      if (length > target.length - offset) {
+        return length > target.length ? MapOutputReader.UNREADABLE : MapOutputReader.NO_ROOM;
+      }
+      MemorySegment.copy(data.bytes(), ValueLayout.JAVA_BYTE, start, target, offset, (int) length);
+      awaitFault();
+      return matches(startPartition, endPartition, target, offset, checksum)
+          ? (int) length
+          : MapOutputReader.UNREADABLE;
+    } finally {
+      memory.release();
+    }
+  }
+
+  /**
+   * Lets the InternalError of a fault come here: compiled code goes on after one until its thread
+   * next looks for such errors, which it does at the latest when it returns from a native method.
+   */
+  private void awaitFault() {
+    Thread.holdsLock(memory);
+  }
+
+  private boolean matches(
+      int startPartition, int endPartition, byte[] bytes, int offset, Checksum checksum) {
+    int position = offset;
+    long start = MapOutputIndex.offset(table, startPartition);
+    for (int partition = startPartition; partition < endPartition; partition++) {
+      long end = MapOutputIndex.offset(table, partition + 1);
+      int length = (int) (end - start);
+      if (length > 0) {
+        checksum.reset();
+        checksum.update(bytes, position, length);
+        if (checksum.getValue() != MapOutputIndex.checksum(table, partition)) {
+          return false;
+        }
+      }
+      position += length;
+      start = end;
+    }
+    return true;
+  }
+
+  private boolean hasPartitions(int startPartition, int endPartition) {
+    long partitions = table.byteSize() / PartitionTable.ENTRY_BYTES - 1;
+    return startPartition >= 0 && endPartition >= startPartition && endPartition <= partitions;
+  }
+
   /** No peer READs the data once this has returned. Idempotent. */
   void deregister() {
     if (data != null) {
-      data.close();
+      data.region().close();
     }
   }
 }

@@ -1,7 +1,6 @@
 package dev.sluice.blocks;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
-import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
@@ -138,12 +137,12 @@ final class RegisteredShuffle {
     try {
       ShuffleMemory.Table table = memory.allocateTable(index.tableBytes());
       index.writeTo(table.memory());
-      MemoryRegion data = file == null ? null : register(file);
+      ShuffleMemory.Data data = file == null ? null : register(file);
       ChecksumAlgorithm algorithm =
           index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
       MapOutputLocation location =
           new MapOutputLocation(
-              mapId, data == null ? NO_DATA : data.toRemote(), table.remote(), algorithm);
+              mapId, data == null ? NO_DATA : data.region().toRemote(), table.remote(), algorithm);
       return new RegisteredMapOutput(location, files.data(), data, table.memory(), memory);
     } catch (OutOfMemoryError e) {
       throw exhausted(e);
@@ -152,10 +151,10 @@ final class RegisteredShuffle {
     }
   }
 
-  private MemoryRegion register(DataFile file) throws IOException {
-    MemoryRegion region = memory.register(file);
+  private ShuffleMemory.Data register(DataFile file) throws IOException {
+    ShuffleMemory.Data data = memory.register(file);
     file.count(counters);
-    return region;
+    return data;
   }
 
   /** ENOMEM of the provider, or of mmap, which FileChannel.map wraps. */

@@ -35,6 +35,13 @@ final class ShuffleMemory {
   private static final long MIN_SLAB_BYTES = 16 << 10;
   private static final long MAX_SLAB_BYTES = 1 << 20;
 
+  /**
+   * A data file's bytes, and the region that they are.
+   *
+   * @param bytes to be touched only between {@link #retain} and {@link #release}
+   */
+  record Data(MemorySegment bytes, MemoryRegion region) {}
+
   /** A carved piece of a slab, and where peers READ it. */
   record Table(MemorySegment memory, RemoteRegion remote) {}
 
@@ -68,9 +75,10 @@ final class ShuffleMemory {
     return true;
   }
 
-  /** Registers a data file, in this memory's arena. */
-  MemoryRegion register(DataFile file) throws IOException {
-    return file.register(domain, arena);
+  /** Loads a data file into this memory's arena and registers it. */
+  Data register(DataFile file) throws IOException {
+    MemorySegment bytes = file.load(arena);
+    return new Data(bytes, file.register(domain, bytes));
   }
 
   Table allocateTable(long bytes) throws VerbsException {

@@ -40,7 +40,7 @@ class DataFileTest {
 
   private MemoryRegion register(Arena arena) throws IOException {
     try (DataFile file = DataFile.open(path, BYTES, form)) {
-      return file.register(domain, arena);
+      return file.register(domain, file.load(arena));
     }
   }
 
@@ -85,8 +85,7 @@ class DataFileTest {
     try (Arena arena = Arena.ofShared();
         DataFile file = DataFile.open(path, BYTES, form)) {
       truncate(0);
-      assertThatThrownBy(() -> file.register(domain, arena))
-          .isInstanceOf(InconsistentFilesException.class);
+      assertThatThrownBy(() -> file.load(arena)).isInstanceOf(InconsistentFilesException.class);
     }
     assertThat(path).hasSize(0);
     assertThat(domain.openRegions()).isZero();

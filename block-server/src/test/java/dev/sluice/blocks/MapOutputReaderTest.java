@@ -1,0 +1,141 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a process reads of its own map outputs is what was written, or nothing. */
+class MapOutputReaderTest {
+  private static final int SHUFFLE = 3;
+  private static final long MAP = 7;
+
+  @TempDir Path directory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private TestMapOutputs outputs;
+  private MapOutputRegistry registry;
+  private byte[] data;
+  private MapOutputReader reader;
+
+  @BeforeEach
+  void register() throws Exception {
+    outputs = new TestMapOutputs(directory);
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(),
+            outputs::find,
+            new RegistryLimits(1 << 20, 100, 1_000, false),
+            new RecordingListener(),
+            () -> 0);
+    data = outputs.write(SHUFFLE, MAP, 100, 0, 4091, 9);
+    assertThat(resolve()).isNotNull();
+    reader = registry.reader(SHUFFLE);
+  }
+
+  private MapOutputLocation resolve() throws Exception {
+    return registry.resolve(SHUFFLE, new long[] {MAP}).get(10, TimeUnit.SECONDS).getFirst();
+  }
+
+  @AfterEach
+  void nothingIsLeft() throws Exception {
+    registry.close();
+    assertThat(domain.openRegions()).isZero();
+    assertThat(outputs.mappings()).isZero();
+  }
+
+  @Test
+  void partitionsAreCopiedOneBehindTheOther() {
+    byte[] target = new byte[5000];
+    assertThat(reader.copy(MAP, 3, 4, target, 0)).isEqualTo(9);
+    assertThat(reader.copy(MAP, 0, 3, target, 9)).isEqualTo(4191);
+    assertThat(Arrays.copyOf(target, 9)).isEqualTo(Arrays.copyOfRange(data, 4191, 4200));
+    assertThat(Arrays.copyOfRange(target, 9, 4200)).isEqualTo(Arrays.copyOf(data, 4191));
+  }
+
+  @Test
+  void anEmptyPartitionHasNoBytes() {
+    assertThat(reader.copy(MAP, 1, 2, new byte[1], 0)).isZero();
+  }
+
+  @Test
+  void whatDoesNotFitSaysWhetherItEverWill() {
+    byte[] target = new byte[100];
+    assertThat(reader.copy(MAP, 0, 1, target, 1)).isEqualTo(MapOutputReader.NO_ROOM);
+    assertThat(reader.copy(MAP, 2, 3, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
+  }
+
+  @Test
+  void whatDoesNotExistIsUnreadable() {
+    byte[] target = new byte[100];
+    assertThat(reader.copy(MAP, 4, 5, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
+    assertThat(reader.copy(MAP, -1, 1, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
+    assertThat(reader.copy(MAP + 1, 0, 1, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
+    assertThat(registry.reader(SHUFFLE + 1)).isNull();
+  }
+
+  @Test
+  void whatWasUnregisteredIsUnreadable() {
+    registry.unregister(SHUFFLE);
+    assertThat(reader.copy(MAP, 0, 1, new byte[100], 0)).isEqualTo(MapOutputReader.UNREADABLE);
+  }
+
+  @Test
+  void falsifiedBytesAreUnreadableAndTheirNeighboursAreNot() throws Exception {
+    try (FileChannel file =
+        FileChannel.open(outputs.data(SHUFFLE, MAP), StandardOpenOption.WRITE)) {
+      file.write(ByteBuffer.wrap(new byte[] {(byte) ~data[50]}), 50);
+    }
+    byte[] target = new byte[5000];
+    assertThat(reader.copy(MAP, 0, 1, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
+    assertThat(reader.copy(MAP, 0, 4, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
+    assertThat(reader.copy(MAP, 2, 3, target, 0)).isEqualTo(4091);
+  }
+
+  @Test
+  void withoutChecksumsNothingIsReadable() throws Exception {
+    registry.invalidate(SHUFFLE, MAP);
+    Files.delete(outputs.checksums(SHUFFLE, MAP));
+    assertThat(resolve()).isNotNull();
+
+    assertThat(registry.reader(SHUFFLE).copy(MAP, 0, 1, new byte[100], 0))
+        .isEqualTo(MapOutputReader.UNREADABLE);
+  }
+
+  /** In a JVM of its own: should it be taken down, this test fails and the build goes on. */
+  @Test
+  void aFileTruncatedUnderItsMappingHarmsNobody() throws Exception {
+    Path log = directory.resolve("log");
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:-CreateCoredumpOnCrash",
+                "-XX:ErrorFile=" + directory.resolve("hs_err"),
+                "-cp",
+                System.getProperty(
+                    "surefire.test.class.path", System.getProperty("java.class.path")),
+                TruncatedMapping.class.getName(),
+                Files.createDirectory(directory.resolve("truncated")).toString())
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .directory(new File("."))
+            .start();
+    try {
+      assertThat(process.waitFor(120, TimeUnit.SECONDS)).as("ends").isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+    assertThat(process.exitValue()).as(Files.readString(log)).isZero();
+  }
+}

@@ -1,0 +1,90 @@
+package dev.sluice.blocks;
+
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Reads a map output whose file becomes shorter meanwhile, long enough for all of it to be
+ * compiled. Ends with status 0 when each copy was right or refused; what the operating system does
+ * to a JVM that handles such an access badly, it does to this one.
+ */
+final class TruncatedMapping {
+  private static final int SHUFFLE = 3;
+  private static final int PARTITIONS = 400;
+  private static final int ROUNDS = 300;
+
+  private TruncatedMapping() {}
+
+  public static void main(String[] args) throws Exception {
+    TestMapOutputs outputs = new TestMapOutputs(Path.of(args[0]));
+    Random random = new Random(5);
+    int[] lengths = random.ints(PARTITIONS, 8, 5000).toArray();
+    for (int i = 0; i < PARTITIONS; i += 2) {
+      lengths[i] = random.nextInt(8, 100); // copied by another loop of the JDK
+    }
+    byte[] data = outputs.write(SHUFFLE, 1, lengths);
+    try (MapOutputRegistry registry =
+        new MapOutputRegistry(
+            new FakeProtectionDomain(),
+            outputs.directories(),
+            outputs::find,
+            new RegistryLimits(1 << 24, 100, 1_000, false),
+            new RecordingListener(),
+            () -> 0)) {
+      registry.resolve(SHUFFLE, new long[] {1}).get(10, TimeUnit.SECONDS);
+      MapOutputReader reader = registry.reader(SHUFFLE);
+      check(readable(reader, lengths, data), PARTITIONS);
+      int size = data.length;
+      for (int tenth = 7; tenth >= 0; tenth -= 7) {
+        size = data.length / 10 * tenth;
+        try (FileChannel file =
+            FileChannel.open(outputs.data(SHUFFLE, 1), StandardOpenOption.WRITE)) {
+          file.truncate(size);
+        }
+        check(readable(reader, lengths, data), whole(lengths, size));
+      }
+    }
+  }
+
+  /** How many partitions end within so many bytes. */
+  private static int whole(int[] lengths, int size) {
+    int partition = 0;
+    int end = 0;
+    while (partition < lengths.length && end + lengths[partition] <= size) {
+      end += lengths[partition++];
+    }
+    return partition;
+  }
+
+  /** How many partitions can be read, of which each is what was written. */
+  private static int readable(MapOutputReader reader, int[] lengths, byte[] data) {
+    byte[] target = new byte[5000];
+    int readable = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      readable = 0;
+      int start = 0;
+      for (int partition = 0; partition < lengths.length; partition++) {
+        int end = start + lengths[partition];
+        int copied = reader.copy(1, partition, partition + 1, target, 0);
+        if (copied != MapOutputReader.UNREADABLE) {
+          readable++;
+          if (!Arrays.equals(target, 0, copied, data, start, end)) {
+            throw new AssertionError("partition " + partition + " is not what was written");
+          }
+        }
+        start = end;
+      }
+    }
+    return readable;
+  }
+
+  private static void check(int readable, int expected) {
+    if (readable != expected) {
+      throw new AssertionError(readable + " partitions were read, not " + expected);
+    }
+  }
+}
