@@ -21,6 +21,7 @@ import dev.sluice.spark.locate.Publisher;
 import dev.sluice.spark.metrics.CountersReporter;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.read.ExecutorReading;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -93,7 +94,7 @@ final class SluiceRuntime implements AutoCloseable {
 
   private MapOutputRegistry registry;
   private LocatorClient locator;
-  private RdmaBlockStoreClient client;
+  private ExecutorReading reading;
   private ExecutorMetrics metrics;
   private CountersReporter reporter;
 
@@ -122,7 +123,12 @@ final class SluiceRuntime implements AutoCloseable {
   /** A runtime that only counts what goes by Spark's own transfer. */
   static SluiceRuntime off(Environment env) {
     SluiceRuntime runtime = new SluiceRuntime(null, env);
-    runtime.client = RdmaBlockStoreClient.off(env.sparkClient(), runtime.counters);
+    runtime.reading =
+        new ExecutorReading(
+            RdmaBlockStoreClient.off(env.sparkClient(), runtime.counters),
+            null,
+            runtime.counters,
+            false);
     runtime.startReporting("off", new ExecutorMetrics(runtime.counters));
     return runtime;
   }
@@ -229,17 +235,21 @@ final class SluiceRuntime implements AutoCloseable {
                 conf.locateTimeoutMs(),
                 endpoint::peerLost,
                 System::nanoTime));
-    client =
-        started(
-            RdmaBlockStoreClient.open(
-                env.sparkClient(),
-                env.executorId(),
-                env.transportConf(),
-                conf.readOptions(),
-                endpoint,
-                locator,
-                servers,
-                counters));
+    reading =
+        new ExecutorReading(
+            started(
+                RdmaBlockStoreClient.open(
+                    env.sparkClient(),
+                    env.executorId(),
+                    env.transportConf(),
+                    conf.readOptions(),
+                    endpoint,
+                    locator,
+                    servers,
+                    counters)),
+            registry,
+            counters,
+            conf.loopback());
   }
 
   private void startReporting(String device, ExecutorMetrics allCounters) {
@@ -261,18 +271,8 @@ final class SluiceRuntime implements AutoCloseable {
     return registry;
   }
 
-  /** Fetches the blocks of remote executors. */
-  RdmaBlockStoreClient client() {
-    return client;
-  }
-
-  /** Whether local blocks are READ, too. */
-  boolean loopback() {
-    return registry != null && conf.loopback();
-  }
-
-  ShuffleCounters counters() {
-    return counters;
+  ExecutorReading reading() {
+    return reading;
   }
 
   ExecutorMetrics metrics() {
@@ -296,7 +296,7 @@ final class SluiceRuntime implements AutoCloseable {
     if (registry != null) {
       registry.unregister(shuffleId);
       locator.forget(shuffleId);
-      client.unregisterShuffle(shuffleId);
+      reading.client().unregisterShuffle(shuffleId);
     }
   }
 

@@ -190,9 +190,7 @@ public final class SluiceShuffleManager extends SortShuffleManager
         metrics,
         outputs.batchFetch()
             && SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context),
-        started.client(),
-        started.counters(),
-        started.loopback());
+        started.reading());
   }
 
   /** What the map output tracker says about a reduce task's blocks. */

@@ -149,8 +149,9 @@ final class Settings {
       with(
           "maxRdAtomic",
           Types.integer(1, 255),
-          "16",
-          "READs that one queue pair has on the wire at a time; the device may allow less.");
+          "128",
+          "READs that one queue pair has on the wire at a time; the device may allow less, most"
+              + " NICs 16.");
 
   static final Setting<Integer> TIMEOUT_EXPONENT =
       with(
@@ -278,6 +279,17 @@ final class Settings {
           Types.bytes("0", "16g"),
           "32m",
           "Bytes of other executors' partition offsets that an executor caches at most.");
+
+  static final Setting<Boolean> GATHER =
+      with(
+          "gather",
+          Types.FLAG,
+          "true",
+          "Whether the small blocks that one executor has for a reduce task are read as one stream:"
+              + " less work a block where there are many. It takes a serializer that relocates (Kryo,"
+              + " and Spark SQL's own), a codec that concatenates (all of Spark's, or none), no"
+              + " `spark.io.encryption.enabled`, and Spark's partition checksums, verified"
+              + " (`spark.shuffle.rdma.verifyChecksums`); other blocks come one by one.");
 
   static final Setting<Boolean> VERIFY_CHECKSUMS =
       with(

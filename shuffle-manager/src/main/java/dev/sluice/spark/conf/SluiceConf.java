@@ -172,7 +172,21 @@ public final class SluiceConf {
         value(Settings.READ_MAX_BYTES).intValue(),
         value(Settings.OFFSETS_CACHE_BYTES),
         plaintextForbidden(),
+        gatherBytes(),
         loopback());
+  }
+
+  /**
+   * Half of the buffers, divided among the tasks that run at a time: the other half is for blocks
+   * that are READ one by one and for partition tables.
+   */
+  private long gatherBytes() {
+    if (!value(Settings.GATHER) || !value(Settings.VERIFY_CHECKSUMS)) {
+      return 0;
+    }
+    int cores = conf.getInt("spark.executor.cores", Runtime.getRuntime().availableProcessors());
+    int tasks = Math.max(1, cores / conf.getInt("spark.task.cpus", 1));
+    return buffersMaxBytes / 2 / tasks;
   }
 
   private ConnectionAttributes connectionAttributes() {

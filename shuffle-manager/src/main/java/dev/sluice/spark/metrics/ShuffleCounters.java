@@ -12,6 +12,7 @@ public final class ShuffleCounters {
   private final LongAdder readBytes = new LongAdder();
   private final LongAdder localBlocks = new LongAdder();
   private final LongAdder localBytes = new LongAdder();
+  private final LongAdder gatheredBlocks = new LongAdder();
   private final LongAdder corruptions = new LongAdder();
   private final Map<FallbackReason, LongAdder> fallbackBlocks = adders();
   private final Map<FallbackReason, LongAdder> fallbackBytes = adders();
@@ -26,6 +27,11 @@ public final class ShuffleCounters {
   public void local(long blocks, long bytes) {
     localBlocks.add(blocks);
     localBytes.add(bytes);
+  }
+
+  /** Blocks, READ or local, that came in one stream with others; each counts as that, too. */
+  public void gathered(long blocks) {
+    gatheredBlocks.add(blocks);
   }
 
   /** Blocks handed over to Spark's own transfer. */
@@ -45,8 +51,8 @@ public final class ShuffleCounters {
 
   /**
    * All counters by name: {@code read.blocks}, {@code read.bytes}, {@code local.*}, {@code
-   * corruptions} and, for each {@link FallbackReason}, {@code fallback.blocks.REASON} and {@code
-   * fallback.bytes.REASON}.
+   * gathered.blocks}, {@code corruptions} and, for each {@link FallbackReason}, {@code
+   * fallback.blocks.REASON} and {@code fallback.bytes.REASON}.
    */
   public Map<String, LongSupplier> byName() {
     Map<String, LongSupplier> all = new TreeMap<>();
@@ -54,6 +60,7 @@ public final class ShuffleCounters {
     all.put("read.bytes", readBytes::sum);
     all.put("local.blocks", localBlocks::sum);
     all.put("local.bytes", localBytes::sum);
+    all.put("gathered.blocks", gatheredBlocks::sum);
     all.put("corruptions", corruptions::sum);
     fallbackBlocks.forEach((reason, sum) -> all.put("fallback.blocks." + reason, sum::sum));
     fallbackBytes.forEach((reason, sum) -> all.put("fallback.bytes." + reason, sum::sum));

@@ -4,7 +4,6 @@ import dev.sluice.spark.metrics.FallbackReason;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -73,8 +72,7 @@ final class FetchCall {
 
   /** There was progress: the time to the deadline begins again. */
   void extendDeadline() {
-    long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(path.options().readTimeoutMs());
-    deadlineNanos = path.timer().nanoTime() + timeoutNanos;
+    deadlineNanos = path.deadlineNanos();
   }
 
   /**

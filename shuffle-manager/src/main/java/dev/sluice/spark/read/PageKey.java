@@ -35,4 +35,10 @@ record PageKey(int shuffleId, long mapId, RemoteRegion table, int page) {
     long first = (long) page * TablePage.PARTITIONS * PartitionTable.ENTRY_BYTES;
     return new ReadRange(table.address() + first, bytes(), table.rkey());
   }
+
+  /** Of what differs within a shuffle: a reduce task looks up a page for each of its blocks. */
+  @Override
+  public int hashCode() {
+    return 31 * Long.hashCode(mapId) + page;
+  }
 }

@@ -138,6 +138,20 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
     }
   }
 
+  /** Whether small blocks of an executor may be fetched together, past Spark's iterator. */
+  boolean gathers() {
+    return off == null && path.options().gatherBytes() > 0;
+  }
+
+  /**
+   * Gathers the blocks of one task, which closes it.
+   *
+   * @param maxBytes that are READ or wait at a time at most, within the configured limit
+   */
+  TaskGather gather(long maxBytes) {
+    return new TaskGather(path, Math.min(maxBytes, path.options().gatherBytes()));
+  }
+
   /** The shuffle is unregistered: what is known of it is forgotten. */
   public void unregisterShuffle(int shuffleId) {
     if (path != null) {

@@ -1,6 +1,8 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.gather.GatherPlan;
+import dev.sluice.spark.gather.GatheredBlocks;
+import dev.sluice.spark.gather.SparkReading;
 import java.io.InputStream;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
@@ -12,7 +14,7 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.internal.config.ConfigEntry;
 import org.apache.spark.internal.config.package$;
 import org.apache.spark.io.CompressionCodec$;
-import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.serializer.Serializer;
 import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
@@ -20,9 +22,11 @@ import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.checksum.RowBasedChecksum;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.FallbackStorage;
 import org.apache.spark.storage.ShuffleBlockFetcherIterator;
 import org.apache.spark.util.CompletionIterator;
 import org.apache.spark.util.SystemClock;
+import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.collection.ExternalSorter;
 import scala.Option;
 import scala.Product2;
@@ -33,10 +37,10 @@ import scala.collection.Seq;
 import scala.runtime.BoxedUnit;
 
 /**
- * Reads a reduce task's partitions as Spark's BlockStoreShuffleReader does, with Spark's own
- * iterator, but fetches through our block store client. The shuffle manager makes one for a task,
- * on whose thread everything here runs; Spark's iterator frees what it holds when the task
- * completes.
+ * Reads a reduce task's partitions as Spark's BlockStoreShuffleReader does: small blocks of an
+ * executor gathered, where their bytes may be read one after the other, all others with Spark's own
+ * iterator, but through our block store client. The shuffle manager makes one for a task, on whose
+ * thread everything here runs; what is held is freed when the task completes.
  *
  * @param <K> type of the keys
  * @param <C> type of the combined values
@@ -50,16 +54,14 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final TaskContext context;
   private final ShuffleReadMetricsReporter metrics;
   private final boolean shouldBatchFetch;
-  private final BlockStoreClient client;
-  private final boolean loopback;
+  private final ExecutorReading executor;
+  private final Serializer serializer;
   private final SparkEnv env = SparkEnv.get();
   private final SparkConf conf = env.conf();
 
   /**
    * @param blocksByAddress what the map output tracker says
    * @param shouldBatchFetch whether Spark asks for contiguous partitions as one block
-   * @param client {@link RdmaBlockStoreClient} of the executor
-   * @param loopback {@link ReadOptions#loopback}
    */
   public RdmaShuffleReader(
       BaseShuffleHandle<K, ?, C> handle,
@@ -67,20 +69,18 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       TaskContext context,
       ShuffleReadMetricsReporter metrics,
       boolean shouldBatchFetch,
-      BlockStoreClient client,
-      ShuffleCounters counters,
-      boolean loopback) {
+      ExecutorReading executor) {
     this.dependency = handle.dependency();
     this.blocksByAddress =
-        loopback
+        executor.loopback()
             ? LoopbackSwitch.rename(
                 env.blockManager().blockManagerId().executorId(), blocksByAddress)
             : blocksByAddress;
     this.context = context;
-    this.metrics = new CountingReadMetrics(metrics, counters);
+    this.metrics = new CountingReadMetrics(metrics, executor.counters());
     this.shouldBatchFetch = shouldBatchFetch;
-    this.client = client;
-    this.loopback = loopback;
+    this.executor = executor;
+    this.serializer = executor.serializers().get(handle.shuffleId(), dependency.serializer());
   }
 
   @Override
@@ -94,10 +94,10 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
   /** The records of all blocks, as they come; a task that is killed stops here. */
   private Iterator<Product2<K, C>> records() {
-    SerializerInstance serializer = dependency.serializer().newInstance();
+    SerializerInstance instance = serializer.newInstance();
     Iterator<Tuple2<Object, Object>> records =
-        fetch().flatMap(block -> serializer.deserializeStream(block._2()).asKeyValueIterator());
-    if (loopback) {
+        fetch().flatMap(block -> instance.deserializeStream(block._2()).asKeyValueIterator());
+    if (executor.loopback()) {
       records = LoopbackSwitch.restoreFailures(records);
     }
     Iterator<Tuple2<Object, Object>> counted =
@@ -117,14 +117,75 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetch() {
+    boolean concatenates = concatenates();
+    boolean batch = shouldBatchFetch && concatenates;
+    return concatenates && executor.client().gathers()
+        ? gather(batch)
+        : fetchBySpark(blocksByAddress, batch);
+  }
+
+  /** Fetches small blocks of an executor together, and the others by Spark's iterator. */
+  private Iterator<Tuple2<BlockId, InputStream>> gather(boolean batch) {
+    GatheredBlocks blocks =
+        new GatheredBlocks(
+            new Spark(batch),
+            executor.registry(),
+            executor.client().gather(maxBytesInFlight()),
+            metrics,
+            executor.counters());
+    TaskCompletionListener ended = _ -> blocks.close();
+    context.addTaskCompletionListener(ended);
+    blocks.start(GatherPlan.of(blocksByAddress, this::source, batch));
+    return blocks;
+  }
+
+  private GatherPlan.Source source(BlockManagerId address) {
+    BlockManagerId own = env.blockManager().blockManagerId();
+    if (address.executorId().equals(own.executorId())) {
+      return GatherPlan.Source.LOCAL;
+    }
+    boolean fallback =
+        address.executorId().equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId());
+    boolean fromDisk =
+        env.blockManager().hostLocalDirManager().isDefined() && address.host().equals(own.host());
+    return fallback || fromDisk ? GatherPlan.Source.SPARK : GatherPlan.Source.REMOTE;
+  }
+
+  private final class Spark implements SparkReading {
+    private final boolean batch;
+
+    Spark(boolean batch) {
+      this.batch = batch;
+    }
+
+    @Override
+    public Iterator<Tuple2<BlockId, InputStream>> fetch(
+        Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks) {
+      return fetchBySpark(blocks, batch);
+    }
+
+    @Override
+    public InputStream wrap(BlockId blockId, InputStream stream) {
+      return env.serializerManager().wrapStream(blockId, stream);
+    }
+
+    @Override
+    public boolean detectsCorruption() {
+      return RdmaShuffleReader.this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT());
+    }
+  }
+
+  private Iterator<Tuple2<BlockId, InputStream>> fetchBySpark(
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks,
+      boolean batch) {
     return new ShuffleBlockFetcherIterator(
             context,
-            client,
+            executor.client(),
             env.blockManager(),
             env.mapOutputTracker(),
-            blocksByAddress,
+            blocks,
             env.serializerManager()::wrapStream,
-            this.<Long>setting(SETTINGS.REDUCER_MAX_SIZE_IN_FLIGHT()) * 1024 * 1024,
+            maxBytesInFlight(),
             this.<Integer>setting(SETTINGS.REDUCER_MAX_REQS_IN_FLIGHT()),
             this.<Integer>setting(SETTINGS.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()),
             this.<Long>setting(SETTINGS.MAX_REMOTE_BLOCK_SIZE_FETCH_TO_MEM()),
@@ -134,14 +195,18 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
             this.<Boolean>setting(SETTINGS.SHUFFLE_CHECKSUM_ENABLED()),
             conf.get(SETTINGS.SHUFFLE_CHECKSUM_ALGORITHM()),
             metrics,
-            fetchesInBatch(),
+            batch,
             new SystemClock())
         .toCompletionIterator();
   }
 
-  /** Whether contiguous partitions of a map output may come as one block. */
-  private boolean fetchesInBatch() {
-    if (!shouldBatchFetch || !dependency.serializer().supportsRelocationOfSerializedObjects()) {
+  private long maxBytesInFlight() {
+    return this.<Long>setting(SETTINGS.REDUCER_MAX_SIZE_IN_FLIGHT()) * 1024 * 1024;
+  }
+
+  /** Whether several blocks' bytes, one after the other, are what one block of them would be. */
+  private boolean concatenates() {
+    if (!serializer.supportsRelocationOfSerializedObjects()) {
       return false;
     }
     // Streams of encrypted partitions cannot be read as one (SPARK-34790).
@@ -181,7 +246,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
             combiner,
             Option.<Partitioner>empty(),
             dependency.keyOrdering(),
-            dependency.serializer(),
+            serializer,
             new RowBasedChecksum[0]);
     return sorter.insertAllAndUpdateMetrics(retyped(records));
   }

@@ -69,8 +69,7 @@ final class ReadAttempt {
             .filter(Objects::nonNull)
             .distinct()
             .toList();
-    stale.forEach(location -> path.locator().invalidate(shuffleId, location));
-    path.tables().drop(shuffleId, stale);
+    path.forget(shuffleId, stale);
     call.guard(failed, () -> new ReadAttempt(path, call, failed, true).start());
   }
 

@@ -11,6 +11,8 @@ package dev.sluice.spark.read;
  * @param tableCacheBytes heap that cached partition tables may take
  * @param wireEncryption READs would carry plain bytes where encryption is asked for: every remote
  *     block goes by Spark's own transfer
+ * @param gatherBytes bytes of gathered blocks that a task READs or has waiting at most; 0 to gather
+ *     none
  * @param loopback for tests: blocks of this executor are READ as if they were remote
  */
 public record ReadOptions(
@@ -20,4 +22,5 @@ public record ReadOptions(
     int maxGroupBytes,
     long tableCacheBytes,
     boolean wireEncryption,
+    long gatherBytes,
     boolean loopback) {}

@@ -1,7 +1,9 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +40,19 @@ record ReadPath(
     } catch (RejectedExecutionException _) {
       step.run();
     }
+  }
+
+  /**
+   * A READ found the locations stale: neither they nor what was READ through them is used again.
+   */
+  void forget(int shuffleId, List<MapOutputLocation> stale) {
+    stale.forEach(location -> locator.invalidate(shuffleId, location));
+    tables.drop(shuffleId, stale);
+  }
+
+  /** When what begins now has to be done. */
+  long deadlineNanos() {
+    return timer.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.readTimeoutMs());
   }
 
   /** When to stop waiting for a buffer of a fetch with this deadline. */

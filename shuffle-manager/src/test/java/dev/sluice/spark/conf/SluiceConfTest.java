@@ -71,6 +71,21 @@ class SluiceConfTest {
     assertThat(new SluiceConf(conf).offReason()).contains("spark.shuffle.useOldFetchProtocol");
   }
 
+  @Test
+  void theTasksOfAnExecutorGatherInHalfOfItsBuffers() {
+    conf.set("spark.shuffle.rdma.buffers.maxBytes", "64m")
+        .set("spark.executor.cores", "8")
+        .set("spark.task.cpus", "2");
+    assertThat(new SluiceConf(conf).readOptions().gatherBytes()).isEqualTo(8 << 20);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"gather", "verifyChecksums"})
+  void nothingIsGatheredThatIsNotVerified(String key) {
+    conf.set("spark.shuffle.rdma." + key, "false");
+    assertThat(new SluiceConf(conf).readOptions().gatherBytes()).isZero();
+  }
+
   private VerbsOptions verbsOptions(Map<String, String> environment) {
     return new SluiceConf(conf, Path.of("/"), environment).verbsOptions();
   }

@@ -174,7 +174,7 @@ class RdmaBlockStoreClientTest {
 
   @Test
   void wireEncryptionLeavesEverythingToSpark() {
-    fixture = new ReadFixture(new ReadOptions(true, 1, 1, 1 << 16, 1, true, false));
+    fixture = new ReadFixture(new ReadOptions(true, 1, 1, 1 << 16, 1, true, 0, false));
     fixture.registered(10, 100);
 
     fixture.fetch(block(10, 0));
@@ -290,7 +290,8 @@ class RdmaBlockStoreClientTest {
 
   @Test
   void withoutVerificationBytesAreDeliveredAsTheyAre() {
-    fixture = new ReadFixture(new ReadOptions(false, 1000, 1000, 1 << 16, 1 << 20, false, false));
+    fixture =
+        new ReadFixture(new ReadOptions(false, 1000, 1000, 1 << 16, 1 << 20, false, 0, false));
     fixture.registered(10, 100);
     fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() > 1));
 

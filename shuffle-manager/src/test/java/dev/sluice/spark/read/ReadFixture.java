@@ -16,7 +16,7 @@ import org.apache.spark.network.util.TransportConf;
 final class ReadFixture {
   static final int SHUFFLE = 3;
   static final ReadOptions OPTIONS =
-      new ReadOptions(true, 10_000, 1_000, 1 << 16, 1 << 20, false, false);
+      new ReadOptions(true, 10_000, 1_000, 1 << 16, 1 << 20, false, 1 << 20, false);
 
   final FakeTransport transport;
   final FakeLocator locator;

@@ -55,7 +55,7 @@ class SoftReadTest {
             spark,
             "1",
             SoftPeer.TRANSPORT_CONF,
-            new ReadOptions(true, 60_000, 60_000, 1 << 18, 1 << 20, false, false),
+            new ReadOptions(true, 60_000, 60_000, 1 << 18, 1 << 20, false, 1 << 20, false),
             endpoint,
             new Resolving(),
             servers,

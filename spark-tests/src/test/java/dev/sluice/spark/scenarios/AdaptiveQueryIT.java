@@ -10,25 +10,39 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The ways in which adaptive execution reads a shuffle: several partitions, or parts of one. */
+@ParameterizedClass
+@ValueSource(booleans = {true, false})
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class AdaptiveQueryIT {
   private static final long ROWS = 20_000;
   private static final long KEYS = 50;
 
-  private final LocalCluster cluster =
-      LocalCluster.start(
-          "spark.sql.shuffle.partitions", "20",
-          "spark.default.parallelism", "6",
-          "spark.sql.autoBroadcastJoinThreshold", "-1");
+  @Parameter boolean gather;
+  private LocalCluster cluster;
+
+  @BeforeAll
+  void start() {
+    cluster =
+        LocalCluster.start(
+            "spark.shuffle.rdma.gather", String.valueOf(gather),
+            "spark.sql.shuffle.partitions", "20",
+            "spark.default.parallelism", "6",
+            "spark.sql.autoBroadcastJoinThreshold", "-1");
+  }
 
   @AfterAll
   void everyRemoteBlockWasRead() {
-    try (cluster) {
-      PathAssert.allRead(cluster);
+    try (LocalCluster ended = cluster) {
+      PathAssert.allRead(ended);
+      assertThat(ended.totals().of("gathered.blocks") > 0).isEqualTo(gather);
     }
   }
 

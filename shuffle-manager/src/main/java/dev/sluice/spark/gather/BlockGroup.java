@@ -1,0 +1,173 @@
+package dev.sluice.spark.gather;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.ShuffleBlockBatchId;
+import org.apache.spark.storage.ShuffleBlockId;
+import scala.Tuple3;
+import scala.collection.Seq;
+
+/**
+ * The blocks that one executor has for a reduce task, in arrays: a task may have 100,000 of them. A
+ * member is what Spark would fetch and count as one block, partitions [start, end) of a map output.
+ * Each member is either delivered in a {@link Chunk} or left to Spark's iterator, as {@link #leave}
+ * says. Immutable but for that; any thread.
+ */
+public final class BlockGroup {
+  private final BlockManagerId address;
+  private final boolean local;
+  private final List<Tuple3<BlockId, Object, Object>> blocks;
+  private final BitSet left = new BitSet();
+  private int shuffleId;
+  private int size;
+  private long estimatedBytes;
+  private int[] firstBlocks;
+  private long[] mapIds;
+  private int[] startPartitions;
+  private int[] endPartitions;
+
+  private BlockGroup(BlockManagerId address, boolean local, int blocks) {
+    this.address = address;
+    this.local = local;
+    this.blocks = new ArrayList<>(blocks);
+    firstBlocks = new int[blocks + 1];
+    mapIds = new long[blocks];
+    startPartitions = new int[blocks];
+    endPartitions = new int[blocks];
+  }
+
+  /**
+   * @param local whether it is this executor that has them
+   * @param blocks block, estimated size and map index of each, as the map output tracker has them
+   * @param batch whether partitions of the same map output are one member, as where Spark fetches
+   *     them in batches
+   * @return null where blocks are of another kind, or sizes such as Spark does not accept
+   */
+  public static BlockGroup of(
+      BlockManagerId address,
+      boolean local,
+      Seq<Tuple3<BlockId, Object, Object>> blocks,
+      boolean batch) {
+    BlockGroup group = new BlockGroup(address, local, blocks.size());
+    var i = blocks.iterator();
+    while (i.hasNext()) {
+      if (!group.add(i.next(), batch)) {
+        return null;
+      }
+    }
+    group.trim();
+    return group;
+  }
+
+  private boolean add(Tuple3<BlockId, Object, Object> block, boolean batch) {
+    long bytes = (Long) block._2();
+    boolean added =
+        switch (block._1()) {
+          case ShuffleBlockId id ->
+              add(id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1, batch);
+          case ShuffleBlockBatchId id ->
+              add(id.shuffleId(), id.mapId(), id.startReduceId(), id.endReduceId(), batch);
+          default -> false;
+        };
+    blocks.add(block);
+    firstBlocks[size] = blocks.size();
+    estimatedBytes += bytes;
+    return added && bytes > 0;
+  }
+
+  private boolean add(int shuffle, long mapId, int start, int end, boolean batch) {
+    if (size > 0 && shuffle != shuffleId) {
+      return false;
+    }
+    shuffleId = shuffle;
+    if (batch && size > 0 && mapIds[size - 1] == mapId && endPartitions[size - 1] <= start) {
+      endPartitions[size - 1] = end;
+      return true;
+    }
+    firstBlocks[size] = blocks.size();
+    mapIds[size] = mapId;
+    startPartitions[size] = start;
+    endPartitions[size] = end;
+    size++;
+    return true;
+  }
+
+  private void trim() {
+    if (size < mapIds.length) {
+      firstBlocks = Arrays.copyOf(firstBlocks, size + 1);
+      mapIds = Arrays.copyOf(mapIds, size);
+      startPartitions = Arrays.copyOf(startPartitions, size);
+      endPartitions = Arrays.copyOf(endPartitions, size);
+    }
+  }
+
+  public BlockManagerId address() {
+    return address;
+  }
+
+  boolean isLocal() {
+    return local;
+  }
+
+  /** All blocks, as the tracker has them. */
+  List<Tuple3<BlockId, Object, Object>> blocks() {
+    return blocks;
+  }
+
+  public int shuffleId() {
+    return shuffleId;
+  }
+
+  /** Members. */
+  public int size() {
+    return size;
+  }
+
+  /** Map ids of all members; not to be changed. */
+  public long[] mapIds() {
+    return mapIds;
+  }
+
+  public long mapId(int member) {
+    return mapIds[member];
+  }
+
+  public int startPartition(int member) {
+    return startPartitions[member];
+  }
+
+  public int endPartition(int member) {
+    return endPartitions[member];
+  }
+
+  /** Spark's name of the member, or of its first block. */
+  public BlockId blockId(int member) {
+    return blocks.get(firstBlocks[member])._1();
+  }
+
+  int mapIndex(int member) {
+    return (Integer) blocks.get(firstBlocks[member])._3();
+  }
+
+  long estimatedBytes() {
+    return estimatedBytes;
+  }
+
+  /** Leaves members [from, to) to Spark's iterator. */
+  public synchronized void leave(int from, int to) {
+    left.set(from, to);
+  }
+
+  /** The blocks of the members that are left to Spark, as the tracker has them. */
+  synchronized List<Tuple3<BlockId, Object, Object>> left() {
+    List<Tuple3<BlockId, Object, Object>> result = new ArrayList<>();
+    for (int i = left.nextSetBit(0); i >= 0; i = left.nextSetBit(i + 1)) {
+      result.addAll(blocks.subList(firstBlocks[i], firstBlocks[i + 1]));
+    }
+    return result;
+  }
+}

@@ -1,0 +1,91 @@
+package dev.sluice.spark.gather;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Members of a {@link BlockGroup} in one piece of memory, complete and verified, one after the
+ * other. Whoever made it hands it to the task, which releases it when it has read it or ends.
+ */
+public final class Chunk {
+  private final BlockGroup group;
+  private final int firstMember;
+  private final int[] ends;
+  private final MemorySegment bytes;
+  private final long requestNanos;
+  private final Runnable whenReleased;
+  private final AtomicBoolean released = new AtomicBoolean();
+
+  /**
+   * @param firstMember of the group
+   * @param ends where this member and those after it end in {@code bytes}; one that ends where the
+   *     one before it does is not in the chunk
+   * @param requestNanos how long it took to get them
+   */
+  public Chunk(
+      BlockGroup group,
+      int firstMember,
+      int[] ends,
+      MemorySegment bytes,
+      long requestNanos,
+      Runnable whenReleased) {
+    this.group = group;
+    this.firstMember = firstMember;
+    this.ends = ends;
+    this.bytes = bytes;
+    this.requestNanos = requestNanos;
+    this.whenReleased = whenReleased;
+  }
+
+  BlockGroup group() {
+    return group;
+  }
+
+  int firstMember() {
+    return firstMember;
+  }
+
+  int[] ends() {
+    return ends;
+  }
+
+  int bytes() {
+    return ends[ends.length - 1];
+  }
+
+  /** How many members it has. */
+  int blocks() {
+    int blocks = 0;
+    int start = 0;
+    for (int end : ends) {
+      if (end > start) {
+        blocks++;
+      }
+      start = end;
+    }
+    return blocks;
+  }
+
+  long requestNanos() {
+    return requestNanos;
+  }
+
+  /**
+   * The memory, valid until the release.
+   *
+   * @throws IllegalStateException after it
+   */
+  MemorySegment memory() {
+    if (released.get()) {
+      throw new IllegalStateException("chunk of " + bytes() + " bytes was released");
+    }
+    return bytes;
+  }
+
+  /** Gives the memory back. Any thread; idempotent. */
+  public void release() {
+    if (released.compareAndSet(false, true)) {
+      whenReleased.run();
+    }
+  }
+}

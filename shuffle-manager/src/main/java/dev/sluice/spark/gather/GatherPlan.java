@@ -1,0 +1,68 @@
+package dev.sluice.spark.gather;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Function;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
+import scala.Tuple2;
+import scala.Tuple3;
+import scala.collection.Iterator;
+import scala.collection.Seq;
+
+/**
+ * What becomes of the blocks that the map output tracker names for a reduce task: those of
+ * executors that have many small ones are gathered, the others go to Spark's iterator as they are.
+ *
+ * @param groups what is gathered
+ * @param rest everything else
+ */
+public record GatherPlan(
+    List<BlockGroup> groups,
+    List<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> rest) {
+  /**
+   * A block costs Spark's iterator some 20 us above the wire, in which a core deserialises about as
+   * many bytes as this: larger ones gain little, and Spark's iterator bounds and retries them one
+   * by one.
+   */
+  static final long MAX_MEAN_BYTES = 64 << 10;
+
+  /** How an executor's blocks may come. */
+  public enum Source {
+    LOCAL,
+    REMOTE,
+    /** Only as Spark fetches them. */
+    SPARK
+  }
+
+  /**
+   * @param batch {@link BlockGroup#of}
+   */
+  public static GatherPlan of(
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
+      Function<BlockManagerId, Source> sources,
+      boolean batch) {
+    GatherPlan plan = new GatherPlan(new ArrayList<>(), new ArrayList<>());
+    while (blocksByAddress.hasNext()) {
+      var blocks = blocksByAddress.next();
+      Source source = sources.apply(blocks._1());
+      BlockGroup group =
+          source == Source.SPARK
+              ? null
+              : BlockGroup.of(blocks._1(), source == Source.LOCAL, blocks._2(), batch);
+      if (group == null || !isWorthwhile(group)) {
+        plan.rest.add(blocks);
+      } else {
+        plan.groups.add(group);
+      }
+    }
+    // As Spark's iterator: tasks that start together do not all ask the same executor first.
+    Collections.shuffle(plan.groups);
+    return plan;
+  }
+
+  private static boolean isWorthwhile(BlockGroup group) {
+    return group.size() > 1 && group.estimatedBytes() / group.size() <= MAX_MEAN_BYTES;
+  }
+}

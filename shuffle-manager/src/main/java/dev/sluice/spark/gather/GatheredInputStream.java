@@ -1,0 +1,106 @@
+package dev.sluice.spark.gather;
+
+import java.io.IOException;
+import java.io.InputStream;
+import org.apache.spark.shuffle.FetchFailedException;
+
+/**
+ * A chunk as the deserialiser reads it: decompressed, released when it is closed. Where Spark takes
+ * an error of a block's stream for a failed fetch, so does this, of the member that was being read.
+ * For one thread at a time.
+ */
+final class GatheredInputStream extends InputStream {
+  private final Chunk chunk;
+  private final ChunkInputStream raw;
+  private final InputStream delegate;
+  private final boolean detectsCorruption;
+
+  GatheredInputStream(Chunk chunk, SparkReading spark) {
+    this.chunk = chunk;
+    this.raw = new ChunkInputStream(chunk);
+    this.delegate = wrap(spark);
+    this.detectsCorruption = spark.detectsCorruption() && delegate != raw;
+  }
+
+  /** Some codecs read when they are made. To Spark it is always a failed fetch when they fail. */
+  private InputStream wrap(SparkReading spark) {
+    try {
+      return spark.wrap(chunk.group().blockId(chunk.firstMember()), raw);
+    } catch (Exception e) {
+      chunk.release();
+      throw e instanceof IOException io ? fetchFailed(io) : Unchecked.of(e);
+    }
+  }
+
+  @Override
+  public int read() throws IOException {
+    try {
+      return delegate.read();
+    } catch (IOException e) {
+      throw failure(e);
+    }
+  }
+
+  @Override
+  public int read(byte[] target, int offset, int length) throws IOException {
+    try {
+      return delegate.read(target, offset, length);
+    } catch (IOException e) {
+      throw failure(e);
+    }
+  }
+
+  @Override
+  public long skip(long count) throws IOException {
+    try {
+      return delegate.skip(count);
+    } catch (IOException e) {
+      throw failure(e);
+    }
+  }
+
+  @Override
+  public int available() throws IOException {
+    try {
+      return delegate.available();
+    } catch (IOException e) {
+      throw failure(e);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    try {
+      delegate.close();
+    } finally {
+      chunk.release();
+    }
+  }
+
+  private IOException failure(IOException e) {
+    if (!detectsCorruption) {
+      return e;
+    }
+    try {
+      close();
+    } catch (IOException closing) {
+      e.addSuppressed(closing);
+    }
+    throw fetchFailed(e);
+  }
+
+  /** The exception's constructor tells the task about it: to be thrown at once. */
+  private RuntimeException fetchFailed(IOException e) {
+    BlockGroup group = chunk.group();
+    int member = raw.member();
+    return Unchecked.of(
+        new FetchFailedException(
+            group.address(),
+            group.shuffleId(),
+            group.mapId(member),
+            group.mapIndex(member),
+            group.startPartition(member),
+            e.getMessage() + " (the bytes match the checksum that they were written with)",
+            e));
+  }
+}

@@ -1,0 +1,104 @@
+package dev.sluice.spark.gather;
+
+import dev.sluice.blocks.MapOutputReader;
+import dev.sluice.blocks.MapOutputRegistry;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Queue;
+
+/**
+ * The chunks of this executor's own map outputs, copied from their registered memory as the task
+ * asks for them. For the task's thread; nothing to close: chunks are heap.
+ */
+final class LocalChunks {
+  /** Half of the smallest region of G1, beyond which an array would be a humongous object. */
+  private static final int MAX_CHUNK_BYTES = 256 << 10;
+
+  /** Bounds the chunks of a task whose estimates are far too small. */
+  private static final int MIN_CHUNK_BYTES = 16 << 10;
+
+  /**
+   * A group that is read.
+   *
+   * @param reader of its shuffle
+   */
+  private record Source(BlockGroup group, MapOutputReader reader) {}
+
+  private final MapOutputRegistry registry;
+  private final Queue<Source> sources = new ArrayDeque<>();
+  private int member;
+
+  /**
+   * @param registry null where nothing is registered
+   */
+  LocalChunks(MapOutputRegistry registry) {
+    this.registry = registry;
+  }
+
+  /**
+   * Takes a group of this executor.
+   *
+   * @return false where nothing of its shuffle is registered
+   */
+  boolean start(BlockGroup group) {
+    MapOutputReader reader = registry == null ? null : registry.reader(group.shuffleId());
+    return reader != null && sources.add(new Source(group, reader));
+  }
+
+  /** The next chunk; null at the end. What cannot be copied is left to Spark. */
+  Chunk next() {
+    for (Source source = sources.peek(); source != null; source = sources.peek()) {
+      Chunk chunk = copy(source.group(), source.reader());
+      if (chunk != null) {
+        registry.touch(source.group().shuffleId());
+        return chunk;
+      }
+      sources.remove();
+      member = 0;
+    }
+    return null;
+  }
+
+  /** The chunk from the current member on; null when nothing of the group is left to copy. */
+  private Chunk copy(BlockGroup group, MapOutputReader reader) {
+    int first = member;
+    int[] ends = new int[group.size() - first];
+    byte[] target = first < group.size() ? new byte[chunkBytes(group)] : null;
+    int bytes = 0;
+    while (member < group.size()) {
+      int copied =
+          reader.copy(
+              group.mapId(member),
+              group.startPartition(member),
+              group.endPartition(member),
+              target,
+              bytes);
+      if (copied == MapOutputReader.NO_ROOM) {
+        break;
+      }
+      if (copied > 0) {
+        bytes += copied;
+      } else {
+        // An empty block is an error to Spark, which is then to be Spark's own.
+        group.leave(member, member + 1);
+      }
+      ends[member - first] = bytes;
+      member++;
+    }
+    return bytes == 0
+        ? null
+        : new Chunk(
+            group,
+            first,
+            Arrays.copyOf(ends, member - first),
+            MemorySegment.ofArray(target),
+            0,
+            () -> {});
+  }
+
+  /** Estimates are up to a tenth too small. */
+  private static int chunkBytes(BlockGroup group) {
+    return Math.clamp(group.estimatedBytes() * 9 / 8, MIN_CHUNK_BYTES, MAX_CHUNK_BYTES);
+  }
+}

@@ -1,0 +1,22 @@
+package dev.sluice.spark.gather;
+
+import java.util.List;
+
+/** Gathers a task's blocks of other executors: chunks come in the order in which they arrive. */
+public interface RemoteChunks {
+  /**
+   * Begins to gather the blocks of an executor. Never blocks.
+   *
+   * @return false where it is known already that the executor's blocks cannot be gathered
+   */
+  boolean start(BlockGroup group);
+
+  /** The next chunk that is there; null when none is there now. */
+  Chunk poll();
+
+  /** Waits for the next chunk; null when there will be none. */
+  Chunk take() throws InterruptedException;
+
+  /** Ends what is under way, and returns what arrived and was not taken. Idempotent. */
+  List<Chunk> close();
+}

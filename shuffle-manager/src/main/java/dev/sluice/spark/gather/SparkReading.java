@@ -1,0 +1,22 @@
+package dev.sluice.spark.gather;
+
+import java.io.InputStream;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
+import scala.Tuple2;
+import scala.Tuple3;
+import scala.collection.Iterator;
+import scala.collection.Seq;
+
+/** What of reading a task's blocks stays Spark's. Called on the task's thread. */
+public interface SparkReading {
+  /** Begins to fetch blocks by an iterator of Spark's own. */
+  Iterator<Tuple2<BlockId, InputStream>> fetch(
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress);
+
+  /** Decompresses a block: SerializerManager#wrapStream. */
+  InputStream wrap(BlockId blockId, InputStream stream);
+
+  /** spark.shuffle.detectCorrupt: an error of a wrapped stream is a failed fetch. */
+  boolean detectsCorruption();
+}

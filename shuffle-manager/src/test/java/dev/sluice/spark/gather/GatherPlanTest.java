@@ -1,0 +1,150 @@
+package dev.sluice.spark.gather;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.ShuffleBlockBatchId;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.apache.spark.storage.ShuffleMergedBlockId;
+import org.junit.jupiter.api.Test;
+import scala.Option;
+import scala.Tuple2;
+import scala.Tuple3;
+import scala.collection.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** Which blocks are gathered. */
+class GatherPlanTest {
+  private static final BlockManagerId EXECUTOR =
+      BlockManagerId.apply("7", "host", 99, Option.empty());
+
+  private final List<Tuple3<BlockId, Object, Object>> blocks = new ArrayList<>();
+  private GatherPlan.Source source = GatherPlan.Source.REMOTE;
+  private boolean batch;
+
+  private void block(BlockId id, long bytes) {
+    blocks.add(new Tuple3<>(id, bytes, blocks.size()));
+  }
+
+  private void block(long mapId, int partition) {
+    block(new ShuffleBlockId(3, mapId, partition), 1000);
+  }
+
+  private GatherPlan plan() {
+    Seq<Tuple3<BlockId, Object, Object>> tracked = CollectionConverters.asScala(blocks);
+    return GatherPlan.of(
+        CollectionConverters.asScala(List.of(new Tuple2<>(EXECUTOR, tracked)).iterator()),
+        _ -> source,
+        batch);
+  }
+
+  private BlockGroup group() {
+    GatherPlan plan = plan();
+    assertThat(plan.rest()).isEmpty();
+    assertThat(plan.groups()).hasSize(1);
+    return plan.groups().getFirst();
+  }
+
+  private void assertNotGathered() {
+    GatherPlan plan = plan();
+    assertThat(plan.groups()).isEmpty();
+    assertThat(CollectionConverters.asJava(plan.rest().getFirst()._2())).isEqualTo(blocks);
+  }
+
+  @Test
+  void smallBlocksAreGathered() {
+    block(10, 4);
+    block(11, 4);
+    BlockGroup group = group();
+    assertThat(group.address()).isEqualTo(EXECUTOR);
+    assertThat(group.shuffleId()).isEqualTo(3);
+    assertThat(group.mapIds()).containsExactly(10, 11);
+    assertThat(group.startPartition(1)).isEqualTo(4);
+    assertThat(group.endPartition(1)).isEqualTo(5);
+    assertThat(group.mapIndex(1)).isEqualTo(1);
+    assertThat(group.isLocal()).isFalse();
+  }
+
+  @Test
+  void partitionsOfAMapOutputAreOneBlockWhereSparkFetchesInBatches() {
+    batch = true;
+    block(10, 4);
+    block(10, 5);
+    block(10, 7);
+    block(11, 4);
+    block(new ShuffleBlockBatchId(3, 11, 5, 9), 1000);
+    BlockGroup group = group();
+    assertThat(group.mapIds()).containsExactly(10, 11);
+    assertThat(group.startPartition(0)).isEqualTo(4);
+    assertThat(group.endPartition(0)).isEqualTo(8);
+    assertThat(group.endPartition(1)).isEqualTo(9);
+    assertThat(group.mapIndex(1)).isEqualTo(3);
+  }
+
+  @Test
+  void withoutBatchesEachPartitionIsABlock() {
+    block(10, 4);
+    block(10, 5);
+    assertThat(group().mapIds()).containsExactly(10, 10);
+  }
+
+  @Test
+  void blocksThatAreLeftAreThoseOfTheTracker() {
+    batch = true;
+    block(10, 4);
+    block(10, 5);
+    block(11, 4);
+    block(12, 4);
+    BlockGroup group = group();
+    group.leave(0, 1);
+    group.leave(2, 3);
+    group.leave(0, 1);
+    assertThat(group.left()).containsExactly(blocks.get(0), blocks.get(1), blocks.get(3));
+  }
+
+  @Test
+  void largeBlocksAreNotGathered() {
+    block(new ShuffleBlockId(3, 10, 4), GatherPlan.MAX_MEAN_BYTES);
+    block(new ShuffleBlockId(3, 11, 4), 2 * GatherPlan.MAX_MEAN_BYTES);
+    assertNotGathered();
+  }
+
+  @Test
+  void aSingleBlockIsNotGathered() {
+    block(10, 4);
+    assertNotGathered();
+  }
+
+  @Test
+  void blocksOfAnotherKindAreNotGathered() {
+    block(10, 4);
+    block(new ShuffleMergedBlockId(3, 0, 4), 1000);
+    assertNotGathered();
+  }
+
+  @Test
+  void whatSparkHasToFetchIsNotGathered() {
+    source = GatherPlan.Source.SPARK;
+    block(10, 4);
+    block(11, 4);
+    assertNotGathered();
+  }
+
+  @Test
+  void sizesThatSparkRefusesAreSparks() {
+    block(10, 4);
+    block(new ShuffleBlockId(3, 11, 4), 0);
+    assertNotGathered();
+  }
+
+  @Test
+  void ownBlocksAreLocal() {
+    source = GatherPlan.Source.LOCAL;
+    block(10, 4);
+    block(11, 4);
+    assertThat(group().isLocal()).isTrue();
+  }
+}

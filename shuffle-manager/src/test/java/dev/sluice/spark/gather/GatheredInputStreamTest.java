@@ -1,0 +1,160 @@
+package dev.sluice.spark.gather;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+import org.apache.spark.FetchFailed;
+import org.apache.spark.SparkConf;
+import org.apache.spark.io.CompressionCodec;
+import org.apache.spark.io.CompressionCodec$;
+import org.apache.spark.shuffle.FetchFailedException;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import scala.Option;
+import scala.Tuple2;
+import scala.Tuple3;
+import scala.collection.Iterator;
+import scala.collection.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** A chunk reads as one block would, and its errors name the member that they are in. */
+class GatheredInputStreamTest {
+  private static final BlockManagerId EXECUTOR =
+      BlockManagerId.apply("7", "host", 99, Option.empty());
+  private static final int MAPS = 20;
+  private static final int BLOCK_BYTES = 5_000;
+
+  private final ByteArrayOutputStream written = new ByteArrayOutputStream();
+  private int releases;
+
+  /** A chunk of one block from each map output; map ids are ten times the map index. */
+  private Chunk chunk(UnaryOperator<OutputStream> codec, int corrupt) throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    List<Tuple3<BlockId, Object, Object>> blocks = new ArrayList<>();
+    int[] ends = new int[MAPS];
+    for (int map = 0; map < MAPS; map++) {
+      byte[] block = new byte[BLOCK_BYTES];
+      new Random(map).nextBytes(block);
+      written.write(block);
+      ByteArrayOutputStream encoded = new ByteArrayOutputStream();
+      try (OutputStream out = codec.apply(encoded)) {
+        out.write(block);
+      }
+      byte[] member = encoded.toByteArray();
+      if (map == corrupt) {
+        member[0] ^= 0x55;
+      }
+      bytes.write(member);
+      ends[map] = bytes.size();
+      blocks.add(new Tuple3<>(new ShuffleBlockId(3, 10L * map, 5), (long) member.length, map));
+    }
+    BlockGroup group = BlockGroup.of(EXECUTOR, false, CollectionConverters.asScala(blocks), false);
+    return new Chunk(
+        group, 0, ends, MemorySegment.ofArray(bytes.toByteArray()), 0, () -> releases++);
+  }
+
+  private static CompressionCodec codec(String name) {
+    return CompressionCodec$.MODULE$.createCodec(new SparkConf(false), name);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"lz4", "zstd", "snappy", "lzf"})
+  void oneDecompressorReadsAllMembers(String name) throws Exception {
+    CompressionCodec codec = codec(name);
+    Chunk chunk = chunk(codec::compressedOutputStream, -1);
+    try (InputStream stream = new GatheredInputStream(chunk, new Reading(codec, true))) {
+      assertThat(stream.readAllBytes()).isEqualTo(written.toByteArray());
+    }
+    assertThat(releases).isEqualTo(1);
+  }
+
+  @Test
+  void plainBytesAreReadAsTheyAre() throws Exception {
+    Chunk chunk = chunk(UnaryOperator.identity(), -1);
+    try (InputStream stream =
+        new BufferedInputStream(new GatheredInputStream(chunk, new Reading(null, true)))) {
+      assertThat(stream.read()).isEqualTo(written.toByteArray()[0] & 0xFF);
+      stream.skipNBytes(12_000);
+      assertThat(stream.readAllBytes())
+          .containsExactly(
+              java.util.Arrays.copyOfRange(written.toByteArray(), 12_001, written.size()));
+    }
+    assertThat(releases).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"lz4", "zstd"})
+  void aMemberThatCannotBeDecompressedIsAFailedFetchOfItsMapOutput(String name) throws Exception {
+    CompressionCodec codec = codec(name);
+    for (int corrupt : new int[] {0, 7, MAPS - 1}) {
+      Chunk chunk = chunk(codec::compressedOutputStream, corrupt);
+      InputStream stream = new GatheredInputStream(chunk, new Reading(codec, true));
+
+      Throwable failure = catchThrowable(stream::readAllBytes);
+
+      assertThat(failure).isInstanceOf(FetchFailedException.class);
+      FetchFailed reason = (FetchFailed) ((FetchFailedException) failure).toTaskFailedReason();
+      assertThat(reason.bmAddress()).isEqualTo(EXECUTOR);
+      assertThat(reason.shuffleId()).isEqualTo(3);
+      assertThat(reason.mapId()).isEqualTo(10L * corrupt);
+      assertThat(reason.mapIndex()).isEqualTo(corrupt);
+      assertThat(reason.reduceId()).isEqualTo(5);
+      assertThatThrownBy(chunk::memory).isInstanceOf(IllegalStateException.class);
+    }
+    assertThat(releases).isEqualTo(3);
+  }
+
+  @Test
+  void whereSparkDetectsNoCorruptionTheErrorIsTheCodecs() throws Exception {
+    CompressionCodec codec = codec("lz4");
+    Chunk chunk = chunk(codec::compressedOutputStream, 7);
+    try (InputStream stream = new GatheredInputStream(chunk, new Reading(codec, false))) {
+      assertThatThrownBy(stream::readAllBytes).isInstanceOf(IOException.class);
+    }
+    assertThat(releases).isEqualTo(1);
+  }
+
+  @Test
+  void whatWasReleasedCannotBeRead() throws Exception {
+    Chunk chunk = chunk(UnaryOperator.identity(), -1);
+    InputStream stream = new GatheredInputStream(chunk, new Reading(null, true));
+    chunk.release();
+    assertThatThrownBy(stream::read).isInstanceOf(IllegalStateException.class);
+    stream.close();
+    assertThat(releases).isEqualTo(1);
+  }
+
+  /**
+   * Spark's part.
+   *
+   * @param codec null for none
+   */
+  private record Reading(CompressionCodec codec, boolean detectsCorruption)
+      implements SparkReading {
+    @Override
+    public Iterator<Tuple2<BlockId, InputStream>> fetch(
+        Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public InputStream wrap(BlockId blockId, InputStream stream) {
+      return codec == null ? stream : codec.compressedInputStream(stream);
+    }
+  }
+}

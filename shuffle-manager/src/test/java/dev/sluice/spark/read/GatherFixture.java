@@ -1,0 +1,187 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.spark.gather.GatherPlan;
+import dev.sluice.spark.gather.GatheredBlocks;
+import dev.sluice.spark.gather.RemoteChunks;
+import dev.sluice.spark.gather.SparkReading;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockId$;
+import org.apache.spark.storage.BlockManagerId;
+import scala.Option;
+import scala.Tuple2;
+import scala.Tuple3;
+import scala.collection.Iterator;
+import scala.collection.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * A reduce task that gathers the blocks of executor 7 through a {@link ReadFixture}. What it leaves
+ * to Spark's iterator is recorded, and delivered as it was written. Blocks should have some bytes
+ * each, so that the streams tell which are in them.
+ */
+final class GatherFixture implements SparkReading {
+  private static final BlockManagerId EXECUTOR =
+      BlockManagerId.apply("7", "host", 99, Option.empty());
+
+  final ReadFixture reads;
+
+  /** Sums of what Spark's reporter was told, by method. */
+  final Map<String, Long> metrics = new TreeMap<>();
+
+  /** What Spark's iterators were asked for. */
+  final List<String> bySpark = new ArrayList<>();
+
+  /** Blocks of the streams that the task has read, whoever fetched them. */
+  final List<String> delivered = new ArrayList<>();
+
+  /** Streams that were gathered. */
+  int chunks;
+
+  private final GatherPlan.Source source;
+  private final GatheredBlocks blocks;
+  private Set<String> expected;
+
+  GatherFixture(ReadFixture reads) {
+    this(reads, UnaryOperator.identity(), null);
+  }
+
+  /**
+   * @param chunks what the task sees of the chunks
+   * @param local where the task finds the map outputs if it runs on executor 7 itself, else null
+   */
+  GatherFixture(ReadFixture reads, UnaryOperator<RemoteChunks> chunks, MapOutputRegistry local) {
+    this.reads = reads;
+    source = local == null ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL;
+    RemoteChunks remote = chunks.apply(reads.client.gather(Long.MAX_VALUE));
+    blocks = new GatheredBlocks(this, local, remote, reporter(), reads.counters);
+  }
+
+  private ShuffleReadMetricsReporter reporter() {
+    return (ShuffleReadMetricsReporter)
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {ShuffleReadMetricsReporter.class},
+            (_, method, arguments) -> {
+              metrics.merge(method.getName(), (Long) arguments[0], Long::sum);
+              return null;
+            });
+  }
+
+  /** Starts to fetch the blocks, which the tracker says are on executor 7. */
+  GatherFixture start(String... blockIds) {
+    expected = new LinkedHashSet<>(Arrays.asList(blockIds));
+    List<Tuple3<BlockId, Object, Object>> infos =
+        expected.stream()
+            .map(
+                id ->
+                    new Tuple3<BlockId, Object, Object>(
+                        BlockId$.MODULE$.apply(id), (long) reads.written(id).length, 0))
+            .toList();
+    Seq<Tuple3<BlockId, Object, Object>> tracked = CollectionConverters.asScala(infos);
+    blocks.start(
+        GatherPlan.of(
+            CollectionConverters.asScala(List.of(new Tuple2<>(EXECUTOR, tracked)).iterator()),
+            _ -> source,
+            false));
+    return this;
+  }
+
+  /** Reads all that is left. */
+  GatherFixture readAll() {
+    while (readNext()) {
+      continue;
+    }
+    return this;
+  }
+
+  /** Whether there is another stream, which the task has then. */
+  boolean hasNext() {
+    return blocks.hasNext();
+  }
+
+  /** Reads a stream to its end and closes it; false where there is none. */
+  boolean readNext() {
+    if (!blocks.hasNext()) {
+      return false;
+    }
+    try (InputStream stream = blocks.next()._2()) {
+      note(stream.readAllBytes());
+      return true;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  void close() {
+    blocks.close();
+  }
+
+  private void note(byte[] bytes) {
+    int position = 0;
+    while (position < bytes.length) {
+      String block = at(bytes, position);
+      delivered.add(block);
+      position += reads.written(block).length;
+    }
+  }
+
+  /** The block that begins here. */
+  private String at(byte[] bytes, int position) {
+    for (String block : expected) {
+      byte[] written = reads.written(block);
+      int end = position + written.length;
+      if (written.length > 0
+          && end <= bytes.length
+          && Arrays.equals(bytes, position, end, written, 0, written.length)) {
+        return block;
+      }
+    }
+    throw new AssertionError("no block begins at byte " + position + " of " + bytes.length);
+  }
+
+  @Override
+  public Iterator<Tuple2<BlockId, InputStream>> fetch(
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {
+    List<Tuple2<BlockId, InputStream>> streams = new ArrayList<>();
+    CollectionConverters.asJava(blocksByAddress)
+        .forEachRemaining(
+            ofExecutor ->
+                CollectionConverters.asJava(ofExecutor._2())
+                    .forEach(
+                        block -> {
+                          String id = block._1().toString();
+                          bySpark.add(id);
+                          streams.add(
+                              new Tuple2<>(
+                                  block._1(), new ByteArrayInputStream(reads.written(id))));
+                        }));
+    return CollectionConverters.asScala(Collections.unmodifiableList(streams).iterator());
+  }
+
+  @Override
+  public InputStream wrap(BlockId blockId, InputStream stream) {
+    chunks++;
+    return stream;
+  }
+
+  @Override
+  public boolean detectsCorruption() {
+    return true;
+  }
+}

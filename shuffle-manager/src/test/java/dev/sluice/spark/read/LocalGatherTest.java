@@ -1,0 +1,127 @@
+package dev.sluice.spark.read;
+
+import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
+import static dev.sluice.spark.read.ReadFixture.block;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.soft.FaultPlan;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A task's blocks of its own executor come from registered memory, or as Spark reads them. */
+class LocalGatherTest {
+  private static final int MAPS = 200;
+  private static final int BLOCK_BYTES = 3000;
+
+  @TempDir private Path directory;
+  private final ReadFixture reads = new ReadFixture();
+  private final String[] blocks =
+      IntStream.range(0, MAPS).mapToObj(map -> block(map, 1)).toArray(String[]::new);
+  private SoftPeer executor;
+
+  @BeforeEach
+  void register() throws Exception {
+    executor = new SoftPeer(directory, FaultPlan.NONE);
+    for (long map = 0; map < MAPS; map++) {
+      executor.write(reads.unregistered(map, 500, BLOCK_BYTES, 500));
+    }
+    executor
+        .registry()
+        .resolve(SHUFFLE, LongStream.range(0, MAPS).toArray())
+        .get(30, TimeUnit.SECONDS);
+  }
+
+  @AfterEach
+  void close() {
+    executor.close();
+  }
+
+  private GatherFixture readAll() {
+    GatherFixture task =
+        new GatherFixture(reads, UnaryOperator.identity(), executor.registry())
+            .start(blocks)
+            .readAll();
+    task.close();
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    assertThat(reads.count("gathered.blocks")).isEqualTo(MAPS - task.bySpark.size());
+    return task;
+  }
+
+  @Test
+  void blocksComeInChunks() {
+    GatherFixture task = readAll();
+
+    assertThat(task.bySpark).isEmpty();
+    // Of 256 KiB at most.
+    assertThat(task.chunks).isEqualTo(3);
+    assertThat(reads.transport.reads()).isEmpty();
+  }
+
+  @Test
+  void metricsAreThoseOfTheSameBlocksOneByOne() {
+    GatherFixture task = readAll();
+
+    assertThat(task.metrics)
+        .containsEntry("incLocalBlocksFetched", (long) MAPS)
+        .containsEntry("incLocalBytesRead", (long) MAPS * BLOCK_BYTES)
+        .doesNotContainKeys("incRemoteBlocksFetched", "incRemoteBytesRead");
+    assertThat(reads.count("read.blocks")).isZero();
+  }
+
+  @Test
+  void noFileIsOpened() throws Exception {
+    for (long map = 0; map < MAPS; map++) {
+      Files.delete(directory.resolve(map + ".data"));
+      Files.delete(directory.resolve(map + ".index"));
+    }
+    assertThat(readAll().bySpark).isEmpty();
+  }
+
+  @Test
+  void whatIsNotRegisteredIsLeftToSpark() {
+    executor.registry().invalidate(SHUFFLE, 0);
+    executor.registry().invalidate(SHUFFLE, 99);
+    assertThat(readAll().bySpark).containsExactly(blocks[0], blocks[99]);
+  }
+
+  @Test
+  void whatIsUnregisteredMeanwhileIsLeftToSpark() {
+    GatherFixture task =
+        new GatherFixture(reads, UnaryOperator.identity(), executor.registry()).start(blocks);
+    assertThat(task.readNext()).isTrue();
+    executor.registry().unregister(SHUFFLE);
+    task.readAll();
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    // The first chunk has 87 blocks.
+    assertThat(task.bySpark).containsExactly(Arrays.copyOfRange(blocks, 87, MAPS));
+  }
+
+  @Test
+  void anUnregisteredShuffleIsLeftToSparkFromTheStart() {
+    executor.registry().unregister(SHUFFLE);
+    GatherFixture task =
+        new GatherFixture(reads, UnaryOperator.identity(), executor.registry()).start(blocks);
+    assertThat(task.bySpark).containsExactly(blocks);
+  }
+
+  @Test
+  void falsifiedBytesAreLeftToSpark() throws Exception {
+    try (FileChannel file =
+        FileChannel.open(directory.resolve("42.data"), StandardOpenOption.WRITE)) {
+      file.write(ByteBuffer.wrap(new byte[] {1, 2, 3, 4, 5, 6, 7, 8}), 1000);
+    }
+    assertThat(readAll().bySpark).containsExactly(blocks[42]);
+  }
+}

@@ -1,0 +1,169 @@
+package dev.sluice.spark.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.gather.BlockGroup;
+import dev.sluice.spark.gather.Chunk;
+import dev.sluice.spark.gather.RemoteChunks;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Whatever fails and in whatever order threads run, a task that gathers reads each block once, with
+ * its bytes, and no buffer is lost, also when it ends early. Each round is a schedule of its own
+ * that its seed repeats.
+ */
+@Timeout(300)
+class RandomGatherTest {
+  private static final int ROUNDS = 5_000;
+  private static final int MAPS = 12;
+  private static final int PARTITIONS = 5;
+
+  @Test
+  void everyBlockIsReadOnce() {
+    for (int seed = 0; seed < ROUNDS; seed++) {
+      try {
+        new Round(seed).run();
+      } catch (RuntimeException | AssertionError e) {
+        throw new AssertionError("seed " + seed, e);
+      }
+    }
+  }
+
+  private static final class Round {
+    private final Random random;
+    private final List<Runnable> steps = new ArrayList<>();
+    private final ReadFixture reads;
+    private final List<MapOutput> outputs = new ArrayList<>();
+
+    Round(int seed) {
+      random = new Random(seed);
+      ReadOptions options =
+          new ReadOptions(
+              true, 10_000, 1_000, 4_000, 1 << 20, false, random.nextInt(3_000, 60_000), false);
+      reads = new ReadFixture(options, steps::add);
+    }
+
+    void run() {
+      for (long map = 0; map < MAPS; map++) {
+        int[] lengths = random.ints(PARTITIONS, 16, 1500).toArray();
+        outputs.add(chance(90) ? reads.registered(map, lengths) : reads.unregistered(map, lengths));
+      }
+      breakThings();
+      String[] blocks = randomBlocks();
+      GatherFixture task = new GatherFixture(reads, Scheduled::new, null).start(blocks);
+      if (chance(80)) {
+        task.readAll();
+        assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+        assertThat(task.metrics.getOrDefault("incRemoteBlocksFetched", 0L))
+            .isEqualTo(blocks.length - task.bySpark.size());
+      } else if (chance(50)) {
+        task.readNext();
+        assertThat(task.delivered).doesNotHaveDuplicates();
+      }
+      task.close();
+      while (!steps.isEmpty()) {
+        step();
+      }
+      reads.timer.advanceMs(20_000);
+      assertThat(steps).isEmpty();
+      assertThat(reads.transport.buffersOut()).isZero();
+      assertThat(reads.timer.scheduled()).isZero();
+      assertThat(reads.count("read.bytes"))
+          .isEqualTo(task.metrics.getOrDefault("incRemoteBytesRead", 0L));
+    }
+
+    private void breakThings() {
+      int failing = random.nextInt(50);
+      int corrupting = random.nextInt(50);
+      Cause[] causes = Cause.values();
+      reads.transport.script(
+          (_, _) -> chance(failing) ? causes[random.nextInt(causes.length)] : null);
+      reads.transport.afterRead(
+          read -> {
+            // The checksums of a table's pages are verified with the data: spoil data alone.
+            boolean data = read.bytes() % 16 != 0 || read.bytes() > MAPS * 96;
+            if (data && chance(corrupting)) {
+              long place = random.nextLong(read.bytes());
+              byte spoilt = (byte) ~read.target().get(ValueLayout.JAVA_BYTE, place);
+              read.target().set(ValueLayout.JAVA_BYTE, place, spoilt);
+            }
+          });
+      if (chance(20)) {
+        reads.transport.poolBytes(random.nextInt(20_000));
+      }
+      if (chance(5)) {
+        reads.locator.silence();
+      }
+    }
+
+    private String[] randomBlocks() {
+      List<String> blocks = new ArrayList<>();
+      for (MapOutput output : outputs) {
+        int partition = random.nextInt(PARTITIONS);
+        if (chance(20)) {
+          blocks.add(ReadFixture.batch(output.mapId(), partition, PARTITIONS));
+        } else if (chance(90)) {
+          blocks.add(ReadFixture.block(output.mapId(), partition));
+        }
+      }
+      return blocks.isEmpty()
+          ? new String[] {ReadFixture.block(0, 0)}
+          : blocks.toArray(String[]::new);
+    }
+
+    private void step() {
+      steps.remove(random.nextInt(steps.size())).run();
+      if (chance(3)) {
+        reads.timer.advanceMs(random.nextInt(9_000));
+      }
+    }
+
+    private boolean chance(int percent) {
+      return random.nextInt(100) < percent;
+    }
+
+    /** Where the task would wait, other threads run. */
+    private final class Scheduled implements RemoteChunks {
+      private final RemoteChunks chunks;
+
+      Scheduled(RemoteChunks chunks) {
+        this.chunks = chunks;
+      }
+
+      @Override
+      public boolean start(BlockGroup group) {
+        return chunks.start(group);
+      }
+
+      @Override
+      public Chunk poll() {
+        return chunks.poll();
+      }
+
+      @Override
+      public Chunk take() throws InterruptedException {
+        Chunk chunk = chunks.poll();
+        while (chunk == null && !steps.isEmpty()) {
+          step();
+          chunk = chunks.poll();
+        }
+        if (chunk == null) {
+          reads.timer.advanceMs(20_000);
+          return steps.isEmpty() ? chunks.take() : take();
+        }
+        return chunk;
+      }
+
+      @Override
+      public List<Chunk> close() {
+        return chunks.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package dev.sluice.spark.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URL;
+import java.net.URLClassLoader;
+import org.apache.spark.SparkConf;
+import org.apache.spark.serializer.JavaSerializer;
+import org.apache.spark.serializer.KryoSerializer;
+import org.apache.spark.serializer.Serializer;
+import org.junit.jupiter.api.Test;
+
+class ShuffleSerializersTest {
+  private final ShuffleSerializers serializers = new ShuffleSerializers();
+
+  @Test
+  void tasksOfAShuffleShareTheFirstOnesKryo() {
+    Serializer first = kryo();
+
+    assertThat(serializers.get(1, first)).isSameAs(first);
+    assertThat(serializers.get(1, kryo())).isSameAs(first);
+  }
+
+  @Test
+  void shufflesMayDifferInTheirSerializers() {
+    Serializer second = kryo();
+    serializers.get(1, kryo());
+
+    assertThat(serializers.get(2, second)).isSameAs(second);
+  }
+
+  @Test
+  void sessionsWithClassesOfTheirOwnShareNothing() throws Exception {
+    Serializer isolated = kryo();
+    serializers.get(1, kryo());
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    try (URLClassLoader session = new URLClassLoader(new URL[0], before)) {
+      thread.setContextClassLoader(session);
+
+      assertThat(serializers.get(1, isolated)).isSameAs(isolated);
+    } finally {
+      thread.setContextClassLoader(before);
+    }
+  }
+
+  @Test
+  void serializersOfOthersStayTheTasks() {
+    Serializer own = new JavaSerializer(new SparkConf(false));
+    Serializer derived = new KryoSerializer(new SparkConf(false)) {};
+    serializers.get(1, new JavaSerializer(new SparkConf(false)));
+    serializers.get(2, kryo());
+
+    assertThat(serializers.get(1, own)).isSameAs(own);
+    assertThat(serializers.get(2, derived)).isSameAs(derived);
+  }
+
+  @Test
+  void shufflesThatWereNotReadForLongAreForgotten() {
+    serializers.get(0, kryo());
+    for (int shuffle = 1; shuffle <= 64; shuffle++) {
+      serializers.get(shuffle, kryo());
+    }
+    Serializer again = kryo();
+
+    assertThat(serializers.get(0, again)).isSameAs(again);
+  }
+
+  private static Serializer kryo() {
+    return new KryoSerializer(new SparkConf(false));
+  }
+}

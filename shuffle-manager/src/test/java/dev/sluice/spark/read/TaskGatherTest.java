@@ -1,0 +1,242 @@
+package dev.sluice.spark.read;
+
+import static dev.sluice.spark.read.ReadFixture.batch;
+import static dev.sluice.spark.read.ReadFixture.block;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.transfer.ReadException.Cause;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Small blocks of an executor come together, or as Spark fetches them, and each once. */
+@Timeout(60)
+class TaskGatherTest {
+  private static final int MAPS = 100;
+  private static final int BLOCK_BYTES = 3000;
+
+  private final ReadFixture reads = new ReadFixture();
+  private final String[] blocks =
+      IntStream.range(0, MAPS).mapToObj(map -> block(map, 1)).toArray(String[]::new);
+
+  private void register(int maps) {
+    for (int map = 0; map < maps; map++) {
+      reads.registered(map, 500, BLOCK_BYTES, 500);
+    }
+  }
+
+  /** All blocks were read, those of Spark's iterator after the gathered ones. */
+  private GatherFixture readAll() {
+    GatherFixture task = new GatherFixture(reads).start(blocks).readAll();
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    assertThat(task.delivered).endsWith(task.bySpark.toArray(String[]::new));
+    task.close();
+    assertThat(reads.transport.buffersOut()).isZero();
+    assertThat(reads.timer.scheduled()).isZero();
+    assertThat(reads.count("gathered.blocks")).isEqualTo(MAPS - task.bySpark.size());
+    return task;
+  }
+
+  @Test
+  void blocksComeInChunks() {
+    register(MAPS);
+    GatherFixture task = readAll();
+
+    assertThat(task.bySpark).isEmpty();
+    // Of 64 KiB at most.
+    assertThat(task.chunks).isEqualTo(5);
+    // One READ for the partition tables.
+    assertThat(reads.transport.reads()).hasSize(6);
+    assertThat(reads.transport.touched()).hasSize(6);
+  }
+
+  @Test
+  void metricsAreThoseOfTheSameBlocksOneByOne() {
+    register(MAPS);
+    GatherFixture task = readAll();
+
+    assertThat(task.metrics)
+        .containsEntry("incRemoteBlocksFetched", (long) MAPS)
+        .containsEntry("incRemoteBytesRead", (long) MAPS * BLOCK_BYTES)
+        .containsKeys("incRemoteReqsDuration", "incFetchWaitTime")
+        .doesNotContainKeys("incLocalBlocksFetched", "incLocalBytesRead", "incRecordsRead");
+    assertThat(reads.count("read.blocks")).isEqualTo(MAPS);
+    assertThat(reads.count("read.bytes")).isEqualTo((long) MAPS * BLOCK_BYTES);
+  }
+
+  @Test
+  void partitionsThatAdjoinAreOneRange() {
+    register(2);
+    String[] adjoining = {block(0, 0), block(0, 1), block(0, 2), batch(1, 0, 3)};
+    GatherFixture task = new GatherFixture(reads).start(adjoining).readAll();
+
+    assertThat(task.delivered).containsExactlyInAnyOrder(adjoining);
+    assertThat(reads.transport.reads().getLast().ranges()).hasSize(2);
+  }
+
+  @Test
+  void mapOutputsThatAreNotRegisteredAreLeftToSpark() {
+    register(MAPS - 10);
+    for (int map = MAPS - 10; map < MAPS; map++) {
+      reads.unregistered(map, 500, BLOCK_BYTES, 500);
+    }
+    assertThat(readAll().bySpark).containsExactly(Arrays.copyOfRange(blocks, MAPS - 10, MAPS));
+  }
+
+  @Test
+  void anExecutorWithoutAnEndpointIsLeftToSparkFromTheStart() {
+    register(MAPS);
+    reads.locator.peer(null);
+    GatherFixture task = new GatherFixture(reads).start(blocks);
+    assertThat(task.bySpark).containsExactly(blocks);
+  }
+
+  @Test
+  void aFailedReadLeavesItsChunkToSpark() {
+    register(MAPS);
+    reads.transport.script((_, read) -> isThirdChunk(read) ? Cause.TRANSPORT : null);
+    assertOneChunkIsLeft(readAll());
+  }
+
+  @Test
+  void wrongBytesLeaveTheirChunkToSpark() {
+    register(MAPS);
+    reads.transport.afterRead(
+        read -> {
+          if (isThirdChunk(read)) {
+            read.target()
+                .set(
+                    ValueLayout.JAVA_BYTE,
+                    7000,
+                    (byte) ~read.target().get(ValueLayout.JAVA_BYTE, 7000));
+          }
+        });
+    assertOneChunkIsLeft(readAll());
+    assertThat(reads.count("corruptions")).isEqualTo(1);
+  }
+
+  @Test
+  void aStaleLocationIsNotUsedAgain() {
+    register(MAPS);
+    reads.transport.script((_, read) -> isThirdChunk(read) ? Cause.STALE_LOCATION : null);
+    assertOneChunkIsLeft(readAll());
+    assertThat(reads.locator.invalidated()).hasSize(21);
+  }
+
+  private final List<FakeTransport.Read> dataReads = new ArrayList<>();
+
+  private boolean isThirdChunk(FakeTransport.Read read) {
+    if (read.bytes() % BLOCK_BYTES == 0 && !dataReads.contains(read)) {
+      dataReads.add(read);
+    }
+    return dataReads.size() == 3 && dataReads.getLast().equals(read);
+  }
+
+  private void assertOneChunkIsLeft(GatherFixture task) {
+    // 21 blocks fit into 64 KiB.
+    assertThat(task.bySpark).containsExactly(Arrays.copyOfRange(blocks, 42, 63));
+    assertThat(task.chunks).isEqualTo(4);
+  }
+
+  @Test
+  void tablesThatCannotBeReadLeaveAllToSpark() {
+    register(MAPS);
+    reads.transport.script((number, _) -> number < 2 ? Cause.CONNECT : null);
+    assertThat(readAll().bySpark).containsExactly(blocks);
+  }
+
+  @Test
+  void whatFindsNoBufferIsLeftToSpark() {
+    register(MAPS);
+    reads.transport.poolBytes(3 * 63_000);
+    GatherFixture task = readAll();
+    assertThat(task.bySpark).isNotEmpty();
+    assertThat(task.chunks).isPositive();
+  }
+
+  @Test
+  void locationsThatNeverComeLeaveAllToSparkAtTheDeadline() {
+    register(MAPS);
+    reads.locator.silence();
+    GatherFixture task = new GatherFixture(reads).start(blocks);
+    reads.timer.advanceMs(ReadFixture.OPTIONS.readTimeoutMs());
+    task.readAll();
+    assertThat(task.bySpark).containsExactly(blocks);
+    assertThat(reads.timer.scheduled()).isZero();
+  }
+
+  @Test
+  void whatComesAfterTheDeadlineIsNotDelivered() {
+    register(MAPS);
+    List<Runnable> held = new ArrayList<>();
+    List<Runnable> late = new ArrayList<>();
+    GatherFixture task = new GatherFixture(reads);
+    reads.transport.script(
+        (_, read) -> {
+          reads.transport.holdReads(isThirdChunk(read) ? held::add : Runnable::run);
+          return null;
+        });
+    task.start(blocks);
+    late.addAll(held);
+    reads.timer.advanceMs(ReadFixture.OPTIONS.readTimeoutMs());
+    late.forEach(Runnable::run);
+    task.readAll();
+    assertOneChunkIsLeft(task);
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    assertThat(reads.transport.buffersOut()).isZero();
+  }
+
+  @Test
+  void moreIsReadOnlyWhenSomethingWasConsumed() {
+    ReadOptions options = ReadFixture.OPTIONS;
+    ReadFixture small =
+        new ReadFixture(
+            new ReadOptions(
+                true, 10_000, 1_000, options.maxGroupBytes(), 1 << 20, false, 40_000, false));
+    for (int map = 0; map < MAPS; map++) {
+      small.registered(map, 500, BLOCK_BYTES, 500);
+    }
+    GatherFixture task = new GatherFixture(small).start(blocks);
+
+    // Four chunks of three blocks.
+    assertThat(small.transport.buffersOut()).isEqualTo(4);
+    task.readAll();
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    assertThat(task.chunks).isEqualTo(34);
+    assertThat(small.transport.buffersOut()).isZero();
+  }
+
+  @Test
+  void aTaskThatEndsEarlyReleasesWhatItHasAndWhatIsToCome() {
+    register(MAPS);
+    List<Runnable> held = new ArrayList<>();
+    reads.transport.script(
+        (_, read) -> {
+          reads.transport.holdReads(isThirdChunk(read) ? held::add : Runnable::run);
+          return null;
+        });
+    GatherFixture task = new GatherFixture(reads).start(blocks);
+    assertThat(task.readNext()).isTrue();
+    assertThat(task.hasNext()).isTrue();
+
+    task.close();
+    assertThat(reads.transport.buffersOut()).isEqualTo(1);
+    held.forEach(Runnable::run);
+
+    assertThat(reads.transport.buffersOut()).isZero();
+    assertThat(reads.timer.scheduled()).isZero();
+    assertThat(reads.count("read.blocks")).isEqualTo(MAPS - 21);
+    assertThat(task.bySpark).isEmpty();
+  }
+
+  @Test
+  void aBlockLongerThanAChunkIsLeftToSpark() {
+    register(MAPS - 1);
+    reads.registered(MAPS - 1, 0, 100_000, 0);
+    assertThat(readAll().bySpark).containsExactly(block(MAPS - 1, 1));
+  }
+}

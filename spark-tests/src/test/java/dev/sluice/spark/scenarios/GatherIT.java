@@ -1,0 +1,154 @@
+package dev.sluice.spark.scenarios;
+
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.sum;
+import static org.apache.spark.sql.functions.xxhash64;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.account.Totals;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Small blocks come in one stream where that is possible; the answer is the same either way. */
+final class GatherIT {
+  private static final KnownShuffle DATA = KnownShuffle.SMALL;
+  private static final int PARTITIONS = 8;
+  private static final String GATHER = "spark.shuffle.rdma.gather";
+  private static final String[] KRYO = {
+    "spark.serializer", "org.apache.spark.serializer.KryoSerializer"
+  };
+
+  @Test
+  void blocksOfKryoRecordsAreGathered() {
+    try (LocalCluster cluster = start(KRYO)) {
+      shuffle(cluster);
+      PathAssert.allRead(cluster);
+      Totals totals = cluster.totals();
+      assertThat(gathered(totals)).isBetween(totals.read(), totals.read() + totals.local());
+      assertThat(totals.local()).isEqualTo(cluster.metrics().localBlocks());
+    }
+  }
+
+  @Test
+  void gatheringCanBeTurnedOff() {
+    try (LocalCluster cluster = start(KRYO, new String[] {GATHER, "false"})) {
+      shuffle(cluster);
+      PathAssert.allRead(cluster);
+      assertThat(gathered(cluster.totals())).isZero();
+    }
+  }
+
+  @Test
+  void blocksOfAJavaSerializerCannotBeGathered() {
+    try (LocalCluster cluster = start()) {
+      shuffle(cluster);
+      PathAssert.allRead(cluster);
+      assertThat(gathered(cluster.totals())).isZero();
+    }
+  }
+
+  @Test
+  void encryptedFilesCannotBeGathered() {
+    try (LocalCluster cluster = start(KRYO, new String[] {"spark.io.encryption.enabled", "true"})) {
+      shuffle(cluster);
+      PathAssert.allRead(cluster);
+      assertThat(gathered(cluster.totals())).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"lz4, true", "lz4, false", "zstd, true", "zstd, false"})
+  void repartitionedRowsAreTheSame(String codec, boolean gather) {
+    try (LocalCluster cluster =
+        start(
+            new String[] {
+              GATHER,
+              String.valueOf(gather),
+              "spark.io.compression.codec",
+              codec,
+              "spark.sql.adaptive.enabled",
+              "false"
+            })) {
+      Dataset<Row> rows = cluster.session().range(0, 20_000, 1, 16).toDF("v");
+      Dataset<Row> moved = rows.repartition(PARTITIONS, col("v"));
+      assertThat(moved.count()).isEqualTo(20_000);
+      assertThat(hash(moved)).isEqualTo(hash(rows));
+      PathAssert.allRead(cluster);
+      assertThat(gathered(cluster.totals()) > 0).isEqualTo(gather);
+    }
+  }
+
+  @Test
+  void falsifiedBlocksAreFoundByTheirChecksums() {
+    // Partition tables are shorter.
+    String faults = "seed=1;minLength=2048;corrupt=0.1";
+    try (LocalCluster cluster =
+        start(
+            KRYO,
+            new String[] {
+              "spark.shuffle.rdma.soft.faults", faults, "spark.shuffle.compress", "false"
+            })) {
+      shuffle(cluster);
+      Totals totals = cluster.totals();
+      assertThat(totals.corruptions()).isPositive();
+      assertThat(totals.read() + totals.fallback()).isEqualTo(cluster.metrics().remoteBlocks());
+    }
+  }
+
+  @Test
+  void mapOutputsThatFindNoRoomComeBySparksOwnWays() {
+    try (LocalCluster cluster =
+        start(KRYO, new String[] {"spark.shuffle.rdma.registration.maxBytes", "300k"})) {
+      shuffle(cluster);
+      Totals totals = cluster.totals();
+      assertThat(gathered(totals)).isPositive();
+      assertThat(totals.fallbackByReason()).containsOnlyKeys("NOT_REGISTERED");
+      assertThat(totals.read() + totals.fallback()).isEqualTo(cluster.metrics().remoteBlocks());
+    }
+  }
+
+  @Test
+  void anExecutorKilledWhileOthersReduceCostsAStageNotTheAnswer(@TempDir Path directory)
+      throws Exception {
+    Gate gate = Gate.create(directory);
+    try (LocalCluster cluster = start(KRYO)) {
+      JavaPairRDD<Integer, byte[]> gated =
+          DATA.repartitioned(cluster.context(), PARTITIONS).mapPartitionsToPair(gate::pass, true);
+      CompletableFuture<Map<Integer, Long>> answer =
+          CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(gated));
+      gate.awaitArrivals(2);
+      cluster.executors().getFirst().destroyForcibly();
+      gate.open();
+      assertThat(answer.get(3, TimeUnit.MINUTES)).isEqualTo(DATA.answer());
+      assertThat(gathered(cluster.totals())).isPositive();
+    }
+  }
+
+  private static LocalCluster start(String[]... settings) {
+    return LocalCluster.start(Stream.of(settings).flatMap(Stream::of).toArray(String[]::new));
+  }
+
+  private static void shuffle(LocalCluster cluster) {
+    assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), PARTITIONS)))
+        .isEqualTo(DATA.answer());
+  }
+
+  private static long gathered(Totals totals) {
+    return totals.of("gathered.blocks");
+  }
+
+  /** Whatever the order of the rows. */
+  private static Object hash(Dataset<Row> rows) {
+    return rows.select(sum(xxhash64(col("v")).cast("decimal(38,0)"))).head().get(0);
+  }
+}
