@@ -1,18 +1,19 @@
 package dev.sluice.benchmarks;
 
+import dev.sluice.benchmarks.oracle.OracleShuffleManager;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Spark's configuration for executor processes on this machine: the same for both shuffles but for
- * what switches Sluice on.
+ * Spark's configuration for executor processes on this machine: the same for all shuffles but for
+ * what chooses one.
  *
  * @param executors executor processes
  * @param cores cores of an executor
  * @param memoryMb heap of an executor
  * @param shuffleBytes what the job's map outputs take in all
  * @param provider spark.shuffle.rdma.provider
- * @param further what the user has set, for both shuffles
+ * @param further what the user has set, for all shuffles
  */
 public record ClusterConf(
     int executors,
@@ -36,10 +37,14 @@ public record ClusterConf(
     conf.put("spark.jars", installation.benchmarksJar().toUri().toString());
     // Executors of one machine would read each other's files, and nothing would be transferred.
     conf.put("spark.shuffle.readHostLocalDisk", "false");
-    if (shuffle == Shuffle.SLUICE) {
-      conf.put("spark.shuffle.manager", "dev.sluice.spark.RdmaShuffleManager");
-      conf.put("spark.executor.extraClassPath", installation.sluiceJar().toString());
-      conf.put("spark.shuffle.rdma.provider", provider);
+    switch (shuffle) {
+      case SLUICE -> {
+        conf.put("spark.shuffle.manager", "dev.sluice.spark.RdmaShuffleManager");
+        conf.put("spark.executor.extraClassPath", installation.sluiceJar().toString());
+        conf.put("spark.shuffle.rdma.provider", provider);
+      }
+      case ORACLE -> conf.put("spark.shuffle.manager", OracleShuffleManager.class.getName());
+      case STOCK -> {}
     }
     conf.putAll(further);
     return conf;

@@ -6,11 +6,23 @@ import java.util.Locale;
 /** Whose shuffle a job goes through. */
 public enum Shuffle {
   SLUICE,
-  STOCK;
+  STOCK,
+  /**
+   * {@link dev.sluice.benchmarks.oracle.OracleShuffleManager}: no shuffle to use, but the limit of
+   * those that fetch block by block.
+   */
+  ORACLE;
 
-  /** Both, in an order that alternates, so that neither always comes right after the other. */
+  /**
+   * Sluice and stock, in an order that alternates, so that neither always comes after the other.
+   */
   public static List<Shuffle> inTurn(int round) {
-    return round % 2 == 0 ? List.of(SLUICE, STOCK) : List.of(STOCK, SLUICE);
+    return inTurn(round, List.of(SLUICE, STOCK));
+  }
+
+  /** Those, forwards and backwards in turn. */
+  public static List<Shuffle> inTurn(int round, List<Shuffle> shuffles) {
+    return round % 2 == 0 ? shuffles : shuffles.reversed();
   }
 
   /** As in tables. */
