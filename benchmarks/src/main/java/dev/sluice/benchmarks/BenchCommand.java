@@ -5,16 +5,25 @@ import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
-import dev.sluice.benchmarks.verbs.VerbsReadCommand;
+import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The command bin/bench: single figures, each beside what it has to be compared with. */
-@Command(name = "bench", description = "Measures one thing beside its partner.")
+/** The command bin/bench: everything that is measured, each beside what it is compared with. */
+@Command(
+    name = "bench",
+    description = {
+      "Measures Sluice beside its partners: stock Spark, a plain socket, perftest.",
+      "bench --quick is bench all --quick."
+    })
 public final class BenchCommand {
+  private static final List<String> HELP = List.of("-h", "--help");
+
   @Option(
       names = {"-h", "--help"},
       usageHelp = true,
@@ -31,8 +40,20 @@ public final class BenchCommand {
     command.addSubcommand(new PublishCommand(out));
     command.addSubcommand(new ChecksumCommand(out));
     command.addSubcommand(new PostPollCommand(out));
-    command.addSubcommand(new VerbsReadCommand(out));
+    command.addSubcommand(new TeraSortCommand(out));
+    command.setCaseInsensitiveEnumValuesAllowed(true);
     command.setOut(new PrintWriter(out, true));
-    System.exit(command.execute(arguments));
+    System.exit(command.execute(withCommand(arguments)));
+  }
+
+  /** Options without a command are those of all; nothing at all is a question. */
+  static String[] withCommand(String... arguments) {
+    if (arguments.length == 0) {
+      return new String[] {"--help"};
+    }
+    if (!arguments[0].startsWith("-") || HELP.contains(arguments[0])) {
+      return arguments;
+    }
+    return Stream.concat(Stream.of("all"), Stream.of(arguments)).toArray(String[]::new);
   }
 }

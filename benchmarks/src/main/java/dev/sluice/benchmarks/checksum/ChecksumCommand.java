@@ -1,7 +1,8 @@
 package dev.sluice.benchmarks.checksum;
 
-import dev.sluice.benchmarks.Figure;
-import dev.sluice.benchmarks.FigureOutput;
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Comparison.Better;
+import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.blocks.ChecksumAlgorithm;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -9,6 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.zip.Checksum;
@@ -35,7 +37,7 @@ public final class ChecksumCommand implements Callable<Integer> {
       description = "Measurements of each (default: ${DEFAULT-VALUE})")
   private int rounds;
 
-  @Mixin private FigureOutput output;
+  @Mixin private ComparisonOutput output;
 
   private final PrintStream out;
 
@@ -65,7 +67,7 @@ public final class ChecksumCommand implements Callable<Integer> {
         }
       }
       measure(contenders);
-      output.write(out, contenders.stream().map(ChecksumCommand::figure).toList());
+      output.write(out, rows(contenders));
     }
     return 0;
   }
@@ -84,7 +86,16 @@ public final class ChecksumCommand implements Callable<Integer> {
     }
   }
 
-  private static Figure figure(Contender contender) {
-    return Figure.of(contender.name() + " of 1 MiB", "us", contender.micros());
+  /** Each but the first beside the first. */
+  private static List<Comparison> rows(List<Contender> contenders) {
+    Contender copy = contenders.getFirst();
+    List<Comparison> rows = new ArrayList<>();
+    for (Contender contender : contenders.subList(1, contenders.size())) {
+      String name = "checksum-" + contender.name().toLowerCase(Locale.ROOT) + "-1MiB";
+      rows.add(
+          new Comparison(
+              name, "us", Better.LESS, contender.micros(), copy.name(), copy.micros(), null));
+    }
+    return rows;
   }
 }

@@ -1,8 +1,9 @@
 package dev.sluice.benchmarks.postpoll;
 
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Comparison.Better;
+import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.Figure;
-import dev.sluice.benchmarks.FigureOutput;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.rdma.ProviderUnavailableException;
@@ -39,11 +40,11 @@ public final class PostPollCommand implements Callable<Integer> {
 
   @Option(
       names = "--rounds",
-      defaultValue = "1001",
+      defaultValue = "151",
       description = "Measurements of each (default: ${DEFAULT-VALUE})")
   private int rounds;
 
-  @Mixin private FigureOutput output;
+  @Mixin private ComparisonOutput output;
 
   private final PrintStream out;
 
@@ -75,15 +76,8 @@ public final class PostPollCommand implements Callable<Integer> {
       return (double) nanos / CALLS;
     }
 
-    List<Figure> figures() {
-      double[] added = new double[cNanos.length];
-      for (int i = 0; i < added.length; i++) {
-        added[i] = javaNanos[i] - cNanos[i];
-      }
-      return List.of(
-          Figure.of(name + ", C", "ns", cNanos),
-          Figure.of(name + ", Java", "ns", javaNanos),
-          Figure.of(name + ", Java minus C", "ns", added));
+    Comparison row() {
+      return new Comparison("post-poll-" + name, "ns", Better.LESS, javaNanos, "C", cNanos, null);
     }
   }
 
@@ -98,7 +92,7 @@ public final class PostPollCommand implements Callable<Integer> {
           pair.measure(round);
         }
       }
-      output.write(out, pairs.stream().flatMap(pair -> pair.figures().stream()).toList());
+      output.write(out, pairs.stream().map(Pair::row).toList());
       return 0;
     } catch (ProviderUnavailableException e) {
       System.err.println(e.getMessage());
@@ -117,16 +111,12 @@ public final class PostPollCommand implements Callable<Integer> {
     IbvCq javaFull = queues.cq(full);
     IbvCq javaEmpty = queues.cq(empty);
     List<Pair> pairs = new ArrayList<>();
-    pairs.add(
-        pair("fill and post a READ", () -> c.post(qp, CALLS), () -> java.post(javaQp, CALLS)));
+    pairs.add(pair("post", () -> c.post(qp, CALLS), () -> java.post(javaQp, CALLS)));
     pairs.add(
         pair(
-            "poll, nothing there",
-            () -> c.poll(empty, 16, CALLS),
-            () -> java.poll(javaEmpty, 16, CALLS)));
-    pairs.add(pair("poll one", () -> c.poll(full, 1, CALLS), () -> java.poll(javaFull, 1, CALLS)));
-    pairs.add(
-        pair("poll sixteen", () -> c.poll(full, 16, CALLS), () -> java.poll(javaFull, 16, CALLS)));
+            "poll-nothing", () -> c.poll(empty, 16, CALLS), () -> java.poll(javaEmpty, 16, CALLS)));
+    pairs.add(pair("poll-1", () -> c.poll(full, 1, CALLS), () -> java.poll(javaFull, 1, CALLS)));
+    pairs.add(pair("poll-16", () -> c.poll(full, 16, CALLS), () -> java.poll(javaFull, 16, CALLS)));
     return pairs;
   }
 

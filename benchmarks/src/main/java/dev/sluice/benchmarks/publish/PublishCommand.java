@@ -2,10 +2,11 @@ package dev.sluice.benchmarks.publish;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.ClusterConf;
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Comparison.Better;
+import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.Figure;
-import dev.sluice.benchmarks.FigureOutput;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
@@ -34,6 +35,9 @@ public final class PublishCommand implements Callable<Integer> {
 
   private static final int WARM_UP = 2;
 
+  /** A map stage takes 1.02 of the stock shuffle's time at most. */
+  private static final double GOAL = 1.02;
+
   @Option(
       names = "--maps",
       defaultValue = "400",
@@ -46,7 +50,7 @@ public final class PublishCommand implements Callable<Integer> {
       description = "Driver processes of each shuffle (default: ${DEFAULT-VALUE})")
   private int rounds;
 
-  @Mixin private FigureOutput output;
+  @Mixin private ComparisonOutput output;
 
   private final PrintStream out;
 
@@ -60,22 +64,17 @@ public final class PublishCommand implements Callable<Integer> {
     Path directory = RunDirectory.create(installation.data().resolve("publish"));
     double[] sluice = new double[rounds];
     double[] stock = new double[rounds];
-    double[] added = new double[rounds];
     for (int i = 0; i < rounds; i++) {
       for (Shuffle shuffle : Shuffle.inTurn(i)) {
         double seconds =
             mapStage(installation, directory.resolve(shuffle.label() + "-" + i), shuffle);
         (shuffle == Shuffle.SLUICE ? sluice : stock)[i] = seconds;
       }
-      added[i] = (sluice[i] - stock[i]) * 1e3 / maps;
     }
     Directories.delete(directory);
+    String name = "publish-map-stage-" + maps;
     output.write(
-        out,
-        List.of(
-            Figure.of("map stage of " + maps + " tasks, sluice", "s", sluice),
-            Figure.of("map stage of " + maps + " tasks, stock", "s", stock),
-            Figure.of("added to the stage a task, pair by pair", "ms", added)));
+        out, List.of(new Comparison(name, "s", Better.LESS, sluice, "stock", stock, GOAL)));
     return 0;
   }
 

@@ -57,13 +57,13 @@ final class EndpointPartner implements Partner, QueuePairConnector {
   }
 
   @Override
-  public long measure(Workload workload) throws IOException, InterruptedException {
+  public long measure(Workload workload, int count) throws IOException, InterruptedException {
     List<PooledBuffer> buffers = new ArrayList<>();
     try {
       for (int i = 0; i < workload.inFlight(); i++) {
         buffers.add(acquire(workload.bytes()));
       }
-      Run run = new Run(workload);
+      Run run = new Run(workload, count);
       long start = System.nanoTime();
       buffers.forEach(run::submitNext);
       await(run.done);
@@ -94,17 +94,19 @@ final class EndpointPartner implements Partner, QueuePairConnector {
   /** One measurement: as many chains of requests as there are buffers. */
   private final class Run {
     private final Workload workload;
+    private final int count;
     private final AtomicInteger submitted = new AtomicInteger();
     private final AtomicInteger completed = new AtomicInteger();
     private final CompletableFuture<Void> done = new CompletableFuture<>();
 
-    Run(Workload workload) {
+    Run(Workload workload, int count) {
       this.workload = workload;
+      this.count = count;
     }
 
     void submitNext(PooledBuffer buffer) {
       int i = submitted.getAndIncrement();
-      if (i >= workload.count()) {
+      if (i >= count) {
         return;
       }
       ReadRange range =
@@ -125,7 +127,7 @@ final class EndpointPartner implements Partner, QueuePairConnector {
 
       @Override
       public void onSuccess() {
-        if (completed.incrementAndGet() == workload.count()) {
+        if (completed.incrementAndGet() == count) {
           done.complete(null);
         } else {
           submitNext(buffer);

@@ -17,24 +17,16 @@ import java.util.Set;
 
 /** How both processes set up the software provider. */
 final class Fabric {
-  static final int SEND_QUEUE_DEPTH = 128;
+  /** READs that the seam and the socket may have under way. */
+  static final int MAX_IN_FLIGHT = 256;
 
   private static final QueuePairCapabilities CAPABILITIES =
-      new QueuePairCapabilities(SEND_QUEUE_DEPTH, 1, 1, 1, 0);
+      new QueuePairCapabilities(MAX_IN_FLIGHT, 1, 1, 1, 0);
 
   /** As an executor has them by default. */
   static final TransferOptions TRANSFER_OPTIONS =
       new TransferOptions(
-          256 << 20,
-          16,
-          SEND_QUEUE_DEPTH,
-          1 << 20,
-          5_000,
-          60_000,
-          3,
-          60_000,
-          20,
-          ConnectionAttributes.DEFAULT);
+          256 << 20, 16, 128, 1 << 20, 5_000, 60_000, 3, 60_000, 20, ConnectionAttributes.DEFAULT);
 
   private Fabric() {}
 

@@ -7,8 +7,8 @@ interface Partner extends AutoCloseable {
   /** As in results. */
   String name();
 
-  /** Nanoseconds that the workload takes, after the first byte could have been asked for. */
-  long measure(Workload workload) throws IOException, InterruptedException;
+  /** Nanoseconds that so many READs take, after the first byte could have been asked for. */
+  long measure(Workload workload, int count) throws IOException, InterruptedException;
 
   @Override
   void close() throws IOException;

@@ -42,7 +42,7 @@ final class PeerMain {
     this.memory = memory;
     this.endpoint = endpoint;
     domain = device.allocateProtectionDomain();
-    queue = device.createCompletionQueue(Fabric.SEND_QUEUE_DEPTH, null);
+    queue = device.createCompletionQueue(Fabric.MAX_IN_FLIGHT, null);
     seamRegion = domain.register(memory, Set.of(AccessFlag.REMOTE_READ));
     endpointRegion = endpoint.protectionDomain().register(memory, Set.of(AccessFlag.REMOTE_READ));
   }

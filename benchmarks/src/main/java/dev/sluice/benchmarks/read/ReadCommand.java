@@ -1,32 +1,102 @@
 package dev.sluice.benchmarks.read;
 
-import dev.sluice.benchmarks.Figure;
-import dev.sluice.benchmarks.FigureOutput;
+import dev.sluice.benchmarks.BinarySize;
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.ComparisonOutput;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
-/**
- * READ on the software provider between two processes, beside a plain socket between the same two:
- * in every round each of them does the same transfers, in changing order.
- */
-@Command(name = "read", description = "READs between two processes, beside a plain socket")
+/** READs of many sizes, a few and many under way, each beside its partner in turn. */
+@Command(
+    name = "read",
+    sortOptions = false,
+    description = {
+      "READs of many sizes and depths, beside a plain socket or perftest",
+      "On soft beside a socket; on verbs beside ib_read_bw and ib_read_lat, which needs",
+      "perftest and a device (bin/with-verbs).",
+      "One READ at a time is its latency, less is better; more are a bandwidth."
+    })
 public final class ReadCommand implements Callable<Integer> {
-  private static final int WARM_UP_ROUNDS = 2;
+  private static final int QUICK_ROUNDS = 5;
+  private static final int MAX_BYTES = 8 << 20;
+
+  /** What can be READ by, with what is measured unless the user says otherwise. */
+  enum Through {
+    SOFT(9, Grid.SOFT, Grid.SOFT_QUICK),
+    VERBS(7, Grid.VERBS, Grid.VERBS_QUICK);
+
+    private final int rounds;
+    private final Grid full;
+    private final Grid quick;
+
+    Through(int rounds, Grid full, Grid quick) {
+      this.rounds = rounds;
+      this.full = full;
+      this.quick = quick;
+    }
+  }
+
+  private record Grid(List<Integer> sizes, List<Integer> depths) {
+    private static final int K = 1 << 10;
+    private static final int M = 1 << 20;
+    static final Grid SOFT =
+        new Grid(List.of(16, 256, 4 * K, 64 * K, 256 * K, M, 8 * M), List.of(1, 8, 64, 256));
+    static final Grid SOFT_QUICK = new Grid(List.of(16, 4 * K, 64 * K, M), List.of(1, 8, 64));
+    static final Grid VERBS =
+        new Grid(List.of(16, 4 * K, 64 * K, 256 * K, M, 8 * M), List.of(1, 8, 64));
+    static final Grid VERBS_QUICK = new Grid(List.of(16, 64 * K, M), List.of(1, 64));
+  }
 
   @Option(
-      names = "--rounds",
-      defaultValue = "9",
-      description = "Measurements of each (default: ${DEFAULT-VALUE})")
-  private int rounds;
+      names = "--provider",
+      defaultValue = "soft",
+      description = "soft or verbs (default: ${DEFAULT-VALUE})")
+  private Through provider;
 
-  @Mixin private FigureOutput output;
+  @Option(
+      names = "--sizes",
+      split = ",",
+      converter = BinarySize.class,
+      description = "Bytes of a READ, such as 16,64k,1m (default: 16 to 8m)")
+  private List<Integer> sizes;
+
+  @Option(
+      names = "--in-flight",
+      split = ",",
+      description = "READs under way at a time, up to 256 (default: 1 to 256, on verbs to 64)")
+  private List<Integer> inFlight;
+
+  @Option(names = "--rounds", description = "Measurements of each (default: soft 9, verbs 7)")
+  private Integer rounds;
+
+  @Option(names = "--quick", description = "Fewer sizes, depths and rounds: two to four minutes")
+  private boolean quick;
+
+  @Option(
+      names = "--gid-index",
+      defaultValue = "1",
+      description = {
+        "On verbs, the device's GID that both use (default: ${DEFAULT-VALUE},",
+        "in the test bed that of its IPv4 address)"
+      })
+  private int gidIndex;
+
+  @Option(
+      names = "--events",
+      description = "On verbs, both sleep on completion events instead of polling")
+  private boolean events;
+
+  @Mixin private ComparisonOutput output;
+
+  @Spec private CommandSpec spec;
 
   private final PrintStream out;
 
@@ -36,56 +106,29 @@ public final class ReadCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    List<Figure> figures = new ArrayList<>();
-    try (PeerProcess peer = PeerProcess.start()) {
-      PeerProcess.Memory memory = peer.memory();
-      try (Partner socket = new SocketPartner(peer.connectSocket(), memory.forSeam().length());
-          Partner seam = new SeamPartner(peer, memory.forSeam());
-          Partner endpoint = new EndpointPartner(peer, memory.forEndpoint())) {
-        for (Workload workload : Workload.ALL) {
-          figures.addAll(figures(workload, List.of(socket, seam, endpoint)));
-        }
-      }
-    }
-    output.write(out, figures);
+    output.write(out, measure());
     return 0;
   }
 
-  /** One figure a partner, and for all but the first its speed beside the first, pair by pair. */
-  private List<Figure> figures(Workload workload, List<Partner> partners)
-      throws IOException, InterruptedException {
-    long[][] nanos = measure(workload, partners);
-    List<Figure> figures = new ArrayList<>();
-    for (int p = 0; p < partners.size(); p++) {
-      double[] values = new double[rounds];
-      double[] speeds = new double[rounds];
-      for (int i = 0; i < rounds; i++) {
-        values[i] = workload.figure(nanos[p][i]);
-        speeds[i] = Workload.speed(nanos[p][i], nanos[0][i]);
-      }
-      String name = workload.name() + ", " + partners.get(p).name();
-      figures.add(Figure.of(name, workload.unit(), values));
-      if (p > 0) {
-        figures.add(Figure.of(name + " / " + partners.getFirst().name(), "x", speeds));
-      }
-    }
-    return figures;
+  private List<Comparison> measure() throws IOException, InterruptedException {
+    Grid grid = quick ? provider.quick : provider.full;
+    List<Workload> workloads =
+        Workload.grid(
+            within(MAX_BYTES, sizes != null ? sizes : grid.sizes()),
+            within(Fabric.MAX_IN_FLIGHT, inFlight != null ? inFlight : grid.depths()));
+    int count = rounds != null ? rounds : quick ? QUICK_ROUNDS : provider.rounds;
+    return switch (provider) {
+      case SOFT -> new SoftReads(count).measure(workloads);
+      case VERBS -> new VerbsReads(count, gidIndex, events).measure(workloads);
+    };
   }
 
-  private long[][] measure(Workload workload, List<Partner> partners)
-      throws IOException, InterruptedException {
-    System.err.println(workload.name());
-    long[][] nanos = new long[partners.size()][rounds];
-    List<Partner> order = new ArrayList<>(partners);
-    for (int i = -WARM_UP_ROUNDS; i < rounds; i++) {
-      for (Partner partner : order) {
-        long elapsed = partner.measure(workload);
-        if (i >= 0) {
-          nanos[partners.indexOf(partner)][i] = elapsed;
-        }
+  private List<Integer> within(int most, List<Integer> values) {
+    for (int value : values) {
+      if (value < 1 || value > most) {
+        throw new ParameterException(spec.commandLine(), value + " is not between 1 and " + most);
       }
-      Collections.rotate(order, 1);
     }
-    return nanos;
+    return values;
   }
 }

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 
 /** READs on one queue pair by the provider seam alone: one thread posts, polls and sleeps. */
 final class SeamPartner implements Partner {
-  private static final long TARGET_BYTES = 8 << 20;
+  private static final long TARGET_BYTES = 64 << 20;
   private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
   private static final long STALL_MS = 10_000;
 
@@ -32,14 +32,14 @@ final class SeamPartner implements Partner {
   private final MemoryRegion target;
   private final QueuePair queuePair;
   private final RemoteRegion remote;
-  private final WorkCompletions completions = new WorkCompletions(Fabric.SEND_QUEUE_DEPTH);
+  private final WorkCompletions completions = new WorkCompletions(Fabric.MAX_IN_FLIGHT);
 
   SeamPartner(PeerProcess peer, RemoteRegion remote) throws IOException {
     this.remote = remote;
     device = Fabric.openDevice();
     ProtectionDomain domain = device.allocateProtectionDomain();
     channel = device.createCompletionChannel();
-    queue = device.createCompletionQueue(Fabric.SEND_QUEUE_DEPTH + 1, channel);
+    queue = device.createCompletionQueue(Fabric.MAX_IN_FLIGHT + 1, channel);
     target = domain.register(arena.allocate(TARGET_BYTES, 4096), Set.of(AccessFlag.LOCAL_WRITE));
     queuePair = Fabric.queuePair(domain, queue);
     Fabric.connect(queuePair, peer.connect(ControlMessages.SEAM, queuePair.address()));
@@ -51,12 +51,12 @@ final class SeamPartner implements Partner {
   }
 
   @Override
-  public long measure(Workload workload) throws IOException {
+  public long measure(Workload workload, int count) throws IOException {
     long start = System.nanoTime();
     int posted = 0;
     int completed = 0;
-    while (completed < workload.count()) {
-      int allowed = Math.min(workload.count(), completed + workload.inFlight());
+    while (completed < count) {
+      int allowed = Math.min(count, completed + workload.inFlight());
       if (posted < allowed) {
         queuePair.postSend(chain(workload, posted, allowed));
         posted = allowed;

@@ -14,7 +14,7 @@ final class SocketPartner implements Partner {
   private final SocketChannel channel;
   private final long memoryBytes;
   private final ByteBuffer requests =
-      ByteBuffer.allocateDirect(Fabric.SEND_QUEUE_DEPTH * SocketResponder.REQUEST_BYTES);
+      ByteBuffer.allocateDirect(Fabric.MAX_IN_FLIGHT * SocketResponder.REQUEST_BYTES);
   private final ByteBuffer target = ByteBuffer.allocateDirect(8 << 20);
 
   SocketPartner(SocketChannel channel, long memoryBytes) throws IOException {
@@ -29,14 +29,14 @@ final class SocketPartner implements Partner {
   }
 
   @Override
-  public long measure(Workload workload) throws IOException {
+  public long measure(Workload workload, int count) throws IOException {
     long start = System.nanoTime();
     long requested = 0;
     long received = 0;
-    long total = (long) workload.count() * workload.bytes();
+    long total = (long) count * workload.bytes();
     while (received < total) {
       long done = received / workload.bytes();
-      long allowed = Math.min(workload.count(), done + workload.inFlight());
+      long allowed = Math.min(count, done + workload.inFlight());
       requested = request(workload, requested, allowed);
       target.clear().limit((int) Math.min(target.capacity(), windowBytes(workload)));
       int read = channel.read(target);

@@ -1,43 +1,52 @@
 package dev.sluice.benchmarks.read;
 
+import dev.sluice.benchmarks.BinarySize;
+import dev.sluice.benchmarks.Comparison.Better;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Transfers to measure.
+ * READs to measure: their latency where one is under way at a time, else their bandwidth.
  *
- * @param name as in results
- * @param bytes of one transfer
- * @param inFlight transfers under way at a time
- * @param count transfers of one measurement
+ * @param bytes of one READ
+ * @param inFlight READs under way at a time
  */
-record Workload(String name, int bytes, int inFlight, int count) {
-  static final List<Workload> ALL =
-      List.of(
-          new Workload("1 MiB stream, 8 in flight", 1 << 20, 8, 512),
-          new Workload("16 B latency", 16, 1, 5_000),
-          new Workload("4 KiB rate, 64 in flight", 4 << 10, 64, 50_000));
+record Workload(int bytes, int inFlight) {
+  /** More is never under way: an executor's buffers would not hold it either. */
+  private static final long MAX_BYTES_IN_FLIGHT = 64L << 20;
 
-  /** Of {@link #figure}. */
-  String unit() {
-    return inFlight == 1 ? "us" : bytes >= 1 << 20 ? "MB/s" : "1000/s";
+  /** Every size with every depth, but for what is too much to be under way. */
+  static List<Workload> grid(List<Integer> sizes, List<Integer> depths) {
+    List<Workload> grid = new ArrayList<>();
+    for (int bytes : sizes) {
+      for (int inFlight : depths) {
+        if ((long) bytes * inFlight <= MAX_BYTES_IN_FLIGHT) {
+          grid.add(new Workload(bytes, inFlight));
+        }
+      }
+    }
+    return grid;
   }
 
-  /** What a measurement says: microseconds each, megabytes or thousands a second. */
-  double figure(long nanos) {
-    double seconds = nanos / 1e9;
-    return switch (unit()) {
-      case "us" -> seconds * 1e6 / count;
-      case "MB/s" -> (double) bytes * count / 1e6 / seconds;
-      default -> count / 1e3 / seconds;
-    };
+  /** As in the names of rows. */
+  String name() {
+    return BinarySize.format(bytes) + "-x" + inFlight;
   }
 
-  /** Like a ratio of speeds, above 1 where {@code nanos} is faster than {@code otherNanos}. */
-  static double speed(long nanos, long otherNanos) {
-    return (double) otherNanos / nanos;
+  boolean isLatency() {
+    return inFlight == 1;
   }
 
-  /** Where transfer {@code i} begins in the peer's memory. */
+  Better better() {
+    return isLatency() ? Better.LESS : Better.MORE;
+  }
+
+  /** As many READs as those bytes hold, and within these limits. */
+  int count(long totalBytes, int least, int most) {
+    return Math.clamp(totalBytes / bytes, least, most);
+  }
+
+  /** Where READ {@code i} begins in the peer's memory. */
   long offset(long i, long memoryBytes) {
     return i * bytes % (memoryBytes - bytes);
   }

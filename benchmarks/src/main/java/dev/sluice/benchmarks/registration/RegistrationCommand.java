@@ -1,11 +1,13 @@
 package dev.sluice.benchmarks.registration;
 
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Comparison.Better;
+import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.Figure;
-import dev.sluice.benchmarks.FigureOutput;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.blocks.MapOutputRegistry;
@@ -20,10 +22,13 @@ import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import picocli.CommandLine.Command;
@@ -31,12 +36,16 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * What it costs to make a map output a memory region: from asking for its location to having it,
- * with the hand-over to the registering thread, which a map task does not wait for.
+ * What it costs to make a map output a memory region, beside reading its file once: from asking for
+ * its location to having it, with the hand-over to the registering thread, which a map task does
+ * not wait for.
  */
 @Command(
     name = "registration",
-    description = "Registers map outputs of 1, 16 and 256 MiB with 200 partitions")
+    description = {
+      "Registers map outputs, beside reading their files once",
+      "Map outputs of 1, 16 and 256 MiB with 200 partitions."
+    })
 public final class RegistrationCommand implements Callable<Integer> {
   private static final int[] SIZES_MIB = {1, 16, 256};
   private static final int PARTITIONS = 200;
@@ -48,7 +57,7 @@ public final class RegistrationCommand implements Callable<Integer> {
       names = "--rounds",
       defaultValue = "50",
       description =
-          "Registrations of each size, after as many that do not count (default: ${DEFAULT-VALUE})")
+          "Measurements of each size, after as many that do not count (default: ${DEFAULT-VALUE})")
   private int rounds;
 
   @Option(
@@ -65,55 +74,66 @@ public final class RegistrationCommand implements Callable<Integer> {
 
   @Option(
       names = "--cold",
-      description = "Empty the machine's page cache before each registration, as root")
+      description = "Empty the machine's page cache before each measurement, as root")
   private boolean cold;
 
-  @Mixin private FigureOutput output;
+  @Mixin private ComparisonOutput output;
 
   private final PrintStream out;
+  private final ByteBuffer chunk = ByteBuffer.allocateDirect(1 << 20);
 
   public RegistrationCommand(PrintStream out) {
     this.out = out;
   }
 
+  /** A map output of one size, under any shuffle id, with microseconds of the rounds. */
+  private record Sample(
+      int sizeMib,
+      Path data,
+      MapOutputRegistry registry,
+      double[] registeredMicros,
+      double[] readMicros) {}
+
   @Override
   public Integer call() throws Exception {
     Path directory =
         RunDirectory.create(Installation.fromEnvironment().data().resolve("registration"));
-    List<Figure> figures = new ArrayList<>();
+    List<Sample> samples = new ArrayList<>();
     try (Device device =
         Providers.open(
             provider,
             InetAddress.getLoopbackAddress(),
             VerbsOptions.DEFAULT,
             SoftOptions.DEFAULT)) {
-      List<MapOutputRegistry> registries = new ArrayList<>();
       for (int sizeMib : SIZES_MIB) {
-        registries.add(registry(device, sizeMib, directory));
+        samples.add(sample(device, sizeMib, directory));
       }
-      double[][] micros = measure(registries);
-      for (int i = 0; i < SIZES_MIB.length; i++) {
-        figures.add(Figure.of("register " + SIZES_MIB[i] + " MiB", "us", micros[i]));
+      for (int round = -rounds; round < rounds; round++) {
+        for (Sample sample : samples) {
+          measure(sample, round);
+        }
       }
-      registries.forEach(MapOutputRegistry::close);
+      samples.forEach(sample -> sample.registry().close());
     } finally {
       Directories.delete(directory);
     }
-    output.write(out, figures);
+    output.write(out, samples.stream().map(this::row).toList());
     return 0;
   }
 
-  /** All of whose map outputs are of one size. */
-  private MapOutputRegistry registry(Device device, int sizeMib, Path directory)
-      throws IOException {
+  private Sample sample(Device device, int sizeMib, Path directory) throws IOException {
     ProtectionDomain domain = device.allocateProtectionDomain();
-    return new MapOutputRegistry(
-        domain,
-        LocalDirectories.probe(domain, mode, List.of(directory)),
-        SampleMapOutput.write(directory, (long) sizeMib << 20, PARTITIONS),
-        LIMITS,
-        new Unpublished(),
-        () -> System.nanoTime() / 1_000_000);
+    MapOutputFiles files = SampleMapOutput.write(directory, (long) sizeMib << 20, PARTITIONS);
+    MapOutputRegistry registry =
+        new MapOutputRegistry(
+            domain,
+            LocalDirectories.probe(domain, mode, List.of(directory)),
+            files,
+            LIMITS,
+            new Unpublished(),
+            () -> System.nanoTime() / 1_000_000);
+    Path data = files.find(0, MAP_ID[0]).data();
+    return new Sample(sizeMib, data, registry, new double[rounds], new double[rounds]);
   }
 
   /** What is registered here nobody is told of. */
@@ -125,24 +145,26 @@ public final class RegistrationCommand implements Callable<Integer> {
     public void withdrawn(int shuffleId) {}
   }
 
-  private double[][] measure(List<MapOutputRegistry> registries)
+  /** Rounds below 0 warm up. */
+  private void measure(Sample sample, int round)
       throws ExecutionException, InterruptedException, IOException {
-    double[][] micros = new double[registries.size()][rounds];
-    for (int shuffle = 0; shuffle < 2 * rounds; shuffle++) {
-      for (int i = 0; i < registries.size(); i++) {
-        if (cold) {
-          Files.writeString(DROP_CACHES, "1");
-        }
-        long nanos = register(registries.get(i), shuffle);
-        if (shuffle >= rounds) {
-          micros[i][shuffle - rounds] = nanos / 1e3;
-        }
-      }
+    emptyPageCache();
+    double registered = registerNanos(sample.registry(), rounds + round) / 1e3;
+    emptyPageCache();
+    double read = readNanos(sample.data()) / 1e3;
+    if (round >= 0) {
+      sample.registeredMicros()[round] = registered;
+      sample.readMicros()[round] = read;
     }
-    return micros;
   }
 
-  private static long register(MapOutputRegistry registry, int shuffle)
+  private void emptyPageCache() throws IOException {
+    if (cold) {
+      Files.writeString(DROP_CACHES, "1");
+    }
+  }
+
+  private static long registerNanos(MapOutputRegistry registry, int shuffle)
       throws ExecutionException, InterruptedException {
     long start = System.nanoTime();
     boolean registered = !registry.resolve(shuffle, MAP_ID).get().contains(null);
@@ -152,5 +174,22 @@ public final class RegistrationCommand implements Callable<Integer> {
     }
     registry.unregister(shuffle);
     return nanos;
+  }
+
+  private long readNanos(Path data) throws IOException {
+    long start = System.nanoTime();
+    try (FileChannel channel = FileChannel.open(data)) {
+      while (channel.read(chunk.clear()) >= 0) {}
+    }
+    return System.nanoTime() - start;
+  }
+
+  private Comparison row(Sample sample) {
+    String form = mode == RegistrationMode.AUTO ? "" : "-" + mode.name().toLowerCase(Locale.ROOT);
+    String name =
+        "registration-%s%s-%dMiB%s"
+            .formatted(provider, form, sample.sizeMib(), cold ? "-cold" : "");
+    return new Comparison(
+        name, "us", Better.LESS, sample.registeredMicros(), "read-once", sample.readMicros(), null);
   }
 }

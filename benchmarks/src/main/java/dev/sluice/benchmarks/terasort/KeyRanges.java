@@ -1,12 +1,13 @@
 package dev.sluice.benchmarks.terasort;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.terasort.TeraInputFormat;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.spark.Partitioner;
 
@@ -33,19 +34,29 @@ final class KeyRanges extends Partitioner {
     this.splitPoints = splitPoints;
   }
 
-  /** Has TeraSort's own sampler choose the split points. */
-  static KeyRanges sample(Path input, int partitions, Path temporary) throws IOException {
-    Job job = Job.getInstance(new Configuration());
+  /**
+   * Has TeraSort's own sampler choose the split points.
+   *
+   * @param temporary a file for them, which is deleted
+   */
+  static KeyRanges sample(Configuration conf, Path input, int partitions, Path temporary)
+      throws IOException {
+    Job job = Job.getInstance(conf);
     job.setNumReduceTasks(partitions);
-    TeraInputFormat.setInputPaths(job, new org.apache.hadoop.fs.Path(input.toUri()));
+    TeraInputFormat.setInputPaths(job, input);
     try {
-      TeraInputFormat.writePartitionFile(job, new org.apache.hadoop.fs.Path(temporary.toUri()));
+      TeraInputFormat.writePartitionFile(job, temporary);
     } catch (IOException | RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {
       throw new IOException("sampling " + input, e);
     }
-    byte[] keys = Files.readAllBytes(temporary);
+    FileSystem files = temporary.getFileSystem(conf);
+    byte[] keys = new byte[(partitions - 1) * KEY_BYTES];
+    try (FSDataInputStream in = files.open(temporary)) {
+      in.readFully(keys);
+    }
+    files.delete(temporary, false);
     byte[][] splitPoints = new byte[partitions - 1][];
     for (int i = 0; i < splitPoints.length; i++) {
       splitPoints[i] = Arrays.copyOfRange(keys, i * KEY_BYTES, (i + 1) * KEY_BYTES);

@@ -4,10 +4,10 @@ import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.StandardOutput;
 import java.io.PrintStream;
-import java.nio.file.Path;
 import java.util.Arrays;
 import org.apache.hadoop.examples.terasort.TeraInputFormat;
 import org.apache.hadoop.examples.terasort.TeraOutputFormat;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.Text;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -15,27 +15,30 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * The driver process of one sort: its configuration comes as system properties, its result goes to
- * a file. Started and ended by {@link SortProcess}.
+ * The driver of one sort: its configuration comes as system properties, its result goes to a file.
+ * Started and ended by {@link TeraSortCommand}, or by spark-submit on a cluster.
  */
-final class SortJob {
+public final class SortJob {
   private static final long LISTENER_MS = 30_000;
   private static final long TOTALS_MS = 15_000;
 
   private SortJob() {}
 
   /**
-   * @param arguments input, output, number of reduce tasks, result file, label of the progress line
+   * @param arguments input, output (both as Hadoop writes paths), number of reduce tasks, result
+   *     file, label of the progress line
    */
   public static void main(String[] arguments) throws Exception {
     PrintStream out = StandardOutput.claim();
-    Path input = Path.of(arguments[0]);
-    Path output = Path.of(arguments[1]);
+    Path input = new Path(arguments[0]);
+    Path output = new Path(arguments[1]);
     int reducers = Integer.parseInt(arguments[2]);
-    Path result = Path.of(arguments[3]);
-    KeyRanges ranges = KeyRanges.sample(input, reducers, result.resolveSibling("split-points"));
+    java.nio.file.Path result = java.nio.file.Path.of(arguments[3]);
     SparkConf conf = new SparkConf();
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      KeyRanges ranges =
+          KeyRanges.sample(
+              spark.hadoopConfiguration(), input, reducers, output.suffix("-split-points"));
       TaskTotals tasks = new TaskTotals(Progress.on(out, arguments[4]));
       spark.sc().addSparkListener(tasks);
       Executors.await(spark);
@@ -50,7 +53,7 @@ final class SortJob {
   private static void sort(JavaSparkContext spark, Path input, Path output, KeyRanges ranges) {
     JavaPairRDD<Text, Text> records =
         spark.newAPIHadoopFile(
-            input.toUri().toString(),
+            input.toString(),
             TeraInputFormat.class,
             Text.class,
             Text.class,
@@ -59,8 +62,7 @@ final class SortJob {
         .mapToPair(record -> new Tuple2<>(bytes(record._1()), bytes(record._2())))
         .repartitionAndSortWithinPartitions(ranges, KeyRanges.ORDER)
         .mapToPair(record -> new Tuple2<>(new Text(record._1()), new Text(record._2())))
-        .saveAsNewAPIHadoopFile(
-            output.toUri().toString(), Text.class, Text.class, TeraOutputFormat.class);
+        .saveAsNewAPIHadoopFile(output.toString(), Text.class, Text.class, TeraOutputFormat.class);
   }
 
   private static SluiceTotals totals(SparkConf conf, long remoteBytes) throws InterruptedException {

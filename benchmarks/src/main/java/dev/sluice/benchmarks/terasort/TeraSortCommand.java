@@ -1,9 +1,12 @@
 package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.ClusterConf;
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.ComparisonTable;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
 import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Sizes;
@@ -22,11 +25,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
-/** The command bin/terasort: sorts one input through Sluice and through the stock shuffle. */
+/**
+ * Sorts one input through Sluice and through the stock shuffle: the command bin/terasort, which
+ * says whether all is valid, and as a part of bin/bench, which wants one row of it.
+ */
 @Command(
     name = "terasort",
     sortOptions = false,
     description = {
+      "TeraSort, beside the stock shuffle",
       "Sorts TeraGen's records in executor processes on this machine, in turn",
       "through Sluice and through Spark's own shuffle, and checks every output.",
       "Exit status 0 only if all is valid."
@@ -105,14 +112,21 @@ public final class TeraSortCommand implements Callable<Integer> {
   private Path json;
 
   private final PrintStream out;
+  private final boolean asRow;
 
-  private TeraSortCommand(PrintStream out) {
+  private TeraSortCommand(PrintStream out, boolean asRow) {
     this.out = out;
+    this.asRow = asRow;
+  }
+
+  /** The part of bin/bench. */
+  public TeraSortCommand(PrintStream out) {
+    this(out, true);
   }
 
   public static void main(String[] arguments) {
     PrintStream out = StandardOutput.claim();
-    CommandLine command = new CommandLine(new TeraSortCommand(out));
+    CommandLine command = new CommandLine(new TeraSortCommand(out, false));
     command.setOut(new PrintWriter(out, true));
     command.setExecutionExceptionHandler(TeraSortCommand::explain);
     System.exit(command.execute(arguments));
@@ -179,9 +193,26 @@ public final class TeraSortCommand implements Callable<Integer> {
     if (report.valid()) {
       Directories.delete(run);
     }
+    if (asRow) {
+      writeRow(report);
+      return;
+    }
     out.print(report.table());
     if (json != null) {
       Files.writeString(json, report.json() + System.lineSeparator());
+    }
+  }
+
+  private void writeRow(TeraSortReport report) throws IOException {
+    System.err.print(report.table());
+    if (report.valid()) {
+      String name = "terasort-" + Sizes.format(size);
+      List<Comparison> rows =
+          List.of(report.row(provider.equals("auto") ? name : name + "-" + provider));
+      out.print(ComparisonTable.plain(rows));
+      if (json != null) {
+        new ResultFile(json).write(rows);
+      }
     }
   }
 }

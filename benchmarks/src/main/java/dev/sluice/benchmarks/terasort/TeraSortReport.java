@@ -2,6 +2,8 @@ package dev.sluice.benchmarks.terasort;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.Statistics;
@@ -18,6 +20,11 @@ import java.util.stream.Stream;
 
 /** Collects the results of all sorts, decides whether they are valid, and shows them. */
 final class TeraSortReport {
+  private static final long LARGE_BYTES = 1_000_000_000;
+
+  /** The whole job takes no longer than with the stock shuffle. */
+  private static final double GOAL = 1.00;
+
   private final TeraData.Input input;
   private final boolean expectCorruption;
   private final String expectedFallback;
@@ -170,6 +177,19 @@ final class TeraSortReport {
     json.put("corruptions", sum(SluiceTotals::corruptions));
     json.put("problems", problems);
     return new ObjectMapper().writeValueAsString(json);
+  }
+
+  /** The sorts by each shuffle, pair by pair; an input of a gigabyte and more has a goal. */
+  Comparison row(String name) {
+    boolean large = input.records() * TeraData.RECORD_BYTES >= LARGE_BYTES;
+    return new Comparison(
+        name,
+        "s",
+        Better.LESS,
+        seconds(Shuffle.SLUICE),
+        Shuffle.STOCK.label(),
+        seconds(Shuffle.STOCK),
+        large ? GOAL : null);
   }
 
   private double[] seconds(Shuffle shuffle) {

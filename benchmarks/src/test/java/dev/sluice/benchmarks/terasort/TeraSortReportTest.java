@@ -86,6 +86,20 @@ class TeraSortReportTest {
     assertThat(report(false).valid()).isFalse();
   }
 
+  @Test
+  void theRowHasTheSortsPairByPairAndFromAGigabyteAGoal() {
+    TeraSortReport report = report(false);
+    report.add(Shuffle.SLUICE, sluice(3, 700, Map.of("read.bytes", 700L)), List.of());
+    report.add(Shuffle.STOCK, stock(2), List.of());
+    assertThat(report.row("terasort-1k").ratio()).isEqualTo(1.5);
+    assertThat(report.row("terasort-1k").goal()).isNull();
+    TeraSortReport large =
+        new TeraSortReport(new TeraData.Input(Path.of("1g"), 10_000_000, "1"), false, null);
+    large.add(Shuffle.SLUICE, sluice(3, 700, Map.of("read.bytes", 700L)), List.of());
+    large.add(Shuffle.STOCK, stock(2), List.of());
+    assertThat(large.row("terasort-1g").reached()).isFalse();
+  }
+
   private static final Map<String, Long> FALLBACK =
       Map.of("read.bytes", 600L, "fallback.bytes.CHECKSUM", 100L, "fallback.blocks.CHECKSUM", 1L);
 

@@ -1,0 +1,39 @@
+package dev.sluice.benchmarks;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** Options and output that the commands of bin/bench share. */
+public final class ComparisonOutput {
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this and exit")
+  private boolean help;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "Write the rows there too")
+  private Path json;
+
+  public void write(PrintStream out, Collection<Comparison> rows) throws IOException {
+    write(out, rows, List.of());
+  }
+
+  /**
+   * @param problems what makes the rows worth nothing
+   * @return the command's exit status: 0 only without problems
+   */
+  public int write(PrintStream out, Collection<Comparison> rows, List<String> problems)
+      throws IOException {
+    List<Comparison> list = List.copyOf(rows);
+    out.print(ComparisonTable.plain(list));
+    problems.forEach(problem -> out.println("INVALID " + problem));
+    if (json != null) {
+      new ResultFile(json).write(list);
+    }
+    return problems.isEmpty() ? 0 : 1;
+  }
+}

@@ -1,0 +1,75 @@
+package dev.sluice.benchmarks;
+
+import dev.sluice.benchmarks.Comparison.Better;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** The one table that results are shown in, on a terminal and in documents. */
+public final class ComparisonTable {
+  private static final List<String> HEADER =
+      List.of("what", "unit", "Sluice", "partner", "ratio", "goal", "reached");
+
+  private ComparisonTable() {}
+
+  /** In columns, for a terminal. */
+  public static String plain(List<Comparison> rows) {
+    List<List<String>> lines = lines(rows);
+    StringBuilder table = new StringBuilder();
+    for (List<String> line : lines) {
+      StringBuilder text = new StringBuilder();
+      for (int column = 0; column < HEADER.size(); column++) {
+        text.append(line.get(column)).repeat(' ', width(lines, column) - line.get(column).length());
+        text.append("  ");
+      }
+      table.append(text.toString().stripTrailing()).append('\n');
+    }
+    return table.toString();
+  }
+
+  /** For documents. */
+  public static String markdown(List<Comparison> rows) {
+    List<List<String>> lines = lines(rows);
+    lines.add(1, Collections.nCopies(HEADER.size(), "---"));
+    StringBuilder table = new StringBuilder();
+    for (List<String> line : lines) {
+      table.append("| ").append(String.join(" | ", line)).append(" |\n");
+    }
+    return table.toString();
+  }
+
+  /** "0.97 or more"; empty without a goal. */
+  public static String goal(Comparison row) {
+    if (row.goal() == null) {
+      return "";
+    }
+    return Spread.format(row.goal()) + (row.better() == Better.LESS ? " or less" : " or more");
+  }
+
+  /** "yes" or "no"; empty without a goal. */
+  public static String reached(Comparison row) {
+    return row.goal() == null ? "" : row.reached() ? "yes" : "no";
+  }
+
+  private static List<List<String>> lines(List<Comparison> rows) {
+    List<List<String>> lines = new ArrayList<>();
+    lines.add(HEADER);
+    rows.forEach(row -> lines.add(cells(row)));
+    return lines;
+  }
+
+  private static List<String> cells(Comparison row) {
+    return List.of(
+        row.name(),
+        row.unit(),
+        Spread.of(row.sluice()).toString(),
+        row.partner() + " " + Spread.of(row.partnerValues()),
+        Spread.of(row.ratios()).toString(),
+        goal(row),
+        reached(row));
+  }
+
+  private static int width(List<List<String>> lines, int column) {
+    return lines.stream().mapToInt(line -> line.get(column).length()).max().orElse(0);
+  }
+}

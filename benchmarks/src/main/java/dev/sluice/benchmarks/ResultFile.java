@@ -1,0 +1,50 @@
+package dev.sluice.benchmarks;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Results in a file: a JSON list, one row a line. Used by one thread. */
+public final class ResultFile {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final Path file;
+
+  public ResultFile(Path file) {
+    this.file = file.toAbsolutePath();
+  }
+
+  /** No rows where there is no file. */
+  public List<Comparison> read() throws IOException {
+    if (!Files.exists(file)) {
+      return List.of();
+    }
+    return JSON.readValue(file.toFile(), new TypeReference<List<Comparison>>() {});
+  }
+
+  /** Replaces the file at once: whoever is interrupted leaves the old one. */
+  public void write(List<Comparison> rows) throws IOException {
+    List<String> lines = new ArrayList<>();
+    for (Comparison row : rows) {
+      lines.add(JSON.writeValueAsString(row));
+    }
+    Path partial = file.resolveSibling(file.getFileName() + ".partial");
+    Files.writeString(partial, "[\n" + String.join(",\n", lines) + "\n]\n");
+    Files.move(partial, file, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  /** Adds rows; one of the same name as an earlier one takes its place. */
+  public void add(List<Comparison> rows) throws IOException {
+    Map<String, Comparison> byName = new LinkedHashMap<>();
+    read().forEach(row -> byName.put(row.name(), row));
+    rows.forEach(row -> byName.put(row.name(), row));
+    write(List.copyOf(byName.values()));
+  }
+}

@@ -1,0 +1,31 @@
+package dev.sluice.benchmarks;
+
+import java.util.Arrays;
+import java.util.Locale;
+
+/** What is shown of repeated values: their median with minimum and maximum. */
+public record Spread(double median, double min, double max) {
+  private static final int SIGNIFICANT_DIGITS = 3;
+  private static final int MOST_DECIMALS = 6;
+
+  public static Spread of(double... values) {
+    return new Spread(
+        Statistics.median(values),
+        Arrays.stream(values).min().orElse(Double.NaN),
+        Arrays.stream(values).max().orElse(Double.NaN));
+  }
+
+  /** A number with three significant digits, and all those before the point. */
+  public static String format(double value) {
+    int magnitude = value == 0 ? 0 : (int) Math.floor(Math.log10(Math.abs(value)));
+    int decimals = Math.clamp(SIGNIFICANT_DIGITS - 1 - magnitude, 0, MOST_DECIMALS);
+    return String.format(Locale.ROOT, "%,." + decimals + "f", value);
+  }
+
+  @Override
+  public String toString() {
+    return min == max
+        ? format(median)
+        : "%s (%s to %s)".formatted(format(median), format(min), format(max));
+  }
+}

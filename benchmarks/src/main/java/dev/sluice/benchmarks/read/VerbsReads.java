@@ -1,0 +1,71 @@
+package dev.sluice.benchmarks.read;
+
+import dev.sluice.benchmarks.Comparison;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * READs by the binding in Java (bin/verbs) beside those of perftest in C, on the same RDMA device,
+ * every measurement by fresh processes.
+ */
+final class VerbsReads {
+  /**
+   * About two seconds each where the device is soft-RoCE, so that client, server and the device's
+   * threads, which share two virtual CPUs there, find their rhythm.
+   */
+  private static final long BYTES = 500L << 20;
+
+  private static final int LEAST = 64;
+  private static final int MOST = 60_000;
+  private static final int MOST_LATENCIES = 20_000;
+
+  private static final int LARGE_BYTES = 64 << 10;
+  private static final double BANDWIDTH_GOAL = 0.97;
+  private static final int SMALL_BYTES = 16;
+  private static final double LATENCY_GOAL = 1.1;
+
+  private final int rounds;
+  private final MeasuringTool ours;
+  private final MeasuringTool perftest;
+
+  /**
+   * @param gidIndex the device's GID that both use
+   * @param events whether both sleep on completion events instead of polling
+   */
+  VerbsReads(int rounds, int gidIndex, boolean events) {
+    this.rounds = rounds;
+    ours = MeasuringTool.ours(gidIndex, events);
+    perftest = MeasuringTool.perftest(gidIndex, events);
+  }
+
+  List<Comparison> measure(List<Workload> workloads) throws IOException, InterruptedException {
+    List<Comparison> rows = new ArrayList<>();
+    for (Workload workload : workloads) {
+      System.err.println(workload.name());
+      rows.add(row(workload));
+    }
+    return rows;
+  }
+
+  private Comparison row(Workload workload) throws IOException, InterruptedException {
+    int count = workload.count(BYTES, LEAST, workload.isLatency() ? MOST_LATENCIES : MOST);
+    double[][] values =
+        Turns.measure(List.of(ours, perftest), 0, rounds, tool -> tool.measure(workload, count));
+    return new Comparison(
+        "read-verbs-" + workload.name(),
+        workload.isLatency() ? "us" : "MiB/s",
+        workload.better(),
+        values[0],
+        workload.isLatency() ? "ib_read_lat" : "ib_read_bw",
+        values[1],
+        goal(workload));
+  }
+
+  private static Double goal(Workload workload) {
+    if (workload.isLatency()) {
+      return workload.bytes() == SMALL_BYTES ? LATENCY_GOAL : null;
+    }
+    return workload.bytes() >= LARGE_BYTES ? BANDWIDTH_GOAL : null;
+  }
+}

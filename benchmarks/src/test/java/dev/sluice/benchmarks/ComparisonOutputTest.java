@@ -1,0 +1,52 @@
+package dev.sluice.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.benchmarks.Comparison.Better;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+class ComparisonOutputTest {
+  private static final Comparison ROW =
+      new Comparison(
+          "storm", "s", Better.LESS, new double[] {1, 2}, "stock", new double[] {10, 10}, 0.5);
+
+  private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+
+  @TempDir Path directory;
+
+  @Test
+  void theFileHoldsTheRowsThatAreShown() throws Exception {
+    Path json = directory.resolve("out.json");
+    assertThat(write(List.of(), "--json", json.toString())).isZero();
+    assertThat(new ResultFile(json).read())
+        .singleElement()
+        .usingRecursiveComparison()
+        .isEqualTo(ROW);
+    assertThat(printed.toString()).isEqualTo(ComparisonTable.plain(List.of(ROW)));
+  }
+
+  @Test
+  void aProblemIsPrintedAndFailsTheCommand() throws Exception {
+    assertThat(write(List.of("sums differ"))).isEqualTo(1);
+    assertThat(printed.toString()).contains("INVALID sums differ");
+  }
+
+  private int write(List<String> problems, String... arguments) throws Exception {
+    Options options = new Options();
+    new CommandLine(options).parseArgs(arguments);
+    return options.output.write(new PrintStream(printed), List.of(ROW), problems);
+  }
+
+  @Command
+  private static final class Options {
+    @Mixin private ComparisonOutput output;
+  }
+}

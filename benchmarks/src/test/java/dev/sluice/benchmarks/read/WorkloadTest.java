@@ -1,0 +1,39 @@
+package dev.sluice.benchmarks.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.benchmarks.Comparison.Better;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class WorkloadTest {
+  private static final int MIB = 1 << 20;
+
+  @Test
+  void theGridLeavesOutWhatIsTooMuchToBeUnderWay() {
+    assertThat(Workload.grid(List.of(16, 8 * MIB), List.of(1, 8, 64)))
+        .extracting(Workload::name)
+        .containsExactly("16B-x1", "16B-x8", "16B-x64", "8MiB-x1", "8MiB-x8");
+  }
+
+  @Test
+  void oneAtATimeIsALatencyOfWhichLessIsBetter() {
+    assertThat(new Workload(16, 1).better()).isEqualTo(Better.LESS);
+    assertThat(new Workload(16, 8).better()).isEqualTo(Better.MORE);
+  }
+
+  @Test
+  void asManyReadsAsTheBytesHoldWithinLimits() {
+    assertThat(new Workload(MIB, 8).count(512L * MIB, 64, 1_000)).isEqualTo(512);
+    assertThat(new Workload(16, 8).count(512L * MIB, 64, 1_000)).isEqualTo(1_000);
+    assertThat(new Workload(16 * MIB, 8).count(512L * MIB, 64, 1_000)).isEqualTo(64);
+  }
+
+  @Test
+  void everyReadEndsWithinTheMemory() {
+    Workload workload = new Workload(8 * MIB, 8);
+    for (long i = 0; i < 100; i++) {
+      assertThat(workload.offset(i, 64L * MIB)).isBetween(0L, 56L * MIB);
+    }
+  }
+}
