@@ -5,6 +5,7 @@ import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
+import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -40,6 +41,7 @@ public final class BenchCommand {
     command.addSubcommand(new PublishCommand(out));
     command.addSubcommand(new ChecksumCommand(out));
     command.addSubcommand(new PostPollCommand(out));
+    command.addSubcommand(new StormCommand(out));
     command.addSubcommand(new TeraSortCommand(out));
     command.setCaseInsensitiveEnumValuesAllowed(true);
     command.setOut(new PrintWriter(out, true));

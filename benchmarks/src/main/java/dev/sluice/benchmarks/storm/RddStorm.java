@@ -1,0 +1,96 @@
+package dev.sluice.benchmarks.storm;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.reflect.ClassTag$;
+
+/** The shuffle of pairs: the key is the partition, the value random bytes. */
+final class RddStorm {
+  private static final int SMALL_VALUE_BYTES = 100;
+
+  /** Bytes are what is measured with large blocks, not records. */
+  private static final int LARGE_VALUE_BYTES = 1 << 16;
+
+  /** With the sides apart. */
+  static final String SERVING_EXECUTOR = "0";
+
+  /** With the sides apart. */
+  static final String READING_EXECUTOR = "1";
+
+  private RddStorm() {}
+
+  static Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
+    int partitions = storm.partitions();
+    int blockBytes = storm.blockBytes();
+    JavaRDD<Integer> tasks =
+        storm.apart()
+            ? tasks(spark, storm.maps(), SERVING_EXECUTOR)
+            : spark.parallelize(numbers(storm.maps()), storm.maps());
+    JavaPairRDD<Integer, byte[]> shuffled =
+        tasks
+            .flatMapToPair(task -> records(task, partitions, blockBytes))
+            .partitionBy(new HashPartitioner(partitions));
+    JavaRDD<long[]> sums =
+        storm.apart()
+            ? shuffled.zipPartitions(
+                tasks(spark, partitions, READING_EXECUTOR), (records, _) -> sums(records))
+            : shuffled.mapPartitions(RddStorm::sums);
+    return () -> Sums.of(sums.collect());
+  }
+
+  private static List<Integer> numbers(int count) {
+    return IntStream.range(0, count).boxed().toList();
+  }
+
+  /** Tasks that prefer an executor. */
+  private static JavaRDD<Integer> tasks(JavaSparkContext spark, int count, String executor) {
+    String location =
+        "executor_%s_%s".formatted(spark.getConf().get("spark.driver.host"), executor);
+    Seq<String> preferred = CollectionConverters.asScala(List.of(location)).toList();
+    List<Tuple2<Integer, Seq<String>>> tasks = new ArrayList<>();
+    numbers(count).forEach(number -> tasks.add(new Tuple2<>(number, preferred)));
+    return spark
+        .sc()
+        .makeRDD(
+            CollectionConverters.asScala(tasks).toList(), ClassTag$.MODULE$.apply(Integer.class))
+        .toJavaRDD();
+  }
+
+  /** A block's worth of records for every partition, made as they are written. */
+  static Iterator<Tuple2<Integer, byte[]>> records(int task, int partitions, int blockBytes) {
+    int valueBytes =
+        Math.min(blockBytes, blockBytes < 1 << 20 ? SMALL_VALUE_BYTES : LARGE_VALUE_BYTES);
+    SplittableRandom random = new SplittableRandom(task);
+    return IntStream.range(0, partitions * (blockBytes / valueBytes))
+        .mapToObj(
+            i -> {
+              byte[] value = new byte[valueBytes];
+              random.nextBytes(value);
+              return new Tuple2<>(i % partitions, value);
+            })
+        .iterator();
+  }
+
+  static Iterator<long[]> sums(Iterator<Tuple2<Integer, byte[]>> records) {
+    long count = 0;
+    long checksum = 0;
+    while (records.hasNext()) {
+      Tuple2<Integer, byte[]> next = records.next();
+      count++;
+      checksum += 31L * next._1() + Arrays.hashCode(next._2());
+    }
+    return List.of(new long[] {count, checksum}).iterator();
+  }
+}

@@ -1,0 +1,41 @@
+package dev.sluice.benchmarks.storm;
+
+import org.apache.spark.executor.ShuffleReadMetrics;
+import org.apache.spark.executor.TaskMetrics;
+import org.apache.spark.scheduler.StageInfo;
+
+/**
+ * A stage that read a shuffle, in Spark's own figures; sums over its tasks.
+ *
+ * @param wallSeconds from submission to completion
+ * @param taskSeconds run time of the tasks
+ * @param taskCpuSeconds CPU time of the threads of the tasks
+ * @param deserializeSeconds before they ran
+ * @param fetchWaitSeconds in which they waited for blocks
+ */
+record ReduceStage(
+    double wallSeconds,
+    double taskSeconds,
+    double taskCpuSeconds,
+    double deserializeSeconds,
+    double fetchWaitSeconds,
+    long localBlocks,
+    long remoteBlocks) {
+  private static final double MS_PER_S = 1e3;
+  private static final double NS_PER_S = 1e9;
+
+  static ReduceStage of(StageInfo stage) {
+    TaskMetrics tasks = stage.taskMetrics();
+    ShuffleReadMetrics read = tasks.shuffleReadMetrics();
+    long submission = (Long) stage.submissionTime().get();
+    long completion = (Long) stage.completionTime().get();
+    return new ReduceStage(
+        (completion - submission) / MS_PER_S,
+        tasks.executorRunTime() / MS_PER_S,
+        tasks.executorCpuTime() / NS_PER_S,
+        tasks.executorDeserializeTime() / MS_PER_S,
+        read.fetchWaitTime() / MS_PER_S,
+        read.localBlocksFetched(),
+        read.remoteBlocksFetched());
+  }
+}

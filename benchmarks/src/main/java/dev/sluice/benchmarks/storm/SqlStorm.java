@@ -1,0 +1,75 @@
+package dev.sluice.benchmarks.storm;
+
+import static org.apache.spark.sql.functions.count;
+import static org.apache.spark.sql.functions.max;
+import static org.apache.spark.sql.functions.sum;
+
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.Supplier;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+
+/**
+ * The shuffles of rows of four numbers. What follows the shuffle reads Spark's internal rows, so
+ * that the reduce stage does nothing else.
+ */
+final class SqlStorm {
+  /** Its length, the bits of its nulls, and four numbers. */
+  private static final int ROW_BYTES = 4 + 8 + 4 * 8;
+
+  /** Map tasks that have rows of the same key. */
+  private static final int ROWS_PER_KEY = 4;
+
+  private SqlStorm() {}
+
+  static Supplier<Sums> prepareRepartition(JavaSparkContext spark, StormCase storm) {
+    return reduction(
+        numbers(storm)
+            .selectExpr("id", "xxhash64(id) a", "xxhash64(id, 1) b", "xxhash64(id, 2) c")
+            .repartition(storm.partitions()));
+  }
+
+  static Supplier<Sums> prepareAggregate(JavaSparkContext spark, StormCase storm) {
+    long keys = Math.ceilDiv(rows(storm), ROWS_PER_KEY);
+    return reduction(
+        numbers(storm)
+            .selectExpr("xxhash64(id %% %d) k".formatted(keys), "id", "xxhash64(id) a")
+            .groupBy("k")
+            .agg(sum("id"), max("a"), count("id")));
+  }
+
+  private static Dataset<Long> numbers(StormCase storm) {
+    return SparkSession.builder().getOrCreate().range(0, rows(storm), 1, storm.maps());
+  }
+
+  private static long rows(StormCase storm) {
+    return storm.blocks() * Math.max(1, Math.round((double) storm.blockBytes() / ROW_BYTES));
+  }
+
+  private static Supplier<Sums> reduction(Dataset<Row> dataset) {
+    JavaRDD<InternalRow> rows =
+        ((org.apache.spark.sql.classic.Dataset<Row>) dataset).queryExecution().toRdd().toJavaRDD();
+    JavaRDD<long[]> sums = rows.mapPartitions(SqlStorm::sums);
+    return () -> Sums.of(sums.collect());
+  }
+
+  private static Iterator<long[]> sums(Iterator<InternalRow> rows) {
+    long count = 0;
+    long checksum = 0;
+    while (rows.hasNext()) {
+      InternalRow row = rows.next();
+      long hash = 0;
+      for (int i = 0; i < row.numFields(); i++) {
+        hash = 31 * hash + row.getLong(i);
+      }
+      count++;
+      checksum += hash;
+    }
+    return List.of(new long[] {count, checksum}).iterator();
+  }
+}

@@ -1,0 +1,81 @@
+package dev.sluice.benchmarks.storm;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * A shuffle of {@code maps} times {@code partitions} blocks.
+ *
+ * @param blockBytes of a block, about, before compression
+ * @param compress spark.shuffle.compress
+ * @param hostLocal spark.shuffle.readHostLocalDisk: whether executors read each other's files
+ * @param apart whether all map outputs are on one executor and all reduce tasks on the other
+ */
+public record StormCase(
+    Workload workload,
+    int maps,
+    int partitions,
+    int blockBytes,
+    boolean compress,
+    boolean hostLocal,
+    boolean apart) {
+
+  /** As a workload is by default. */
+  public static StormCase of(Workload workload, int maps, int partitions, int blockBytes) {
+    return new StormCase(
+        workload, maps, partitions, blockBytes, workload.compressed(), false, false);
+  }
+
+  /** With the map outputs on one executor and the reduce tasks on the other. */
+  public StormCase withSidesApart() {
+    return new StormCase(workload, maps, partitions, blockBytes, compress, hostLocal, true);
+  }
+
+  /** Such as rdd-kryo-400x400-1KB; says what is not the workload's default. */
+  public String name() {
+    StringBuilder name = new StringBuilder(workload.label());
+    name.append("-%dx%d-%s".formatted(maps, partitions, size()));
+    if (compress != workload.compressed()) {
+      name.append(compress ? "-compressed" : "-uncompressed");
+    }
+    if (hostLocal) {
+      name.append("-host-local");
+    }
+    if (apart) {
+      name.append("-apart");
+    }
+    return name.toString();
+  }
+
+  /** 200 B is 0.2KB, 1,000 B is 1KB, 1 MiB is 1MiB. */
+  private String size() {
+    int mib = blockBytes >> 20;
+    if (mib > 0 && blockBytes == mib << 20) {
+      return mib + "MiB";
+    }
+    String kb = Double.toString(blockBytes / 1000.0);
+    return (kb.endsWith(".0") ? kb.substring(0, kb.length() - 2) : kb) + "KB";
+  }
+
+  public long blocks() {
+    return (long) maps * partitions;
+  }
+
+  public long bytes() {
+    return blocks() * blockBytes;
+  }
+
+  /** Spark configuration of the case. */
+  Map<String, String> conf() {
+    Map<String, String> conf = new HashMap<>(workload.conf());
+    conf.put("spark.shuffle.compress", Boolean.toString(compress));
+    conf.put("spark.shuffle.readHostLocalDisk", Boolean.toString(hostLocal));
+    conf.put("spark.sql.shuffle.partitions", Integer.toString(partitions));
+    if (apart) {
+      // Tasks wait for the executor that they prefer, and reduce tasks prefer only ours.
+      conf.put("spark.locality.wait", "10m");
+      conf.put("spark.shuffle.reduceLocality.enabled", "false");
+    }
+    return conf;
+  }
+}

@@ -1,0 +1,117 @@
+package dev.sluice.benchmarks.storm;
+
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.benchmarks.Shuffle;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Reduce stages over many small blocks: Sluice, the stock shuffle and the oracle in turn. */
+@Command(
+    name = "storm",
+    sortOptions = false,
+    description = {
+      "Reduce stages over many small blocks, beside the stock shuffle and beside an",
+      "oracle: a client that costs nothing on the wire, under Spark's own iterator.",
+      "Without options that choose a storm: those that have goals."
+    })
+public final class StormCommand implements Callable<Integer> {
+  private static final List<Shuffle> SHUFFLES =
+      List.of(Shuffle.SLUICE, Shuffle.STOCK, Shuffle.ORACLE);
+
+  @Option(
+      names = "--workload",
+      converter = WorkloadConverter.class,
+      description = "rdd-kryo, sql-repartition or sql-aggregate (default: rdd-kryo)")
+  private Workload workload;
+
+  @Option(names = "--maps", description = "Map tasks (default: 400)")
+  private Integer maps;
+
+  @Option(names = "--partitions", description = "Reduce partitions (default: 400)")
+  private Integer partitions;
+
+  @Option(names = "--block-bytes", description = "Bytes of a block, about (default: 1000)")
+  private Integer blockBytes;
+
+  @Option(
+      names = "--compress",
+      arity = "1",
+      description = "spark.shuffle.compress: true or false (default: true for SQL)")
+  private Boolean compress;
+
+  @Option(
+      names = "--host-local",
+      arity = "1",
+      description = "spark.shuffle.readHostLocalDisk: true or false (default: false)")
+  private Boolean hostLocal;
+
+  @Mixin private StormRunner runner;
+
+  @Mixin private ComparisonOutput output;
+
+  private final PrintStream out;
+
+  public StormCommand(PrintStream out) {
+    this.out = out;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Installation installation = Installation.fromEnvironment();
+    Path directory = RunDirectory.create(installation.data().resolve("storm"));
+    Map<StormCase, StormRounds> valid = new HashMap<>();
+    List<Comparison> comparisons = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    for (StormCase storm : cases()) {
+      StormRounds rounds = runner.run(installation, directory, storm, SHUFFLES);
+      problems.addAll(rounds.problems());
+      if (rounds.problems().isEmpty()) {
+        valid.put(storm, rounds);
+        comparisons.addAll(StormFigures.comparisons(rounds));
+        out.println(StormFigures.table(rounds));
+      }
+    }
+    if (valid.keySet().containsAll(List.of(StormGoals.SMALLEST, StormGoals.LARGEST))) {
+      comparisons.add(
+          StormFigures.growth(valid.get(StormGoals.SMALLEST), valid.get(StormGoals.LARGEST)));
+    }
+    return output.write(out, comparisons, problems);
+  }
+
+  /** The one that is chosen, or those that have goals. */
+  List<StormCase> cases() {
+    boolean chosen =
+        Stream.of(workload, maps, partitions, blockBytes, compress, hostLocal)
+            .anyMatch(option -> option != null);
+    if (!chosen) {
+      return StormGoals.cases();
+    }
+    Workload of = orElse(workload, Workload.RDD_KRYO);
+    return List.of(
+        new StormCase(
+            of,
+            orElse(maps, 400),
+            orElse(partitions, 400),
+            orElse(blockBytes, 1000),
+            orElse(compress, of.compressed()),
+            orElse(hostLocal, false),
+            false));
+  }
+
+  private static <T> T orElse(T value, T otherwise) {
+    return value != null ? value : otherwise;
+  }
+}

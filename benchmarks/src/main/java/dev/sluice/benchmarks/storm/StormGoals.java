@@ -1,0 +1,46 @@
+package dev.sluice.benchmarks.storm;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The storms that Sluice has goals for, as ratios of times; less is better. */
+final class StormGoals {
+  /** Reached by Sluice's time beside the oracle's where it gains 1.2 times as much. */
+  private static final double BEYOND_ORACLE = 1 / 1.2;
+
+  /** The same where it gains 0.9 of what the oracle gains. */
+  private static final double NEAR_ORACLE = 1 / 0.9;
+
+  /** Of reduce time per block, from the smallest shuffle to the largest. */
+  static final double GROWTH = 1.2;
+
+  static final StormCase SMALLEST = StormCase.of(Workload.RDD_KRYO, 100, 100, 300);
+  static final StormCase LARGEST = StormCase.of(Workload.RDD_KRYO, 1000, 1000, 300);
+
+  private static final Map<StormCase, Map<String, Double>> GOALS = new LinkedHashMap<>();
+
+  static {
+    GOALS.put(
+        StormCase.of(Workload.RDD_KRYO, 400, 400, 1000), Map.of("task", 1 / 4.0, "wall", 1 / 2.5));
+    GOALS.put(
+        StormCase.of(Workload.SQL_REPARTITION, 400, 400, 300),
+        Map.of("task", 1 / 3.0, "wall", 1 / 2.0));
+    GOALS.put(
+        StormCase.of(Workload.SQL_AGGREGATE, 400, 200, 1200),
+        Map.of("task-oracle", NEAR_ORACLE, "wall-oracle", NEAR_ORACLE));
+    GOALS.put(SMALLEST, Map.of());
+    GOALS.put(LARGEST, Map.of("task-oracle", BEYOND_ORACLE, "wall-oracle", BEYOND_ORACLE));
+  }
+
+  private StormGoals() {}
+
+  static List<StormCase> cases() {
+    return List.copyOf(GOALS.keySet());
+  }
+
+  /** Null where there is none. */
+  static Double goal(StormCase storm, String figure) {
+    return GOALS.getOrDefault(storm, Map.of()).get(figure);
+  }
+}

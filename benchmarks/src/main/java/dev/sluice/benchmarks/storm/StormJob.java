@@ -1,0 +1,62 @@
+package dev.sluice.benchmarks.storm;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+
+/**
+ * The driver process of a storm: writes the map outputs once and reads them again and again. Its
+ * configuration comes as system properties, its result goes to a file. Started and ended by {@link
+ * StormRunner}.
+ */
+public final class StormJob {
+  private static final long TOTALS_MS = 15_000;
+
+  private StormJob() {}
+
+  /**
+   * @param arguments the case as JSON, repetitions in all, result file
+   */
+  public static void main(String[] arguments) throws Exception {
+    StormCase storm = new ObjectMapper().readValue(arguments[0], StormCase.class);
+    int count = Integer.parseInt(arguments[1]);
+    Path result = Path.of(arguments[2]);
+    SparkConf conf = new SparkConf();
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      ReduceStages stages = new ReduceStages();
+      spark.sc().addSparkListener(stages);
+      Executors.await(spark);
+      List<Repetition> repetitions = repeat(storm.workload().prepare(spark, storm), count, stages);
+      new StormResult(repetitions, stages.remoteBytes(), totals(conf, stages.remoteBytes()))
+          .write(result);
+    }
+  }
+
+  private static List<Repetition> repeat(Supplier<Sums> job, int count, ReduceStages stages)
+      throws Exception {
+    List<Repetition> repetitions = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      Map<String, Double> before = ExecutorCpu.seconds();
+      Sums sums = job.get();
+      Map<String, Double> cpu = ExecutorCpu.between(before, ExecutorCpu.seconds());
+      repetitions.add(new Repetition(sums, stages.await(), cpu));
+    }
+    return repetitions;
+  }
+
+  private static SluiceTotals totals(SparkConf conf, long remoteBytes) throws InterruptedException {
+    if (!conf.get("spark.shuffle.manager", "sort").endsWith("RdmaShuffleManager")) {
+      return SluiceTotals.NONE;
+    }
+    return SluiceTotals.await(
+        totals -> totals.readBytes() + totals.fallbackBytes() == remoteBytes, TOTALS_MS);
+  }
+}

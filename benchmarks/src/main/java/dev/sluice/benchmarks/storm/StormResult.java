@@ -1,0 +1,33 @@
+package dev.sluice.benchmarks.storm;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.SluiceTotals;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a driver process came to; travels to the command in a file.
+ *
+ * @param repetitions in order; the first ones have warmed the executors up
+ * @param remoteBytes sum of Spark's own remoteBytesRead over all tasks
+ * @param totals Sluice's own counters
+ */
+record StormResult(List<Repetition> repetitions, long remoteBytes, SluiceTotals totals) {
+
+  /**
+   * One run of the reduce stage.
+   *
+   * @param executorCpuSeconds CPU time of the processes of the executors, by executor id
+   */
+  record Repetition(Sums sums, ReduceStage stage, Map<String, Double> executorCpuSeconds) {}
+
+  static StormResult read(Path file) throws IOException {
+    return new ObjectMapper().readValue(file.toFile(), StormResult.class);
+  }
+
+  void write(Path file) throws IOException {
+    new ObjectMapper().writeValue(file.toFile(), this);
+  }
+}

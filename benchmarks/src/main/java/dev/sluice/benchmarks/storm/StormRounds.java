@@ -1,0 +1,134 @@
+package dev.sluice.benchmarks.storm;
+
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Comparison.Better;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.Statistics;
+import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
+
+/** The results of a case: whether they are valid, and what they say. */
+public final class StormRounds {
+  private final StormCase storm;
+  private final int warmUp;
+  private final Map<Shuffle, List<StormResult>> results = new EnumMap<>(Shuffle.class);
+  private final Set<Sums> sums = new LinkedHashSet<>();
+  private final List<String> problems = new ArrayList<>();
+
+  /**
+   * @param warmUp repetitions of a process that do not count
+   */
+  StormRounds(StormCase storm, int warmUp) {
+    this.storm = storm;
+    this.warmUp = warmUp;
+  }
+
+  /** Results come round by round. */
+  void add(Shuffle shuffle, StormResult result) {
+    List<StormResult> rounds = results.computeIfAbsent(shuffle, _ -> new ArrayList<>());
+    rounds.add(result);
+    String where = "%s, %s %d: ".formatted(storm.name(), shuffle.label(), rounds.size());
+    findProblems(shuffle, result).forEach(problem -> problems.add(where + problem));
+  }
+
+  /** A driver did not come to its end. */
+  void failed(IOException failure) {
+    problems.add(storm.name() + ", " + failure.getMessage());
+  }
+
+  private List<String> findProblems(Shuffle shuffle, StormResult result) {
+    List<String> found = new ArrayList<>();
+    result.repetitions().forEach(repetition -> sums.add(repetition.sums()));
+    if (sums.size() > 1) {
+      found.add("what came through the shuffle is not the same everywhere: " + sums);
+    }
+    SluiceTotals totals = result.totals();
+    if (shuffle == Shuffle.SLUICE && totals.readBytes() != result.remoteBytes()) {
+      found.add(
+          "%d bytes by READ are not the %d remote bytes that Spark counted"
+              .formatted(totals.readBytes(), result.remoteBytes()));
+    }
+    if (!totals.fallbackBlocks().isEmpty()) {
+      found.add("blocks fell back to Spark's own transfer: " + totals.fallbackBlocks());
+    }
+    if (storm.apart()
+        && result.repetitions().stream().anyMatch(each -> each.stage().localBlocks() != 0)) {
+      found.add("blocks were local where all were to be remote");
+    }
+    return found;
+  }
+
+  /** What makes the results worth nothing; empty where they are valid. */
+  public List<String> problems() {
+    return List.copyOf(problems);
+  }
+
+  public StormCase storm() {
+    return storm;
+  }
+
+  Set<Shuffle> shuffles() {
+    return results.keySet();
+  }
+
+  /** One value a round: the median of the repetitions that count. */
+  double[] values(Shuffle shuffle, ToDoubleFunction<Repetition> value) {
+    return results.get(shuffle).stream()
+        .mapToDouble(
+            result ->
+                Statistics.median(
+                    result.repetitions().stream().skip(warmUp).mapToDouble(value).toArray()))
+        .toArray();
+  }
+
+  /** Sluice beside a partner; {@code goal} may be null. */
+  Comparison compare(
+      String name, String unit, ToDoubleFunction<Repetition> value, Shuffle partner, Double goal) {
+    return new Comparison(
+        name,
+        unit,
+        Better.LESS,
+        values(Shuffle.SLUICE, value),
+        partner.label(),
+        values(partner, value),
+        goal);
+  }
+
+  /**
+   * CPU time of executor processes, user and system, beside the stock shuffle.
+   *
+   * @param side whose
+   * @param divisor of the seconds, such as gigabytes
+   */
+  public Comparison compareCpu(String name, String unit, Side side, double divisor, Double goal) {
+    return compare(
+        name,
+        unit,
+        repetition -> side.seconds(repetition.executorCpuSeconds()) / divisor,
+        Shuffle.STOCK,
+        goal);
+  }
+
+  /** Which executors' CPU time. */
+  public enum Side {
+    BOTH,
+    SERVING,
+    READING;
+
+    private double seconds(Map<String, Double> byExecutor) {
+      return switch (this) {
+        case BOTH -> byExecutor.values().stream().mapToDouble(Double::doubleValue).sum();
+        case SERVING -> byExecutor.get(RddStorm.SERVING_EXECUTOR);
+        case READING -> byExecutor.get(RddStorm.READING_EXECUTOR);
+      };
+    }
+  }
+}

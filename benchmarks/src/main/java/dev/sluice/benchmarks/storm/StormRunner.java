@@ -1,0 +1,98 @@
+package dev.sluice.benchmarks.storm;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.ClusterConf;
+import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.DriverProcess;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.Shuffle;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Option;
+
+/** Runs storms as its options say: each shuffle in a driver process of its own, in turn. */
+public final class StormRunner {
+  private static final int EXECUTORS = 2;
+  private static final int MEMORY_MB = 2000;
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "3",
+      description = "Driver processes of each shuffle (default: ${DEFAULT-VALUE})")
+  private int rounds;
+
+  @Option(
+      names = "--warm-up",
+      defaultValue = "3",
+      description = "Runs of the reduce stage that do not count (default: ${DEFAULT-VALUE})")
+  private int warmUp;
+
+  @Option(
+      names = "--repetitions",
+      defaultValue = "3",
+      description = "Runs of it that count, in each process (default: ${DEFAULT-VALUE})")
+  private int repetitions;
+
+  @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark configuration, for all")
+  private Map<String, String> conf = new LinkedHashMap<>();
+
+  /**
+   * Ends early where a driver fails; the results say so.
+   *
+   * @param parent where a directory for the case is made, which stays where something was wrong
+   */
+  public StormRounds run(
+      Installation installation, Path parent, StormCase storm, List<Shuffle> shuffles)
+      throws IOException, InterruptedException {
+    Path directory = parent.resolve(storm.name());
+    StormRounds results = new StormRounds(storm, warmUp);
+    try {
+      for (int i = 0; i < rounds; i++) {
+        runRound(installation, directory, i, shuffles, results);
+      }
+    } catch (IOException e) {
+      results.failed(e);
+    }
+    if (results.problems().isEmpty()) {
+      Directories.delete(directory);
+    }
+    return results;
+  }
+
+  private void runRound(
+      Installation installation,
+      Path directory,
+      int round,
+      List<Shuffle> shuffles,
+      StormRounds results)
+      throws IOException, InterruptedException {
+    StormCase storm = results.storm();
+    for (Shuffle shuffle : Shuffle.inTurn(round, shuffles)) {
+      System.err.printf(
+          "%s: round %d of %d, %s%n", storm.name(), round + 1, rounds, shuffle.label());
+      Path process = directory.resolve(shuffle.label() + "-" + (round + 1));
+      results.add(shuffle, run(installation, process, storm, shuffle));
+    }
+  }
+
+  private StormResult run(
+      Installation installation, Path directory, StormCase storm, Shuffle shuffle)
+      throws IOException, InterruptedException {
+    Map<String, String> all = new HashMap<>(storm.conf());
+    all.putAll(conf);
+    Path result = directory.resolve("result.json");
+    new DriverProcess(installation, directory)
+        .run(
+            StormJob.class,
+            shuffle,
+            new ClusterConf(EXECUTORS, 1, MEMORY_MB, storm.bytes(), "auto", all),
+            new ObjectMapper().writeValueAsString(storm),
+            Integer.toString(warmUp + repetitions),
+            result.toString());
+    return StormResult.read(result);
+  }
+}

@@ -1,0 +1,67 @@
+package dev.sluice.benchmarks.storm;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.apache.spark.api.java.JavaSparkContext;
+
+/** A job that shuffles many small blocks. */
+public enum Workload {
+  /** Pairs of a number and bytes, with the Kryo serializer: Spark's work per block is least. */
+  RDD_KRYO("rdd-kryo", false, Map.of(), RddStorm::prepare),
+  /** Rows, moved round robin; one reduce task a partition, whatever its size. */
+  SQL_REPARTITION(
+      "sql-repartition",
+      true,
+      Map.of("spark.sql.adaptive.enabled", "false"),
+      SqlStorm::prepareRepartition),
+  /** Rows, grouped by a key; small partitions are laid together for few reduce tasks. */
+  SQL_AGGREGATE("sql-aggregate", true, Map.of(), SqlStorm::prepareAggregate);
+
+  private final String label;
+  private final boolean compressed;
+  private final Map<String, String> conf;
+  private final Preparation preparation;
+
+  /** Sets a job up, whose reduce stage the supplier then runs as often as it is asked. */
+  private interface Preparation {
+    Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm);
+  }
+
+  Workload(String label, boolean compressed, Map<String, String> conf, Preparation preparation) {
+    this.label = label;
+    this.compressed = compressed;
+    this.conf = conf;
+    this.preparation = preparation;
+  }
+
+  static Workload of(String label) {
+    return Arrays.stream(values())
+        .filter(workload -> workload.label.equals(label))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no workload is called " + label));
+  }
+
+  /** As in names of figures. */
+  String label() {
+    return label;
+  }
+
+  /** Whether spark.shuffle.compress is on where nothing else is said. */
+  boolean compressed() {
+    return compressed;
+  }
+
+  /** Spark configuration that makes the workload what it is. */
+  Map<String, String> conf() {
+    return conf;
+  }
+
+  /**
+   * The first call of what is returned writes the map outputs and reads them; every further one
+   * only reads them.
+   */
+  Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
+    return preparation.prepare(spark, storm);
+  }
+}

@@ -1,0 +1,43 @@
+package dev.sluice.benchmarks.storm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.Test;
+
+class StormCaseTest {
+  private static final StormCase KRYO = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
+
+  @Test
+  void aNameSaysSizesAndWhatIsNotTheDefault() {
+    assertThat(KRYO.name()).isEqualTo("rdd-kryo-400x400-1KB");
+    assertThat(KRYO.withSidesApart().name()).isEqualTo("rdd-kryo-400x400-1KB-apart");
+    assertThat(StormCase.of(Workload.RDD_KRYO, 32, 16, 1 << 20).name())
+        .isEqualTo("rdd-kryo-32x16-1MiB");
+    assertThat(new StormCase(Workload.RDD_KRYO, 1, 2, 200, true, true, false).name())
+        .isEqualTo("rdd-kryo-1x2-0.2KB-compressed-host-local");
+    assertThat(new StormCase(Workload.SQL_REPARTITION, 1, 2, 12_000, false, false, false).name())
+        .isEqualTo("sql-repartition-1x2-12KB-uncompressed");
+  }
+
+  @Test
+  void comesBackFromJsonAsItWas() throws Exception {
+    ObjectMapper json = new ObjectMapper();
+    assertThat(json.readValue(json.writeValueAsString(KRYO), StormCase.class)).isEqualTo(KRYO);
+  }
+
+  @Test
+  void theConfigurationIsTheWorkloadsAndTheCases() {
+    assertThat(KRYO.conf())
+        .containsEntry("spark.shuffle.compress", "false")
+        .containsEntry("spark.shuffle.readHostLocalDisk", "false")
+        .doesNotContainKey("spark.locality.wait");
+    assertThat(KRYO.withSidesApart().conf()).containsKey("spark.locality.wait");
+    assertThat(StormCase.of(Workload.SQL_REPARTITION, 400, 300, 300).conf())
+        .containsEntry("spark.sql.adaptive.enabled", "false")
+        .containsEntry("spark.shuffle.compress", "true");
+    assertThat(StormCase.of(Workload.SQL_AGGREGATE, 400, 300, 300).conf())
+        .containsEntry("spark.sql.shuffle.partitions", "300")
+        .doesNotContainKey("spark.sql.adaptive.enabled");
+  }
+}

@@ -1,0 +1,118 @@
+package dev.sluice.benchmarks.storm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import dev.sluice.benchmarks.storm.StormRounds.Side;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class StormRoundsTest {
+  private static final StormCase STORM = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
+  private static final Sums SUMS = new Sums(10, 123);
+  private static final SluiceTotals READ = new SluiceTotals("soft", Map.of("read.bytes", 700L));
+
+  private final StormRounds rounds = new StormRounds(STORM, 1);
+
+  @Test
+  void aRoundIsTheMedianOfTheRepetitionsAfterTheWarmUp() {
+    rounds.add(Shuffle.SLUICE, result(READ, 99, 1, 3, 2));
+    rounds.add(Shuffle.STOCK, result(SluiceTotals.NONE, 99, 8, 8, 9));
+    rounds.add(Shuffle.ORACLE, result(SluiceTotals.NONE, 99, 4, 4, 4));
+
+    assertThat(rounds.problems()).isEmpty();
+    List<Comparison> comparisons = StormFigures.comparisons(rounds);
+    assertThat(comparisons)
+        .extracting(Comparison::name)
+        .containsExactly(
+            "storm-rdd-kryo-400x400-1KB-task",
+            "storm-rdd-kryo-400x400-1KB-task-oracle",
+            "storm-rdd-kryo-400x400-1KB-wall",
+            "storm-rdd-kryo-400x400-1KB-wall-oracle");
+    assertThat(comparisons).extracting(Comparison::ratio).containsExactly(0.25, 0.5, 0.25, 0.5);
+    assertThat(comparisons).extracting(Comparison::goal).containsExactly(0.25, null, 0.4, null);
+    assertThat(StormFigures.table(rounds)).contains("oracle").contains("12.50");
+  }
+
+  @Test
+  void growthIsTimePerBlockOfTheLargeShuffleBesideTheSmall() {
+    StormRounds small = new StormRounds(StormGoals.SMALLEST, 0);
+    small.add(Shuffle.SLUICE, result(READ, 1));
+    StormRounds large = new StormRounds(StormGoals.LARGEST, 0);
+    large.add(Shuffle.SLUICE, result(READ, 150));
+
+    Comparison growth = StormFigures.growth(small, large);
+    assertThat(growth.sluice()).containsExactly(150);
+    assertThat(growth.partner()).isEqualTo("sluice-100x100");
+    assertThat(growth.partnerValues()).containsExactly(100);
+    assertThat(growth.reached()).isFalse();
+  }
+
+  @Test
+  void cpuTimeIsOfAllExecutorsOrOfOneSide() {
+    rounds.add(Shuffle.SLUICE, result(READ, 0, 1));
+    rounds.add(Shuffle.STOCK, result(SluiceTotals.NONE, 0, 2));
+    assertThat(rounds.compareCpu("cpu", "s/GB", Side.BOTH, 2, 0.8).sluice()).containsExactly(2);
+    assertThat(rounds.compareCpu("cpu", "s/GB", Side.SERVING, 2, null).sluice())
+        .containsExactly(0.5);
+    assertThat(rounds.compareCpu("cpu", "s/GB", Side.READING, 2, null).partnerValues())
+        .containsExactly(3);
+  }
+
+  @Test
+  void otherSumsAreAProblemWhoeverReadThem() {
+    rounds.add(Shuffle.STOCK, result(SluiceTotals.NONE, 1, 1));
+    Repetition other = new Repetition(new Sums(10, 124), stage(1, 0), Map.of());
+    rounds.add(Shuffle.ORACLE, new StormResult(List.of(other), 700, SluiceTotals.NONE));
+    assertThat(rounds.problems())
+        .singleElement()
+        .asString()
+        .contains("rdd-kryo-400x400-1KB, oracle 1: ", "123", "124");
+  }
+
+  @Test
+  void allRemoteBytesMustHaveBeenRead() {
+    SluiceTotals less = new SluiceTotals("soft", Map.of("read.bytes", 699L));
+    rounds.add(Shuffle.SLUICE, result(less, 1, 1));
+    assertThat(rounds.problems()).singleElement().asString().contains("699 bytes by READ", "700");
+  }
+
+  @Test
+  void aFallbackIsAProblem() {
+    Map<String, Long> counters = Map.of("read.bytes", 700L, "fallback.blocks.CHECKSUM", 1L);
+    rounds.add(Shuffle.SLUICE, result(new SluiceTotals("soft", counters), 1, 1));
+    assertThat(rounds.problems()).singleElement().asString().contains("CHECKSUM=1");
+  }
+
+  @Test
+  void localBlocksAreAProblemWhereTheSidesAreApart() {
+    StormRounds apart = new StormRounds(STORM.withSidesApart(), 0);
+    Repetition local = new Repetition(SUMS, stage(1, 1), Map.of());
+    apart.add(Shuffle.STOCK, new StormResult(List.of(local), 700, SluiceTotals.NONE));
+    assertThat(apart.problems()).singleElement().asString().contains("local");
+  }
+
+  @Test
+  void aDriverThatFailedIsAProblem() {
+    rounds.failed(new IOException("stock: driver ended with status 1"));
+    assertThat(rounds.problems()).singleElement().asString().contains("ended with status 1");
+  }
+
+  private static StormResult result(SluiceTotals totals, double... seconds) {
+    List<Repetition> repetitions =
+        Arrays.stream(seconds)
+            .mapToObj(s -> new Repetition(SUMS, stage(s, 0), Map.of("0", s, "1", 3 * s)))
+            .toList();
+    return new StormResult(repetitions, 700, totals);
+  }
+
+  private static ReduceStage stage(double seconds, long localBlocks) {
+    return new ReduceStage(seconds, seconds, 0, 0, 0, localBlocks, 0);
+  }
+}
