@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks;
 
 import dev.sluice.benchmarks.checksum.ChecksumCommand;
+import dev.sluice.benchmarks.cpu.CpuCommand;
 import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
@@ -42,6 +43,7 @@ public final class BenchCommand {
     command.addSubcommand(new ChecksumCommand(out));
     command.addSubcommand(new PostPollCommand(out));
     command.addSubcommand(new StormCommand(out));
+    command.addSubcommand(new CpuCommand(out));
     command.addSubcommand(new TeraSortCommand(out));
     command.setCaseInsensitiveEnumValuesAllowed(true);
     command.setOut(new PrintWriter(out, true));

@@ -1,0 +1,87 @@
+package dev.sluice.benchmarks.cpu;
+
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.storm.StormCase;
+import dev.sluice.benchmarks.storm.StormRounds;
+import dev.sluice.benchmarks.storm.StormRounds.Side;
+import dev.sluice.benchmarks.storm.StormRunner;
+import dev.sluice.benchmarks.storm.Workload;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/**
+ * CPU time, user and system, that reading a shuffle takes in all executor processes; and, with the
+ * map outputs on one executor and the reduce tasks on the other, that of either side.
+ */
+@Command(
+    name = "cpu",
+    sortOptions = false,
+    description = {
+      "CPU time of the executors while they read a shuffle, beside the stock shuffle:",
+      "of all together, and of the reading and the serving one apart."
+    })
+public final class CpuCommand implements Callable<Integer> {
+  private static final List<Shuffle> SHUFFLES = List.of(Shuffle.SLUICE, Shuffle.STOCK);
+
+  /**
+   * A shuffle, and what its CPU time is for.
+   *
+   * @param divisor how much of {@code unit}'s divisor the shuffle is
+   * @param goal for all executors together
+   */
+  private record Load(StormCase storm, String unit, double divisor, double goal) {
+    static final StormCase SMALL = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
+    static final StormCase LARGE = StormCase.of(Workload.RDD_KRYO, 32, 32, 1 << 20);
+    static final List<Load> ALL =
+        List.of(
+            new Load(SMALL, "s/100000", SMALL.blocks() / 1e5, 1 / 3.0),
+            new Load(LARGE, "s/GB", LARGE.bytes() / 1e9, 0.8));
+
+    Comparison compare(StormRounds rounds, Side side, String suffix, Double goal) {
+      return rounds.compareCpu("cpu-" + storm.name() + suffix, unit, side, divisor, goal);
+    }
+  }
+
+  @Mixin private StormRunner runner;
+
+  @Mixin private ComparisonOutput output;
+
+  private final PrintStream out;
+
+  public CpuCommand(PrintStream out) {
+    this.out = out;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Installation installation = Installation.fromEnvironment();
+    Path directory = RunDirectory.create(installation.data().resolve("cpu"));
+    List<Comparison> comparisons = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    for (Load load : Load.ALL) {
+      StormRounds together = runner.run(installation, directory, load.storm(), SHUFFLES);
+      problems.addAll(together.problems());
+      if (together.problems().isEmpty()) {
+        comparisons.add(load.compare(together, Side.BOTH, "", load.goal()));
+      }
+      StormRounds apart =
+          runner.run(installation, directory, load.storm().withSidesApart(), SHUFFLES);
+      problems.addAll(apart.problems());
+      if (apart.problems().isEmpty()) {
+        comparisons.add(load.compare(apart, Side.READING, "-reading", null));
+        comparisons.add(load.compare(apart, Side.SERVING, "-serving", null));
+      }
+    }
+    return output.write(out, comparisons, problems);
+  }
+}
