@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
+import dev.sluice.benchmarks.scale.ScaleCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import java.io.PrintStream;
@@ -45,6 +46,7 @@ public final class BenchCommand {
     command.addSubcommand(new StormCommand(out));
     command.addSubcommand(new CpuCommand(out));
     command.addSubcommand(new TeraSortCommand(out));
+    command.addSubcommand(new ScaleCommand(out));
     command.setCaseInsensitiveEnumValuesAllowed(true);
     command.setOut(new PrintWriter(out, true));
     System.exit(command.execute(withCommand(arguments)));

@@ -1,0 +1,155 @@
+package dev.sluice.benchmarks.scale;
+
+import dev.sluice.blocks.BlockServer;
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.MapOutputListener;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.QueuePairAcceptor;
+import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.TransferOptions;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+
+/**
+ * What an executor has for its peers, without a Spark around it: an endpoint on a software device,
+ * the block server that gives out its queue pairs, the client that asks others for theirs, and some
+ * memory that they may READ. Closed by the {@link ExecutorGroup}.
+ */
+final class NetworkParts implements AutoCloseable {
+  /** What peers may READ. */
+  static final long MEMORY_BYTES = 1 << 20;
+
+  private static final int CONNECT_TIMEOUT_MS = 30_000;
+  private static final RegistryLimits NO_MAP_OUTPUTS = new RegistryLimits(0, 1, 60_000, false);
+  private static final SoftOptions DEVICE = SoftOptions.DEFAULT;
+
+  /** As an executor has them by default, but for a small pool: 64 executors share this process. */
+  private static final TransferOptions OPTIONS =
+      new TransferOptions(
+          16 << 20,
+          1024,
+          128,
+          1 << 20,
+          CONNECT_TIMEOUT_MS,
+          300_000,
+          3,
+          60_000,
+          20,
+          ConnectionAttributes.DEFAULT);
+
+  /** One thread each way: the transport's pools are Spark's to choose, and do not grow with us. */
+  private static final TransportConf TRANSPORT =
+      new TransportConf(
+          "sluice",
+          new MapConfigProvider(
+              Map.of(
+                  "spark.sluice.io.serverThreads", "1",
+                  "spark.sluice.io.clientThreads", "1")));
+
+  private final Arena arena = Arena.ofShared();
+  private final BlockServerClient client;
+  private final RdmaEndpoint endpoint;
+  private final MapOutputRegistry registry;
+  private final BlockServer server;
+  private final PeerAddress address;
+  private final RemoteRegion memory;
+
+  NetworkParts(String executorId) throws IOException {
+    client =
+        new BlockServerClient(
+            executorId, TRANSPORT, List.of(), CONNECT_TIMEOUT_MS, NetworkParts::clockMs);
+    endpoint =
+        RdmaEndpoint.open(
+            new SoftProvider(DEVICE).open(InetAddress.getLoopbackAddress()), OPTIONS, client);
+    registry = emptyRegistry();
+    server =
+        new BlockServer(
+            TRANSPORT,
+            "localhost",
+            0,
+            List.of(),
+            SoftProvider.NAME,
+            new Acceptor(endpoint),
+            registry);
+    address = new PeerAddress(executorId, "localhost", server.port());
+    MemorySegment segment = arena.allocate(MEMORY_BYTES, 4096);
+    memory =
+        endpoint.protectionDomain().register(segment, Set.of(AccessFlag.REMOTE_READ)).toRemote();
+  }
+
+  private MapOutputRegistry emptyRegistry() throws IOException {
+    return new MapOutputRegistry(
+        endpoint.protectionDomain(),
+        LocalDirectories.probe(endpoint.protectionDomain(), RegistrationMode.AUTO, List.of()),
+        (_, _) -> null,
+        NO_MAP_OUTPUTS,
+        new Unpublished(),
+        NetworkParts::clockMs);
+  }
+
+  private static long clockMs() {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+  }
+
+  PeerAddress address() {
+    return address;
+  }
+
+  RemoteRegion memory() {
+    return memory;
+  }
+
+  RdmaEndpoint endpoint() {
+    return endpoint;
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    registry.close();
+    endpoint.close();
+    client.close();
+    arena.close();
+  }
+
+  /** What the block server gives out. */
+  private record Acceptor(RdmaEndpoint endpoint) implements QueuePairAcceptor {
+    @Override
+    public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws IOException {
+      return endpoint.accept(peerId, remote);
+    }
+
+    @Override
+    public void disconnected(String peerId, int remoteQpNumber) {
+      endpoint.disconnected(peerId, remoteQpNumber);
+    }
+  }
+
+  /** There are no map outputs here. */
+  private static final class Unpublished implements MapOutputListener {
+    @Override
+    public void registered(int shuffleId, MapOutputLocation location) {}
+
+    @Override
+    public void withdrawn(int shuffleId) {}
+  }
+}

@@ -1,0 +1,231 @@
+package dev.sluice.benchmarks.scale;
+
+import java.util.Locale;
+import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
+
+/**
+ * What 1,000 executors on nodes with one NIC each would do with 100,000 maps x 10,000 reducers:
+ * arithmetic on what {@code bin/bench scale} measures and on published figures of NICs.
+ * docs/scale.md says where each constant comes from, and holds these very tables.
+ */
+final class ScaleModel {
+  // The cluster.
+  private static final int EXECUTORS = 1000;
+  private static final int EXECUTORS_A_NODE = 16;
+  private static final int CORES_A_NODE = 64;
+  private static final int MAPS = 100_000;
+  private static final int PARTITIONS = 10_000;
+  private static final int[] LINKS_GBITS = {100, 400};
+  private static final int[] BLOCK_BYTES = {200, 1_200, 4_000, 12_000, 64_000, 1_000_000};
+
+  // Published.
+  private static final double NIC_MESSAGES = 110e6;
+  private static final int MTU = 4096;
+
+  /** Ethernet with preamble and gap, IPv4, UDP, BTH, RETH, ICRC. */
+  private static final int REQUEST_BYTES = 38 + 20 + 8 + 12 + 16 + 4;
+
+  /** The same of each packet of a response, with AETH for RETH. */
+  private static final int RESPONSE_HEADER_BYTES = 38 + 20 + 8 + 12 + 4 + 4;
+
+  // Sluice's own, by design or measured.
+  private static final int RECORD_BYTES = 53;
+  private static final int PAGE_BYTES = 65 * 16;
+  private static final int PAGE_HEAP_BYTES = 1232;
+  private static final int ENTRY_BYTES = 16;
+  private static final int DRIVER_HEAP_BYTES_A_MAP = 72;
+  private static final int TABLE_HEAP_BYTES_A_MAP = 87;
+  private static final int HANDLE_AND_EXECUTORS_BYTES = 35_500;
+  private static final int HEAP_BYTES_A_CONNECTION = 10_100;
+
+  /** Task time that a block costs above a wire that costs nothing. */
+  private static final double TASK_SECONDS_A_BLOCK = 19e-6;
+
+  private ScaleModel() {}
+
+  /** All tables, in Markdown. */
+  static String tables() {
+    return quantities() + "\n" + blockSizes() + "\n" + limits();
+  }
+
+  private static int peers() {
+    return EXECUTORS - EXECUTORS_A_NODE;
+  }
+
+  private static int nodes() {
+    return Math.ceilDiv(EXECUTORS, EXECUTORS_A_NODE);
+  }
+
+  private static double blocksAnExecutor() {
+    return (double) MAPS * PARTITIONS / EXECUTORS;
+  }
+
+  static String quantities() {
+    double mapsAnExecutor = (double) MAPS / EXECUTORS;
+    double reducersAnExecutor = (double) PARTITIONS / EXECUTORS;
+    double pageReads = blocksAnExecutor();
+    StringBuilder table = new StringBuilder("| what | how much |\n|---|---|\n");
+    row(table, "nodes", "%d", nodes());
+    row(table, "queue pairs of an executor, both ways", "%,d", 2 * peers());
+    row(table, "queue pairs of a NIC", "%,d", 2 * peers() * EXECUTORS_A_NODE);
+    row(
+        table,
+        "queue pairs of a NIC with one block server a node",
+        "%,d",
+        2 * (nodes() - 1) * EXECUTORS_A_NODE);
+    row(
+        table,
+        "heap of an executor's connections, both ways",
+        "%.1f MB",
+        (double) peers() * HEAP_BYTES_A_CONNECTION / 1e6);
+    row(table, "reducers of an executor", "%.0f", reducersAnExecutor);
+    row(table, "blocks that an executor fetches", "%.1f million", blocksAnExecutor() / 1e6);
+    row(
+        table,
+        "partition tables that an executor registers",
+        "%.1f MB",
+        mapsAnExecutor * (PARTITIONS + 1) * ENTRY_BYTES / 1e6);
+    row(table, "pages of partition tables that it READs", "%.1f million", pageReads / 1e6);
+    row(table, "their bytes", "%.2f GB", pageReads * PAGE_BYTES / 1e9);
+    row(
+        table,
+        "bytes if only the two entries of a block were READ",
+        "%.0f MB",
+        pageReads * 2 * ENTRY_BYTES / 1e6);
+    row(
+        table,
+        "heap of the pages of one reducer",
+        "%.0f MB",
+        (double) MAPS * PAGE_HEAP_BYTES / 1e6);
+    double tableBytes = (double) MAPS * RECORD_BYTES;
+    row(table, "the driver's table, as it travels", "%.1f MB", tableBytes / 1e6);
+    row(table, "heap of the driver for it", "%.1f MB", MAPS * DRIVER_HEAP_BYTES_A_MAP / 1e6);
+    row(table, "heap of an executor for its copy", "%.1f MB", MAPS * TABLE_HEAP_BYTES_A_MAP / 1e6);
+    row(
+        table,
+        "what the driver sends for it with broadcast, the default",
+        "%.0f MB",
+        (tableBytes + (double) EXECUTORS * HANDLE_AND_EXECUTORS_BYTES) / 1e6);
+    row(
+        table,
+        "and without",
+        "%.1f GB",
+        EXECUTORS * (tableBytes + HANDLE_AND_EXECUTORS_BYTES) / 1e9);
+    return table.toString();
+  }
+
+  private static void row(StringBuilder table, String what, String format, Object value) {
+    table.append("| %s | %s |\n".formatted(what, String.format(Locale.ROOT, format, value)));
+  }
+
+  /**
+   * What a NIC does with blocks of one size while all executors READ from all.
+   *
+   * @param readsABlock 2 with a page of the partition table for each block, else 1
+   * @param wireBytes bytes that a block costs on the wire, each way
+   */
+  private record Load(int linkGbits, int blockBytes, int readsABlock, double wireBytes) {
+    static Load withPages(int linkGbits, int blockBytes) {
+      return new Load(linkGbits, blockBytes, 2, wireBytes(blockBytes) + wireBytes(PAGE_BYTES));
+    }
+
+    static Load withoutPages(int linkGbits, int blockBytes) {
+      return new Load(linkGbits, blockBytes, 1, wireBytes(blockBytes));
+    }
+
+    /** A NIC sends the requests of its own executors, and the responses to the others'. */
+    private static double wireBytes(int bytes) {
+      return REQUEST_BYTES + Math.ceilDiv(bytes, MTU) * RESPONSE_HEADER_BYTES + bytes;
+    }
+
+    private double byBandwidth() {
+      return linkGbits * 1e9 / 8 / wireBytes;
+    }
+
+    /** Each READ is a message to the NIC that asks and one to the NIC that answers. */
+    private double byMessages() {
+      return NIC_MESSAGES / 2 / readsABlock;
+    }
+
+    private static double byTasks() {
+      return CORES_A_NODE / TASK_SECONDS_A_BLOCK;
+    }
+
+    double nicBlocksASecond() {
+      return Math.min(byBandwidth(), byMessages());
+    }
+
+    /** Of the link's bits, those that are blocks' when nothing but the NIC is in the way. */
+    double share() {
+      return nicBlocksASecond() * blockBytes * 8 / (linkGbits * 1e9);
+    }
+
+    String nicLimit() {
+      return byMessages() < byBandwidth() ? "messages" : "bandwidth";
+    }
+
+    String limit() {
+      return byTasks() < nicBlocksASecond() ? "tasks" : nicLimit();
+    }
+
+    double coresToKeepUp() {
+      return nicBlocksASecond() * TASK_SECONDS_A_BLOCK;
+    }
+  }
+
+  static String blockSizes() {
+    StringBuilder table =
+        new StringBuilder(
+            "| Gb/s | block | million blocks/s a NIC | of the link | NIC's limit |"
+                + " without page READs | cores to keep up | limit with "
+                + CORES_A_NODE
+                + " cores |\n|---|---|---|---|---|---|---|---|\n");
+    for (int link : LINKS_GBITS) {
+      for (int bytes : BLOCK_BYTES) {
+        Load load = Load.withPages(link, bytes);
+        table.append(
+            String.format(
+                Locale.ROOT,
+                "| %d | %,d B | %.3f | %.0f %% | %s | %.0f %% | %.0f | %s |\n",
+                link,
+                bytes,
+                load.nicBlocksASecond() / 1e6,
+                100 * load.share(),
+                load.nicLimit(),
+                100 * Load.withoutPages(link, bytes).share(),
+                load.coresToKeepUp(),
+                load.limit()));
+      }
+    }
+    return table.toString();
+  }
+
+  /** Below which sizes of blocks something else than bandwidth is the limit. */
+  static String limits() {
+    StringBuilder table =
+        new StringBuilder(
+            "| Gb/s | messages are the NIC's limit below | without page READs |"
+                + " tasks on "
+                + CORES_A_NODE
+                + " cores are the limit below | half of the link is blocks' from |\n"
+                + "|---|---|---|---|---|\n");
+    for (int link : LINKS_GBITS) {
+      table.append(
+          String.format(
+              Locale.ROOT,
+              "| %d | %s | %s | %s | %s |\n",
+              link,
+              smallest(bytes -> Load.withPages(link, bytes).nicLimit().equals("bandwidth")),
+              smallest(bytes -> Load.withoutPages(link, bytes).nicLimit().equals("bandwidth")),
+              smallest(bytes -> !Load.withPages(link, bytes).limit().equals("tasks")),
+              smallest(bytes -> Load.withPages(link, bytes).share() >= 0.5)));
+    }
+    return table.toString();
+  }
+
+  private static String smallest(IntPredicate blockBytes) {
+    int bytes = IntStream.iterate(1, b -> b + 1).filter(blockBytes).findFirst().orElseThrow();
+    return bytes == 1 ? "never" : String.format(Locale.ROOT, "%,d B", bytes);
+  }
+}

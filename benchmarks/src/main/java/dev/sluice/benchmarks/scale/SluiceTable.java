@@ -1,0 +1,114 @@
+package dev.sluice.benchmarks.scale;
+
+import dev.sluice.spark.locate.Broadcasts;
+import dev.sluice.spark.locate.CodecChannel;
+import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.DirectoryMessage.Published;
+import dev.sluice.spark.locate.LocationDirectory;
+import dev.sluice.spark.locate.LocatorClient;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** The location directory, and the locators that ask it. */
+final class SluiceTable implements MapTable {
+  private static final long TIMEOUT_MS = 60_000;
+
+  private final CountedBroadcasts broadcasts;
+  private final CodecChannel driver;
+  private final List<List<Published>> batches = new ArrayList<>();
+
+  /**
+   * @param broadcasts for tables of so many bytes
+   */
+  SluiceTable(
+      int executors, int maps, int partitions, Broadcasts broadcasts, long minBroadcastBytes) {
+    this.broadcasts = new CountedBroadcasts(broadcasts);
+    driver = new CodecChannel(new LocationDirectory(this.broadcasts, minBroadcastBytes, _ -> {}));
+    for (int executor = 0; executor < executors; executor++) {
+      batches.add(ScaleSamples.published(executor, executors, maps, partitions));
+    }
+  }
+
+  /** One batch an executor, as for one wave of tasks. */
+  @Override
+  public long publish() throws IOException {
+    return CpuTime.ofThread(
+        () -> {
+          for (int executor = 0; executor < batches.size(); executor++) {
+            driver.ask(new Publish(ScaleSamples.endpoint(executor), batches.get(executor)));
+          }
+        });
+  }
+
+  @Override
+  public Fetched fetch() throws Exception {
+    long before = driver.answerBytes();
+    long[] nanos = new long[1];
+    long heapBytes =
+        Heap.retainedBytes(
+            () -> {
+              LocatorClient client = locator();
+              nanos[0] = CpuTime.ofThread(() -> locateFirst(client));
+              return client;
+            });
+    return new Fetched(driver.answerBytes() - before, nanos[0], heapBytes);
+  }
+
+  private static void locateFirst(LocatorClient client) {
+    var located = client.locate(ScaleSamples.SHUFFLE, "0", new long[] {0}).join();
+    if (located.outputs()[0] == null) {
+      throw new IllegalStateException("map output 0 was not found");
+    }
+  }
+
+  private LocatorClient locator() {
+    return new LocatorClient(
+        new LocatorClient.Services(
+            ScaleSamples.PROVIDER,
+            driver,
+            broadcasts,
+            (_, _, _) -> CompletableFuture.failedFuture(new IOException("nobody there")),
+            Runnable::run,
+            TIMEOUT_MS,
+            _ -> {},
+            System::nanoTime));
+  }
+
+  @Override
+  public Served answerAll() throws IOException {
+    byte[] question = driver.encode(new Locate(ScaleSamples.SHUFFLE, 0, 0, 0));
+    long before = driver.answerBytes() + broadcasts.shippedBytes;
+    long nanos =
+        CpuTime.ofThread(
+            () -> {
+              for (int executor = 0; executor < batches.size(); executor++) {
+                driver.serve(question);
+              }
+            });
+    return new Served(driver.answerBytes() + broadcasts.shippedBytes - before, nanos);
+  }
+
+  /** Another's, with the bytes that were shipped. */
+  private static final class CountedBroadcasts implements Broadcasts {
+    private final Broadcasts broadcasts;
+    private long shippedBytes;
+
+    CountedBroadcasts(Broadcasts broadcasts) {
+      this.broadcasts = broadcasts;
+    }
+
+    @Override
+    public Shipped ship(byte[] bytes) throws IOException {
+      shippedBytes += bytes.length;
+      return broadcasts.ship(bytes);
+    }
+
+    @Override
+    public byte[] fetch(byte[] handle) throws IOException {
+      return broadcasts.fetch(handle);
+    }
+  }
+}
