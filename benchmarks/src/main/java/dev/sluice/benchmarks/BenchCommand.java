@@ -2,6 +2,7 @@ package dev.sluice.benchmarks;
 
 import dev.sluice.benchmarks.checksum.ChecksumCommand;
 import dev.sluice.benchmarks.cpu.CpuCommand;
+import dev.sluice.benchmarks.jmh.JmhCommand;
 import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
@@ -47,6 +48,7 @@ public final class BenchCommand {
     command.addSubcommand(new CpuCommand(out));
     command.addSubcommand(new TeraSortCommand(out));
     command.addSubcommand(new ScaleCommand(out));
+    command.addSubcommand(new JmhCommand(out));
     command.setCaseInsensitiveEnumValuesAllowed(true);
     command.setOut(new PrintWriter(out, true));
     System.exit(command.execute(withCommand(arguments)));
