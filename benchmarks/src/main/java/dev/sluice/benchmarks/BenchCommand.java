@@ -10,6 +10,7 @@ import dev.sluice.benchmarks.registration.RegistrationCommand;
 import dev.sluice.benchmarks.scale.ScaleCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
+import dev.sluice.benchmarks.tpcds.TpcdsCommand;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.util.List;
@@ -49,6 +50,7 @@ public final class BenchCommand {
     command.addSubcommand(new TeraSortCommand(out));
     command.addSubcommand(new ScaleCommand(out));
     command.addSubcommand(new JmhCommand(out));
+    command.addSubcommand(new TpcdsCommand(out));
     command.setCaseInsensitiveEnumValuesAllowed(true);
     command.setOut(new PrintWriter(out, true));
     System.exit(command.execute(withCommand(arguments)));

@@ -1,0 +1,94 @@
+package dev.sluice.benchmarks.tpcds;
+
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HexFormat;
+import java.util.List;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * What a query answered, in a form that does not depend on how it was executed: rows are sorted, as
+ * few queries say the order of all of them, and floating-point numbers are rounded, as their sums
+ * depend on the order in which blocks arrive.
+ */
+final class Answer {
+  private static final MathContext PRECISION = new MathContext(10);
+  private static final int DIGEST_BYTES = 8;
+
+  private final StructType schema;
+  private final List<String> lines;
+
+  /**
+   * @param lines rows as Spark's command line prints them
+   */
+  Answer(StructType schema, Collection<String> lines) {
+    this.schema = schema;
+    this.lines = normal(lines);
+  }
+
+  int rows() {
+    return lines.size();
+  }
+
+  /** Equal for equal answers. */
+  String digest() {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update(schema.catalogString().getBytes(StandardCharsets.UTF_8));
+      lines.forEach(line -> digest.update(('\n' + line).getBytes(StandardCharsets.UTF_8)));
+      return HexFormat.of().formatHex(digest.digest(), 0, DIGEST_BYTES);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("Every JDK has SHA-256", e);
+    }
+  }
+
+  /** How it differs from a golden answer, or null. */
+  String differenceFrom(GoldenAnswer golden) {
+    if (!schema.catalogString().equals(golden.schema())) {
+      return "schema %s, not %s".formatted(schema.catalogString(), golden.schema());
+    }
+    List<String> expected = normal(golden.lines());
+    if (lines.equals(expected)) {
+      return null;
+    }
+    List<String> wrong = without(lines, expected);
+    List<String> missing = without(expected, lines);
+    return "%d rows, of them %d wrong, such as %s; %d missing, such as %s"
+        .formatted(rows(), wrong.size(), first(wrong), missing.size(), first(missing));
+  }
+
+  private List<String> normal(Collection<String> rows) {
+    return rows.stream().map(this::normal).sorted().toList();
+  }
+
+  /** Golden answers have {@code #x} for what could be the id of an expression, such as "#5". */
+  private String normal(String row) {
+    StructField[] fields = schema.fields();
+    String[] values = row.replaceAll("#\\d+", "#x").split("\t", -1);
+    for (int i = 0; i < Math.min(fields.length, values.length); i++) {
+      boolean number = values[i].matches("-?\\d.*");
+      if (number && fields[i].dataType().equals(DataTypes.DoubleType)) {
+        values[i] = new BigDecimal(values[i]).round(PRECISION).stripTrailingZeros().toString();
+      }
+    }
+    return String.join("\t", values).strip();
+  }
+
+  private static List<String> without(List<String> lines, List<String> others) {
+    List<String> rest = new ArrayList<>(lines);
+    others.forEach(rest::remove);
+    return rest;
+  }
+
+  private static String first(List<String> lines) {
+    return lines.isEmpty() ? "none" : Arrays.toString(lines.getFirst().split("\t"));
+  }
+}

@@ -1,0 +1,74 @@
+package dev.sluice.benchmarks.tpcds;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.Shuffle;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The results of driver processes that have ended, kept in a file so that a run of hours can be
+ * stopped and go on. Used by one thread.
+ */
+final class KeptResults {
+  /** What has to be the same for results to be put together. */
+  record Settings(String scale, List<String> queries, int repetitions) {}
+
+  /** The file. */
+  private record Content(Settings settings, List<ProcessResult> processes) {}
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final Path file;
+  private final Settings settings;
+  private final List<ProcessResult> processes;
+
+  private KeptResults(Path file, Settings settings, List<ProcessResult> processes) {
+    this.file = file;
+    this.settings = settings;
+    this.processes = processes;
+  }
+
+  /**
+   * @param file null to keep nothing
+   * @throws IOException also when the file has results of other settings
+   */
+  static KeptResults in(Path file, Settings settings) throws IOException {
+    List<ProcessResult> processes = new ArrayList<>();
+    if (file != null && Files.exists(file)) {
+      Content content = JSON.readValue(file.toFile(), Content.class);
+      if (!content.settings().equals(settings)) {
+        throw new IOException(
+            "%s has results of %s, not of %s: delete it, or write to another file"
+                .formatted(file, content.settings(), settings));
+      }
+      processes.addAll(content.processes());
+    }
+    return new KeptResults(file, settings, processes);
+  }
+
+  boolean has(int round, Shuffle shuffle) {
+    return processes.stream().anyMatch(p -> p.round() == round && p.shuffle() == shuffle);
+  }
+
+  void add(ProcessResult result) throws IOException {
+    processes.add(result);
+    if (file != null) {
+      replace(file, new Content(settings, processes));
+    }
+  }
+
+  List<ProcessResult> processes() {
+    return List.copyOf(processes);
+  }
+
+  /** Writes JSON so that there is either what was there before, or all of it. */
+  static void replace(Path file, Object content) throws IOException {
+    Path partial = file.resolveSibling(file.getFileName() + ".partial");
+    JSON.writeValue(partial.toFile(), content);
+    Files.move(partial, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+  }
+}

@@ -1,0 +1,14 @@
+package dev.sluice.benchmarks.tpcds;
+
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.SluiceTotals;
+import java.util.List;
+
+/**
+ * What came of all queries in one driver process.
+ *
+ * @param round from 0
+ * @param queries in the order in which they were run
+ * @param totals Sluice's own counters
+ */
+record ProcessResult(Shuffle shuffle, int round, List<QueryResult> queries, SluiceTotals totals) {}

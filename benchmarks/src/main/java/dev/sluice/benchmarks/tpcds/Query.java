@@ -1,0 +1,62 @@
+package dev.sluice.benchmarks.tpcds;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** One of the TPC-DS queries (v1.4) of Spark's own tests, as they are in its test jar. */
+record Query(String name) {
+  private static final int COUNT = 99;
+  private static final Set<Integer> IN_TWO_PARTS = Set.of(14, 23, 24, 39);
+  private static final String UNSTABLE = "its answer is not determined (SPARK-35327)";
+  private static final String NEWER = "Spark checks the query of v2.7 in its place";
+
+  /** TPCDSBase.excludedTpcdsQueries. */
+  private static final Map<String, String> WITHOUT_GOLDEN_ANSWER =
+      Map.of(
+          "q6", UNSTABLE, "q75", UNSTABLE, "q34", NEWER, "q64", NEWER, "q74", NEWER, "q78", NEWER);
+
+  /** In the order of their numbers. */
+  static List<Query> all() {
+    List<Query> queries = new ArrayList<>();
+    for (int number = 1; number <= COUNT; number++) {
+      if (IN_TWO_PARTS.contains(number)) {
+        queries.add(new Query("q" + number + "a"));
+        queries.add(new Query("q" + number + "b"));
+      } else {
+        queries.add(new Query("q" + number));
+      }
+    }
+    return List.copyOf(queries);
+  }
+
+  /** Why Spark's own suite does not compare this query with its golden answer; null if it does. */
+  String exclusion() {
+    return WITHOUT_GOLDEN_ANSWER.get(name);
+  }
+
+  String text() {
+    return resource("/tpcds/" + name + ".sql");
+  }
+
+  /** What it answers at scale 1, if it is not {@link #exclusion excluded}. */
+  GoldenAnswer golden() {
+    return GoldenAnswer.parse(resource("/tpcds-query-results/v1_4/" + name + ".sql.out"));
+  }
+
+  private static String resource(String path) {
+    try (InputStream resource = Query.class.getResourceAsStream(path)) {
+      if (resource == null) {
+        throw new IllegalStateException(path + " is not in the jar of the benchmarks");
+      }
+      return new String(resource.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException("Reading " + path, e);
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package dev.sluice.benchmarks.tpcds;
+
+import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.benchmarks.Shuffle;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.math.BigDecimal;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The TPC-DS queries of Spark's own tests in two executor processes, through Sluice and through the
+ * stock shuffle in turn: one driver process of each a round.
+ */
+@Command(
+    name = "tpcds",
+    sortOptions = false,
+    description = {
+      "TPC-DS queries beside the stock shuffle, every answer compared",
+      "Exit status 0 only if all answers are right."
+    })
+public final class TpcdsCommand implements Callable<Integer> {
+  private static final String GOLDEN_SCALE = "1";
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this and exit")
+  private boolean help;
+
+  @Option(
+      names = "--scale",
+      defaultValue = GOLDEN_SCALE,
+      description = {
+        "Scale factor of the data, about 1 GB of text each; answers are compared",
+        "with Spark's golden ones at 1 (default: ${DEFAULT-VALUE})"
+      })
+  private BigDecimal scale;
+
+  @Option(
+      names = "--queries",
+      split = ",",
+      paramLabel = "QUERY",
+      description = "q1,q14a,... (default: all)")
+  private List<String> queries = Query.all().stream().map(Query::name).toList();
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "3",
+      description = "Driver processes of each shuffle (default: ${DEFAULT-VALUE})")
+  private int rounds;
+
+  @Option(
+      names = "--repetitions",
+      defaultValue = "2",
+      description = {
+        "Of each query in a driver process, one after the other; the first",
+        "warms up and does not count (default: ${DEFAULT-VALUE})"
+      })
+  private int repetitions;
+
+  @Option(
+      names = "--check",
+      description = "Compare answers through Sluice with Spark's golden ones, and measure nothing")
+  private boolean check;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = {
+        "Write the comparisons there too, after every round. FILE.processes keeps what",
+        "driver processes found: the same command goes on from there"
+      })
+  private Path json;
+
+  @Spec private CommandSpec spec;
+
+  private final PrintStream out;
+
+  public TpcdsCommand(PrintStream out) {
+    this.out = out;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    validate();
+    Installation installation = Installation.fromEnvironment();
+    Path run = RunDirectory.create(installation.data().resolve("tpcds"));
+    TpcdsData data = new TpcdsData(installation, scaleName());
+    data.ensure(run.resolve("data"));
+    QueryProcess process =
+        new QueryProcess(
+            installation, data.directory(), run, queries, scaleName().equals(GOLDEN_SCALE));
+    TpcdsReport report =
+        check ? report(List.of(process.run(Shuffle.SLUICE, 0, 1))) : compare(process);
+    out.print(check ? report.checkTable() : report.table());
+    Directories.delete(run);
+    return report.problems().isEmpty() ? 0 : 1;
+  }
+
+  private void validate() {
+    List<String> known = Query.all().stream().map(Query::name).toList();
+    for (String query : queries) {
+      if (!known.contains(query)) {
+        throw new ParameterException(spec.commandLine(), "there is no query " + query);
+      }
+    }
+    if (check && !scaleName().equals(GOLDEN_SCALE)) {
+      throw new ParameterException(
+          spec.commandLine(), "golden answers are there for --scale " + GOLDEN_SCALE + " only");
+    }
+    if (repetitions < 2) {
+      throw new ParameterException(
+          spec.commandLine(), "with --repetitions " + repetitions + " nothing counts");
+    }
+  }
+
+  private TpcdsReport compare(QueryProcess process) throws IOException, InterruptedException {
+    KeptResults results =
+        KeptResults.in(
+            json == null ? null : json.resolveSibling(json.getFileName() + ".processes"),
+            new KeptResults.Settings(scaleName(), queries, repetitions));
+    for (int round = 0; round < rounds; round++) {
+      for (Shuffle shuffle : Shuffle.inTurn(round)) {
+        if (!results.has(round, shuffle)) {
+          results.add(process.run(shuffle, round, repetitions));
+          if (json != null) {
+            KeptResults.replace(json, report(results.processes()).comparisons());
+          }
+        }
+      }
+    }
+    return report(results.processes());
+  }
+
+  /** In the shortest form: 1, 0.01. */
+  private String scaleName() {
+    return scale.stripTrailingZeros().toPlainString();
+  }
+
+  private TpcdsReport report(List<ProcessResult> processes) {
+    return new TpcdsReport(scaleName(), queries, processes);
+  }
+}

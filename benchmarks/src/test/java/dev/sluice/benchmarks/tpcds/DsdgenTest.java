@@ -1,0 +1,43 @@
+package dev.sluice.benchmarks.tpcds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.trino.tpcds.random.RandomNumberStreamImpl;
+import java.util.List;
+import org.apache.spark.sql.types.StructType;
+import org.junit.jupiter.api.Test;
+
+class DsdgenTest {
+  private static final double SCALE = 0.01;
+
+  /** A Lehmer generator: its first number is the seed times 16807. */
+  @Test
+  void randomNumbersStartAtTheSeedOfTheGoldenAnswers() {
+    assertThat(Dsdgen.rows("reason", SCALE)).isNotEmpty();
+    assertThat(new RandomNumberStreamImpl(0, 1).nextRandom()).isEqualTo(100 * 16807);
+  }
+
+  @Test
+  void aSeedThatComesTooLateIsRefused() {
+    assertThat(Dsdgen.rows("reason", SCALE)).isNotEmpty();
+    assertThatThrownBy(() -> GeneratorSeed.set(1)).isInstanceOf(LinkageError.class);
+  }
+
+  @Test
+  void everyTableHasTheColumnsOfSparksSchema() {
+    assertThat(TableColumns.byTable()).hasSize(24);
+    TableColumns.byTable()
+        .forEach(
+            (table, columns) -> {
+              List<String> row = Dsdgen.rows(table, SCALE).findFirst().orElseThrow();
+              assertThat(row).as(table).hasSize(StructType.fromDDL(columns).size());
+            });
+  }
+
+  /** In TPC-DS 4.0 it has 75, which changes the reasons of all returns. */
+  @Test
+  void theTableOfReasonsIsThatOfTheGoldenAnswers() {
+    assertThat(Dsdgen.rows("reason", 1)).hasSize(35);
+  }
+}

@@ -1,0 +1,68 @@
+package dev.sluice.benchmarks.tpcds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.tpcds.KeptResults.Settings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class KeptResultsTest {
+  private static final Settings SETTINGS = new Settings("1", List.of("q1"), 2);
+
+  @TempDir Path directory;
+  private Path file;
+
+  @BeforeEach
+  void nameAFile() {
+    file = directory.resolve("tpcds.json.processes");
+  }
+
+  @Test
+  void aRunGoesOnAfterTheProcessesThatHaveEnded() throws IOException {
+    ProcessResult ended = SampleResults.of(Shuffle.SLUICE, 0, SampleResults.query("q1", 1.5));
+    KeptResults.in(file, SETTINGS).add(ended);
+    KeptResults again = KeptResults.in(file, SETTINGS);
+
+    assertThat(again.has(0, Shuffle.SLUICE)).isTrue();
+    assertThat(again.has(0, Shuffle.STOCK)).isFalse();
+    assertThat(again.has(1, Shuffle.SLUICE)).isFalse();
+    assertThat(again.processes()).usingRecursiveComparison().isEqualTo(List.of(ended));
+  }
+
+  @Test
+  void aFileThatIsReplacedIsCompleteOrAsItWas() throws IOException {
+    KeptResults results = KeptResults.in(file, SETTINGS);
+    results.add(SampleResults.of(Shuffle.SLUICE, 0, SampleResults.query("q1", 1.5)));
+    String before = Files.readString(file);
+
+    assertThatThrownBy(() -> KeptResults.replace(file, new Object()))
+        .isInstanceOf(IOException.class);
+    assertThat(file).hasContent(before);
+  }
+
+  @Test
+  void resultsOfOtherSettingsAreNotMixed() throws IOException {
+    KeptResults.in(file, SETTINGS)
+        .add(SampleResults.of(Shuffle.SLUICE, 0, SampleResults.query("q1", 1.5)));
+
+    assertThatThrownBy(() -> KeptResults.in(file, new Settings("0.1", List.of("q1"), 2)))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("another file");
+  }
+
+  @Test
+  void withoutAFileNothingIsKept() throws IOException {
+    KeptResults results = KeptResults.in(null, SETTINGS);
+    results.add(SampleResults.of(Shuffle.STOCK, 0, SampleResults.query("q1", 1.5)));
+
+    assertThat(results.has(0, Shuffle.STOCK)).isTrue();
+    assertThat(directory).isEmptyDirectory();
+  }
+}

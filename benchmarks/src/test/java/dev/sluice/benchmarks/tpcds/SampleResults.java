@@ -1,0 +1,32 @@
+package dev.sluice.benchmarks.tpcds;
+
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.SluiceTotals;
+import java.util.List;
+import java.util.Map;
+
+/** Results of driver processes, made up. */
+final class SampleResults {
+  private SampleResults() {}
+
+  static ProcessResult of(Shuffle shuffle, int round, QueryResult... queries) {
+    SluiceTotals totals =
+        shuffle == Shuffle.STOCK
+            ? SluiceTotals.NONE
+            : new SluiceTotals("soft soft0", Map.of("read.bytes", 7L));
+    return new ProcessResult(shuffle, round, List.of(queries), totals);
+  }
+
+  /** Repetitions of ten times as long, which warms up, and of as long. */
+  static QueryResult query(String name, double seconds) {
+    return query(name, seconds, "5abc");
+  }
+
+  static QueryResult query(String name, double seconds, String answer) {
+    return new QueryResult(name, new double[] {10 * seconds, seconds}, 3, answer, null);
+  }
+
+  static QueryResult failed(String name, String problem) {
+    return new QueryResult(name, new double[0], 0, null, problem);
+  }
+}
