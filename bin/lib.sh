@@ -108,6 +108,7 @@ exec_verbs() {
 exec_benchmark() {
   build_benchmarks
   export SLUICE_SPARK_JARS=$benchmarks_target/spark/jars
+  export SLUICE_HOME=$root
   export SLUICE_JAR SLUICE_BENCHMARKS_JAR SLUICE_TOOLS_CLASSPATH
   SLUICE_JAR=$(module_jar shuffle-manager sluice-spark)
   SLUICE_BENCHMARKS_JAR=$(module_jar benchmarks sluice-benchmarks)

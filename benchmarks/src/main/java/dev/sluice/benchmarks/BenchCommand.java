@@ -7,6 +7,7 @@ import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
+import dev.sluice.benchmarks.report.ReportCommand;
 import dev.sluice.benchmarks.scale.ScaleCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
@@ -40,6 +41,7 @@ public final class BenchCommand {
   public static void main(String[] arguments) {
     PrintStream out = StandardOutput.claim();
     CommandLine command = new CommandLine(new BenchCommand());
+    command.addSubcommand(new AllCommand());
     command.addSubcommand(new ReadCommand(out));
     command.addSubcommand(new RegistrationCommand(out));
     command.addSubcommand(new PublishCommand(out));
@@ -48,6 +50,8 @@ public final class BenchCommand {
     command.addSubcommand(new StormCommand(out));
     command.addSubcommand(new CpuCommand(out));
     command.addSubcommand(new TeraSortCommand(out));
+    command.addSubcommand(new CompareCommand(out));
+    command.addSubcommand(new ReportCommand());
     command.addSubcommand(new ScaleCommand(out));
     command.addSubcommand(new JmhCommand(out));
     command.addSubcommand(new TpcdsCommand(out));

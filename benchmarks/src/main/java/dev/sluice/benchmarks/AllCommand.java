@@ -1,0 +1,115 @@
+package dev.sluice.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * Runs the benchmarks one after the other, each by its own command in processes of its own, and
+ * collects their rows in one file. That file is all the state there is: a part whose rows are in it
+ * is done.
+ */
+@Command(
+    name = "all",
+    description = {
+      "Runs all benchmarks and collects their rows in one file",
+      "Started again with the same file it goes on: parts whose rows are there are skipped."
+    })
+public final class AllCommand implements Callable<Integer> {
+  private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd-HHmm");
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this and exit")
+  private boolean help;
+
+  @Option(
+      names = "--quick",
+      description = "What has a goal and takes less than half an hour in all, in fewer rounds")
+  private boolean quick;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "The rows (default: a new file in $SLUICE_DATA/results)")
+  private Path json;
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Path data = Installation.fromEnvironment().data();
+    Path file = json != null ? json.toAbsolutePath() : newFile(data);
+    ResultFile results = new ResultFile(file);
+    System.err.printf("results: %s; to go on after a stop, add --json %<s%n", file);
+    List<Part> parts = quick ? Part.QUICK : Part.FULL;
+    List<Part> left = new ArrayList<>(parts);
+    List<Comparison> before = results.read();
+    left.removeIf(part -> part.isIn(before));
+    List<String> failed = new ArrayList<>();
+    // Beside the results, so that a part may keep there what it goes on from.
+    Path directory = Files.createDirectories(file.resolveSibling(file.getFileName() + ".parts"));
+    while (!left.isEmpty()) {
+      System.err.println(progress(parts.size(), left));
+      Part part = left.removeFirst();
+      if (!run(part, directory.resolve(part.name() + ".json"), results)) {
+        failed.add(part.name());
+      }
+    }
+    if (failed.isEmpty()) {
+      Directories.delete(directory);
+    }
+    failed.forEach(name -> System.err.println(name + " failed"));
+    return failed.isEmpty() ? 0 : 1;
+  }
+
+  private Path newFile(Path data) throws IOException {
+    String name = (quick ? "quick-" : "full-") + TIME.format(LocalDateTime.now()) + ".json";
+    return Files.createDirectories(data.resolve("results")).resolve(name);
+  }
+
+  /** What is done, what comes now, and what is left after it. */
+  static String progress(int total, List<Part> left) {
+    Part now = left.getFirst();
+    String then = left.stream().skip(1).map(Part::name).collect(Collectors.joining(", "));
+    int minutes = left.stream().mapToInt(Part::minutes).sum();
+    return "%d of %d parts done; now %s (about %d min)%s; all in about %d min"
+        .formatted(
+            total - left.size(),
+            total,
+            now.name(),
+            now.minutes(),
+            then.isEmpty() ? "" : ", then " + then,
+            minutes);
+  }
+
+  /** Whether it succeeded: its rows are in the results then, and only then. */
+  private static boolean run(Part part, Path rows, ResultFile results)
+      throws IOException, InterruptedException {
+    Path bin = Path.of(System.getenv("SLUICE_HOME"), "bin");
+    Process process = new ProcessBuilder(part.command(bin, rows)).inheritIO().start();
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "part-destroyer"));
+    try {
+      if (!process.waitFor(part.timeoutMinutes(), TimeUnit.MINUTES)) {
+        System.err.printf("%s did not end within %d min%n", part.name(), part.timeoutMinutes());
+        return false;
+      }
+    } finally {
+      process.destroy();
+    }
+    List<Comparison> measured = new ResultFile(rows).read();
+    if (process.exitValue() != 0 || !part.isIn(measured)) {
+      return false;
+    }
+    results.add(measured);
+    return true;
+  }
+}

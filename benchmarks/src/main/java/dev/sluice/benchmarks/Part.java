@@ -1,0 +1,79 @@
+package dev.sluice.benchmarks;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A part of {@code bin/bench all}: a command of bin/bench with its arguments.
+ *
+ * @param name of its rows, which follows it with a hyphen or nothing
+ * @param onVerbs whether it needs an RDMA device, which bin/with-verbs has
+ * @param arguments of bin/bench
+ * @param minutes that it takes on two cores
+ */
+record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
+  /** After so many times its minutes it is ended. */
+  private static final int PATIENCE = 6;
+
+  private static Part of(String name, int minutes, String arguments) {
+    return new Part(name, false, List.of(arguments.split(" ")), minutes);
+  }
+
+  private static Part onVerbs(String name, int minutes, String arguments) {
+    return new Part(name, true, List.of(arguments.split(" ")), minutes);
+  }
+
+  /** What has a goal, in less than half an hour: without TeraSort of 10 GB and TPC-DS. */
+  static final List<Part> QUICK =
+      List.of(
+          of("publish", 3, "publish"),
+          of("read-soft", 2, "read --quick"),
+          onVerbs("read-verbs", 4, "read --provider verbs --quick"),
+          of("terasort-1g", 5, "terasort --size 1g --repeat 3"),
+          of("storm", 11, "storm --rounds 1 --warm-up 2 --repetitions 1"),
+          of("cpu", 4, "cpu --rounds 1 --warm-up 2 --repetitions 1"));
+
+  static final List<Part> FULL =
+      List.of(
+          of("checksum", 1, "checksum"),
+          of("post-poll", 1, "post-poll"),
+          of("registration", 2, "registration"),
+          of("publish", 8, "publish --rounds 7"),
+          of("read-soft", 6, "read"),
+          onVerbs("read-verbs", 20, "read --provider verbs"),
+          of("terasort-1g", 8, "terasort --size 1g --repeat 5"),
+          of("storm", 90, "storm"),
+          of("cpu", 30, "cpu"),
+          of("scale", 10, "scale"),
+          of("jmh", 10, "jmh"),
+          of("tpcds", 240, "tpcds"),
+          of("terasort-10g", 50, "terasort --size 10g --repeat 3"));
+
+  /** Whether the rows are there. */
+  boolean isIn(List<Comparison> rows) {
+    return rows.stream()
+        .anyMatch(row -> row.name().equals(name) || row.name().startsWith(name + "-"));
+  }
+
+  int timeoutMinutes() {
+    return PATIENCE * minutes;
+  }
+
+  /**
+   * @param bin where bin/bench is
+   * @param rows the file to write
+   */
+  List<String> command(Path bin, Path rows) {
+    List<String> command = new ArrayList<>();
+    if (onVerbs) {
+      command.add(bin.resolve("with-verbs").toString());
+      command.addAll(List.of("--devices", "1", "--timeout", "" + 60 * timeoutMinutes()));
+      command.addAll(List.of("--out", rows.getParent().toString()));
+    }
+    command.add(bin.resolve("bench").toString());
+    command.addAll(arguments);
+    command.addAll(List.of("--json", rows.toString()));
+    return command;
+  }
+}

@@ -1,0 +1,96 @@
+package dev.sluice.benchmarks.report;
+
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Comparison.Better;
+import dev.sluice.benchmarks.ComparisonTable;
+import dev.sluice.benchmarks.Spread;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Something that is to be reached, and which rows say whether it is: those of them that have a
+ * goal.
+ *
+ * @param what in words
+ * @param ratio to reach, in words
+ * @param names a {@link RowPattern}
+ */
+record Goal(String what, String ratio, String names) {
+  static final List<Goal> ALL =
+      List.of(
+          new Goal(
+              "block storm of 400 x 400 blocks of 1 KB, RDD with Kryo, uncompressed: task run time"
+                  + " of the reduce stage",
+              "0.25 or less",
+              "storm-rdd-kryo-400x400-1KB-task"),
+          new Goal(
+              "the same: wall time of the reduce stage",
+              "0.40 or less",
+              "storm-rdd-kryo-400x400-1KB-wall"),
+          new Goal(
+              "block storm of 1,000 x 1,000 blocks of 0.3 KB, beside the oracle",
+              "0.83 or less",
+              "storm-rdd-kryo-1000x1000-0.3KB-*-oracle"),
+          new Goal(
+              "block storm as SQL repartition, AQE off: task run time of the reduce stage",
+              "0.33 or less",
+              "storm-sql-repartition-400x400-0.3KB-task"),
+          new Goal(
+              "the same: wall time of the reduce stage",
+              "0.50 or less",
+              "storm-sql-repartition-400x400-0.3KB-wall"),
+          new Goal(
+              "groupBy with AQE and default coalescing, 400 maps, beside the oracle",
+              "1.11 or less",
+              "storm-sql-aggregate-400x*-oracle"),
+          new Goal(
+              "CPU seconds per 100,000 small blocks, both sides together",
+              "0.33 or less",
+              "cpu-*KB"),
+          new Goal("CPU seconds per GB with blocks of 1 MiB", "0.80 or less", "cpu-*MiB"),
+          new Goal("TeraSort of 1 GB, whole job", "1.00 or less", "terasort-1g"),
+          new Goal("TeraSort of 10 GB, whole job", "1.00 or less", "terasort-10g"),
+          new Goal("TPC-DS SF1, sum of all queries", "0.97 or less", "tpcds-sf1-total"),
+          new Goal("TPC-DS SF1, each query", "1.05 or less", "tpcds-sf1-q*"),
+          new Goal(
+              "map stage, with registering and publishing", "1.02 or less", "publish-map-stage-*"),
+          new Goal("READs of 1 MiB on soft, beside a socket", "0.95 or more", "read-soft-*-1MiB-*"),
+          new Goal(
+              "READs of 64 KiB and more on verbs, beside ib_read_bw",
+              "0.97 or more",
+              "read-verbs-*KiB-* read-verbs-*MiB-*"),
+          new Goal(
+              "latency of 16 B on verbs, beside ib_read_lat", "1.10 or less", "read-verbs-16B-x1"),
+          new Goal(
+              "growth of reduce time per block from 100 x 100 to 1,000 x 1,000",
+              "1.20 or less",
+              "storm-growth-*"));
+
+  /** The row that decides: where several say, the worst. */
+  Optional<Comparison> decisive(List<Comparison> rows) {
+    return new RowPattern(names)
+        .of(rows).stream()
+            .filter(row -> row.goal() != null)
+            .max(Comparator.comparingDouble(Goal::distance));
+  }
+
+  /** How far from its goal a row is: above 1 it has not reached it. */
+  private static double distance(Comparison row) {
+    return row.better() == Better.LESS ? row.ratio() / row.goal() : row.goal() / row.ratio();
+  }
+
+  /** What is to be reached, and what is. */
+  static String table(List<Comparison> rows) {
+    StringBuilder table =
+        new StringBuilder("| what | goal | ratio | reached |\n|---|---|---|---|\n");
+    for (Goal goal : ALL) {
+      String measured =
+          goal.decisive(rows)
+              .map(row -> Spread.of(row.ratios()) + " | " + ComparisonTable.reached(row))
+              .orElse("not measured | ");
+      table.append("| %s | %s | %s |\n".formatted(goal.what(), goal.ratio(), measured));
+    }
+    return table.toString();
+  }
+}

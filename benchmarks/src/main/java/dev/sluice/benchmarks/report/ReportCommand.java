@@ -1,0 +1,55 @@
+package dev.sluice.benchmarks.report;
+
+import dev.sluice.benchmarks.ResultFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Writes the tables and plots of a document, docs/performance.md, from rows. */
+@Command(
+    name = "report",
+    description = {
+      "Writes the tables and plots of docs/performance.md",
+      "from the rows in docs/figures/results.json, to which it adds those in the files. What",
+      "stands between tables and plots is written by hand and stays."
+    })
+public final class ReportCommand implements Callable<Integer> {
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this and exit")
+  private boolean help;
+
+  @Option(
+      names = "--document",
+      paramLabel = "FILE",
+      description = "Another document, which keeps its rows and plots in figures beside it")
+  private Path document;
+
+  @Parameters(paramLabel = "FILE", description = "What --json of the benchmarks has written")
+  private List<Path> files = new ArrayList<>();
+
+  @Override
+  public Integer call() throws IOException {
+    Path chosen =
+        document != null
+            ? document.toAbsolutePath()
+            : Path.of(System.getenv("SLUICE_HOME"), "docs", "performance.md");
+    PerformanceDocument performance = new PerformanceDocument(chosen);
+    for (Path file : files) {
+      if (!Files.exists(file)) {
+        System.err.println("there is no " + file);
+        return 1;
+      }
+      performance.rows().add(new ResultFile(file).read());
+    }
+    performance.write();
+    return 0;
+  }
+}
