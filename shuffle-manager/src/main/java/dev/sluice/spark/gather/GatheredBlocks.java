@@ -103,8 +103,8 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     if (chunk == null) {
       chunk = local.next();
     }
-    if (chunk == null) {
-      chunk = takeRemote();
+    while (chunk == null && awaitRemote()) {
+      chunk = remote.poll();
     }
     if (closed) {
       release(chunk);
@@ -113,10 +113,10 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     return chunk;
   }
 
-  private Chunk takeRemote() {
+  private boolean awaitRemote() {
     long start = System.nanoTime();
     try {
-      return remote.take();
+      return remote.await();
     } catch (InterruptedException e) {
       // As Spark's iterator does, which is written in Scala.
       throw Unchecked.of(e);

@@ -14,8 +14,12 @@ public interface RemoteChunks {
   /** The next chunk that is there; null when none is there now. */
   Chunk poll();
 
-  /** Waits for the next chunk; null when there will be none. */
-  Chunk take() throws InterruptedException;
+  /**
+   * Waits until there may be a chunk to poll.
+   *
+   * @return false when there will be none
+   */
+  boolean await() throws InterruptedException;
 
   /** Ends what is under way, and returns what arrived and was not taken. Idempotent. */
   List<Chunk> close();

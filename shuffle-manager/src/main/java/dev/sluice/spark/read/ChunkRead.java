@@ -5,17 +5,14 @@ import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.metrics.FallbackReason;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs members [from, to) of a group into one pooled buffer, and verifies them on a delivery
- * thread. Answers {@link TaskGather} exactly once, at the latest at the deadline: with the chunk,
- * which then owns the buffer, or without, when its members are left to Spark.
+ * READs members [from, to) of a group into one pooled buffer, and tells {@link TaskGather} on the
+ * thread that ended the READ. Verified by the task, on its thread; the chunk then owns the buffer.
  */
-final class ChunkRead implements ReadListener {
+final class ChunkRead implements TaskGather.Step, ReadListener {
   private static final Logger LOG = LoggerFactory.getLogger(ChunkRead.class);
 
   private final ReadPath path;
@@ -25,11 +22,10 @@ final class ChunkRead implements ReadListener {
   private final int from;
   private final int to;
   private final int bytes;
-  private final AtomicBoolean answered = new AtomicBoolean();
   private long startNanos;
   private long deadlineNanos;
+  private long requestNanos;
   private ReadTransport.Buffer buffer;
-  private volatile Future<?> timeout;
 
   ChunkRead(
       ReadPath path,
@@ -48,16 +44,29 @@ final class ChunkRead implements ReadListener {
     this.bytes = bytes;
   }
 
-  int bytes() {
+  @Override
+  public int bytes() {
     return bytes;
   }
 
-  void start() {
+  @Override
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  @Override
+  public void leave() {
+    members.group().leave(from, to);
+  }
+
+  /** From now on it has to be done by the deadline. */
+  void begin() {
     startNanos = path.timer().nanoTime();
     deadlineNanos = path.deadlineNanos();
+  }
+
+  void start() {
     try {
-      timeout =
-          path.timer().schedule(() -> giveUp(FallbackReason.DEADLINE), deadlineNanos - startNanos);
       path.transport().acquire(bytes, path.bufferDeadlineNanos(deadlineNanos), this::acquired);
     } catch (Throwable e) {
       failed(e);
@@ -70,7 +79,7 @@ final class ChunkRead implements ReadListener {
       return;
     }
     buffer = acquired;
-    if (answered.get()) {
+    if (!task.awaits(this)) {
       buffer.release();
       return;
     }
@@ -84,68 +93,63 @@ final class ChunkRead implements ReadListener {
 
   @Override
   public void onSuccess() {
-    path.deliver(this::verify);
+    requestNanos = path.timer().nanoTime() - startNanos;
+    if (!task.arrived(this)) {
+      buffer.release();
+    }
   }
 
   @Override
   public void onFailure(ReadException e) {
     buffer.release();
     FallbackReason reason = Failures.reason(e);
-    path.deliver(
-        () -> {
-          if (reason == FallbackReason.STALE_LOCATION) {
-            path.forget(members.group().shuffleId(), members.outputs(from, to));
-          }
-          giveUp(reason);
-        });
+    if (reason == FallbackReason.STALE_LOCATION) {
+      path.deliver(() -> path.forget(members.group().shuffleId(), members.outputs(from, to)));
+    }
+    giveUp(reason);
   }
 
-  private void verify() {
+  /**
+   * The chunk, if its bytes are what was written; else null, and its members are left to Spark. For
+   * the task's thread, once it has arrived.
+   */
+  Chunk verify() {
     int wrong;
     try {
       wrong = members.firstMismatch(buffer.segment(), from, to);
-    } catch (Throwable e) {
+    } catch (RuntimeException | Error e) {
       buffer.release();
-      failed(e);
-      return;
+      throw e;
     }
+    path.transport().touch(peer, members.group().shuffleId());
     if (wrong < 0) {
-      deliver();
-    } else {
-      mismatched(wrong);
+      return chunk();
     }
-  }
-
-  private void mismatched(int member) {
-    buffer.release();
     path.counters().corrupt(1);
     LOG.warn(
         "Block {} READ from {} does not match the checksum it was written with; it is READ again,"
             + " and {} blocks with it",
-        members.group().blockId(member),
+        members.group().blockId(wrong),
         peer,
         to - from - 1);
-    giveUp(FallbackReason.CHECKSUM);
+    leave();
+    release();
+    return null;
   }
 
-  private void deliver() {
-    if (!claim()) {
-      buffer.release();
-      return;
-    }
-    long requestNanos = path.timer().nanoTime() - startNanos;
-    task.arrived(
-        new Chunk(
-            members.group(),
-            from,
-            members.ends(from, to),
-            buffer.segment(),
-            requestNanos,
-            this::released));
-    path.transport().touch(peer, members.group().shuffleId());
+  /** What has arrived, verified or not. */
+  Chunk chunk() {
+    return new Chunk(
+        members.group(),
+        from,
+        members.ends(from, to),
+        buffer.segment(),
+        requestNanos,
+        this::release);
   }
 
-  private void released() {
+  /** Gives back the buffer of a READ that has ended, and its share of the limit. */
+  void release() {
     buffer.release();
     task.released(bytes);
   }
@@ -156,21 +160,11 @@ final class ChunkRead implements ReadListener {
   }
 
   private void giveUp(FallbackReason reason) {
-    if (claim()) {
-      LOG.debug("A chunk of {} bytes from {} is given up: {}", bytes, peer, reason);
-      members.group().leave(from, to);
-      task.gaveUp(bytes);
-    }
+    task.giveUp(this, reason);
   }
 
-  private boolean claim() {
-    if (!answered.compareAndSet(false, true)) {
-      return false;
-    }
-    Future<?> scheduled = timeout;
-    if (scheduled != null) {
-      scheduled.cancel(false);
-    }
-    return true;
+  @Override
+  public String toString() {
+    return "a chunk of " + bytes + " bytes from " + peer;
   }
 }

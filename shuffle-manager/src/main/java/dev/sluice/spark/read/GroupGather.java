@@ -6,26 +6,22 @@ import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Takes the blocks that one executor has for a task from location to partition table, and lays them
- * out in chunks. Each step runs on the thread that finished the one before and none blocks. Answers
- * {@link TaskGather} exactly once, at the latest at the deadline.
+ * out in chunks. Each part runs on the thread that finished the one before and none blocks. Answers
+ * {@link TaskGather}, unless that has given it up.
  */
-final class GroupGather {
+final class GroupGather implements TaskGather.Step {
   private static final Logger LOG = LoggerFactory.getLogger(GroupGather.class);
 
   private final ReadPath path;
   private final TaskGather task;
   private final BlockGroup group;
   private final long deadlineNanos;
-  private final AtomicBoolean answered = new AtomicBoolean();
   private PeerAddress peer;
-  private volatile Future<?> timeout;
 
   GroupGather(ReadPath path, TaskGather task, BlockGroup group) {
     this.path = path;
@@ -38,15 +34,7 @@ final class GroupGather {
    * @param locating the answer to come
    */
   void start(CompletableFuture<Located> locating) {
-    guard(
-        () -> {
-          timeout =
-              path.timer()
-                  .schedule(
-                      () -> giveUp(FallbackReason.DEADLINE),
-                      deadlineNanos - path.timer().nanoTime());
-          locating.thenAccept(located -> guard(() -> located(located)));
-        });
+    guard(() -> locating.thenAccept(located -> guard(() -> located(located))));
   }
 
   private void located(Located located) {
@@ -71,30 +59,33 @@ final class GroupGather {
   }
 
   private void layOut(LocatedGroup members, TablePages pages) {
-    if (claim()) {
-      members.fill(pages, task.maxChunkBytes());
-      task.located(peer, members);
-    }
+    members.fill(pages, task.maxChunkBytes());
+    task.located(this, peer, members);
   }
 
-  /** All blocks are left to Spark, whose way says and counts what is wrong. */
+  @Override
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  @Override
+  public void leave() {
+    group.leave(0, group.size());
+  }
+
+  /** Nothing is READ yet. */
+  @Override
+  public int bytes() {
+    return 0;
+  }
+
   private void giveUp(FallbackReason reason) {
-    if (claim()) {
-      LOG.debug("{} blocks of {} are not gathered: {}", group.size(), group.address(), reason);
-      group.leave(0, group.size());
-      task.gaveUp();
-    }
+    task.giveUp(this, reason);
   }
 
-  private boolean claim() {
-    if (!answered.compareAndSet(false, true)) {
-      return false;
-    }
-    Future<?> scheduled = timeout;
-    if (scheduled != null) {
-      scheduled.cancel(false);
-    }
-    return true;
+  @Override
+  public String toString() {
+    return group.size() + " blocks of " + group.address();
   }
 
   private void guard(Runnable step) {

@@ -5,18 +5,42 @@ import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.RemoteChunks;
 import dev.sluice.spark.locate.Locator.Located;
+import dev.sluice.spark.metrics.FallbackReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Gathers a reduce task's blocks of other executors in chunks, within a limit of bytes that are
  * READ or wait to be consumed: what is released makes room for more. The task starts it, takes the
- * chunks and closes it; any thread answers. The lock is held for queue operations only.
+ * chunks, which are verified then, and closes it; any thread answers. The lock is held for
+ * operations on queues only.
+ *
+ * <p>What is under way has one answer, the first. It is the waiting task that keeps the deadlines:
+ * nobody else waits, and there is no timer to wake for each chunk.
  */
 final class TaskGather implements RemoteChunks {
+  /** What the task waits for. Called with the lock held. */
+  interface Step {
+    /** When it has to be done. */
+    long deadlineNanos();
+
+    /** Leaves its blocks to Spark, whose way says and counts what is wrong. */
+    void leave();
+
+    /** What it has of the limit. */
+    int bytes();
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(TaskGather.class);
+
   /** So many chunks fit into the limit, so that one is consumed while others are READ. */
   private static final int MIN_CHUNKS = 4;
 
@@ -25,11 +49,10 @@ final class TaskGather implements RemoteChunks {
 
   // Guarded by this.
   private final Queue<ChunkRead> waiting = new ArrayDeque<>();
-  private final Queue<Chunk> arrived = new ArrayDeque<>();
-  private int unanswered;
+  private final Set<Step> underWay = new LinkedHashSet<>();
+  private final Queue<ChunkRead> arrived = new ArrayDeque<>();
   private long bytes;
   private boolean requesting;
-  private boolean closed;
 
   /**
    * @param maxBytes that are READ or wait at a time, or one chunk
@@ -47,10 +70,11 @@ final class TaskGather implements RemoteChunks {
     if (locating.isDone() && locating.join().peer() == null) {
       return false;
     }
+    GroupGather gather = new GroupGather(path, this, group);
     synchronized (this) {
-      unanswered++;
+      underWay.add(gather);
     }
-    new GroupGather(path, this, group).start(locating);
+    gather.start(locating);
     return true;
   }
 
@@ -60,14 +84,13 @@ final class TaskGather implements RemoteChunks {
   }
 
   /** A group's answer: where it is to be READ. */
-  void located(PeerAddress peer, LocatedGroup members) {
+  void located(GroupGather gather, PeerAddress peer, LocatedGroup members) {
     List<ChunkRead> chunks = chunks(peer, members);
     synchronized (this) {
-      unanswered--;
-      if (!closed) {
-        unanswered += chunks.size();
-        waiting.addAll(chunks);
+      if (!underWay.remove(gather)) {
+        return;
       }
+      waiting.addAll(chunks);
       notifyAll();
     }
     request();
@@ -112,32 +135,42 @@ final class TaskGather implements RemoteChunks {
       return null;
     }
     bytes += first.bytes();
+    first.begin();
+    underWay.add(first);
     return waiting.poll();
   }
 
-  /** A chunk's answer. */
-  void arrived(Chunk chunk) {
+  /** Whether the task still waits for an answer of the step. */
+  synchronized boolean awaits(Step step) {
+    return underWay.contains(step);
+  }
+
+  /**
+   * A chunk's answer.
+   *
+   * @return false where there was another one: it is not to be delivered
+   */
+  synchronized boolean arrived(ChunkRead read) {
+    boolean first = underWay.remove(read);
+    if (first) {
+      arrived.add(read);
+      notifyAll();
+    }
+    return first;
+  }
+
+  /** A step's answer, unless there was another one: its blocks are left to Spark. */
+  void giveUp(Step step, FallbackReason reason) {
     synchronized (this) {
-      if (!closed) {
-        arrived.add(chunk);
-        unanswered--;
-        notifyAll();
+      if (!underWay.remove(step)) {
         return;
       }
+      step.leave();
+      bytes -= step.bytes();
+      notifyAll();
     }
-    chunk.release();
-  }
-
-  /** A group's answer: it is left to Spark. */
-  synchronized void gaveUp() {
-    unanswered--;
-    notifyAll();
-  }
-
-  /** A chunk's answer: it is left to Spark. */
-  void gaveUp(int chunkBytes) {
-    gaveUp();
-    released(chunkBytes);
+    LOG.debug("{} is given up: {}", step, reason);
+    request();
   }
 
   /** A chunk was consumed. */
@@ -148,25 +181,59 @@ final class TaskGather implements RemoteChunks {
     request();
   }
 
+  /** Verified on this thread, which waits for it anyway: no other has to run for that. */
   @Override
-  public synchronized Chunk poll() {
+  public Chunk poll() {
+    for (ChunkRead read = nextArrived(); read != null; read = nextArrived()) {
+      Chunk chunk = read.verify();
+      if (chunk != null) {
+        return chunk;
+      }
+    }
+    return null;
+  }
+
+  private synchronized ChunkRead nextArrived() {
     return arrived.poll();
   }
 
-  /** Waits as long as there are answers to come, which all have their deadlines. */
   @Override
-  public synchronized Chunk take() throws InterruptedException {
-    while (arrived.isEmpty() && unanswered > 0 && !closed) {
-      wait();
+  public boolean await() throws InterruptedException {
+    awaitAnswer().forEach(step -> giveUp(step, FallbackReason.DEADLINE));
+    synchronized (this) {
+      return !arrived.isEmpty() || isMoreToCome();
     }
-    return arrived.poll();
+  }
+
+  /** Returns when a chunk has arrived, or none will, or steps are late: those. */
+  private synchronized List<Step> awaitAnswer() throws InterruptedException {
+    while (arrived.isEmpty() && isMoreToCome()) {
+      long now = path.timer().nanoTime();
+      List<Step> late = underWay.stream().filter(step -> step.deadlineNanos() - now <= 0).toList();
+      if (!late.isEmpty()) {
+        return late;
+      }
+      TimeUnit.NANOSECONDS.timedWait(this, nanosToDeadline(now));
+    }
+    return List.of();
+  }
+
+  private boolean isMoreToCome() {
+    return !underWay.isEmpty() || !waiting.isEmpty();
+  }
+
+  private long nanosToDeadline(long now) {
+    return underWay.stream()
+        .mapToLong(step -> step.deadlineNanos() - now)
+        .min()
+        .orElse(TimeUnit.MILLISECONDS.toNanos(path.options().readTimeoutMs()));
   }
 
   @Override
   public synchronized List<Chunk> close() {
-    closed = true;
     waiting.clear();
-    List<Chunk> undelivered = List.copyOf(arrived);
+    underWay.clear();
+    List<Chunk> undelivered = arrived.stream().map(ChunkRead::chunk).toList();
     arrived.clear();
     notifyAll();
     return undelivered;

@@ -147,17 +147,15 @@ class RandomGatherTest {
       }
 
       @Override
-      public Chunk take() throws InterruptedException {
-        Chunk chunk = chunks.poll();
-        while (chunk == null && !steps.isEmpty()) {
-          step();
-          chunk = chunks.poll();
-        }
-        if (chunk == null) {
+      public boolean await() throws InterruptedException {
+        if (steps.isEmpty()) {
           reads.timer.advanceMs(20_000);
-          return steps.isEmpty() ? chunks.take() : take();
         }
-        return chunk;
+        if (steps.isEmpty()) {
+          return chunks.await();
+        }
+        step();
+        return true;
       }
 
       @Override
