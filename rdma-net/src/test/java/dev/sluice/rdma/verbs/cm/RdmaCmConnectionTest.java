@@ -19,33 +19,16 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Connections by a real device: events in their order, traffic, refusals and endings. */
 @NeedsRdmaDevice
-final class RdmaCmConnectionTest {
+final class RdmaCmConnectionTest extends CmTestCase {
   /** Where nobody listens (IB_CM_REJ_INVALID_SERVICE_ID). */
   private static final int NOBODY_LISTENS = 8;
 
   /** Where the peer's application refused (IB_CM_REJ_CONSUMER_DEFINED). */
   private static final int PEER_REFUSED = 28;
-
-  private CmNode server;
-  private CmNode client;
-
-  @BeforeEach
-  void open() throws Exception {
-    server = new CmNode();
-    client = new CmNode();
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    client.close();
-    server.close();
-  }
 
   @Test
   void sendsArriveOverAConnection() throws Exception {

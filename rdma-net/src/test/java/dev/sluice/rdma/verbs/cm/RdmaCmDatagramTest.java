@@ -8,33 +8,16 @@ import dev.sluice.rdma.verbs.ibv.IbvQpType;
 import dev.sluice.rdma.verbs.ibv.IbvSendFlags;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Datagram services and multicast groups by a real device. */
 @NeedsRdmaDevice
-final class RdmaCmDatagramTest {
+final class RdmaCmDatagramTest extends CmTestCase {
   /** Bytes that a receive of a datagram has before the message. */
   private static final int GRH = 40;
 
   /** The queue pair number of multicast groups. */
   private static final int MULTICAST_QPN = 0xffffff;
-
-  private CmNode server;
-  private CmNode client;
-
-  @BeforeEach
-  void open() throws Exception {
-    server = new CmNode();
-    client = new CmNode();
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    client.close();
-    server.close();
-  }
 
   @Test
   void aDatagramReachesTheServiceThatWasLookedUp() throws Exception {

@@ -12,29 +12,12 @@ import dev.sluice.rdma.verbs.ibv.IbvQpType;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Addresses, options and endpoints of ids on a real device. */
 @NeedsRdmaDevice
-final class RdmaCmIdTest {
+final class RdmaCmIdTest extends CmTestCase {
   private static final int EADDRINUSE = 98;
-
-  private CmNode server;
-  private CmNode client;
-
-  @BeforeEach
-  void open() throws Exception {
-    server = new CmNode();
-    client = new CmNode();
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    client.close();
-    server.close();
-  }
 
   @Test
   void anAddressWithoutAWayIsRefused() throws Exception {
