@@ -6,7 +6,7 @@ import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
 
 /** Lets the block server give out queue pairs of the executor's RDMA endpoint. */
-record EndpointAcceptor(RdmaEndpoint endpoint) implements QueuePairAcceptor {
+public record EndpointAcceptor(RdmaEndpoint endpoint) implements QueuePairAcceptor {
   @Override
   public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws IOException {
     return endpoint.accept(peerId, remote);

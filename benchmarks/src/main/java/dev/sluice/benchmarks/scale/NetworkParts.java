@@ -6,18 +6,17 @@ import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.QueuePairAcceptor;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.spark.EndpointAcceptor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -47,7 +46,7 @@ final class NetworkParts implements AutoCloseable {
       new TransferOptions(
           16 << 20,
           1024,
-          128,
+          256,
           1 << 20,
           CONNECT_TIMEOUT_MS,
           300_000,
@@ -88,7 +87,7 @@ final class NetworkParts implements AutoCloseable {
             0,
             List.of(),
             SoftProvider.NAME,
-            new Acceptor(endpoint),
+            new EndpointAcceptor(endpoint),
             registry);
     address = new PeerAddress(executorId, "localhost", server.port());
     MemorySegment segment = arena.allocate(MEMORY_BYTES, 4096);
@@ -129,19 +128,6 @@ final class NetworkParts implements AutoCloseable {
     endpoint.close();
     client.close();
     arena.close();
-  }
-
-  /** What the block server gives out. */
-  private record Acceptor(RdmaEndpoint endpoint) implements QueuePairAcceptor {
-    @Override
-    public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws IOException {
-      return endpoint.accept(peerId, remote);
-    }
-
-    @Override
-    public void disconnected(String peerId, int remoteQpNumber) {
-      endpoint.disconnected(peerId, remoteQpNumber);
-    }
   }
 
   /** There are no map outputs here. */

@@ -7,12 +7,9 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.QueuePairAcceptor;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
@@ -20,6 +17,7 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.QueuePairConnector;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.spark.EndpointAcceptor;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -54,7 +52,13 @@ final class SoftPeer implements AutoCloseable {
             () -> System.nanoTime() / 1_000_000);
     this.server =
         new BlockServer(
-            TRANSPORT_CONF, null, 0, List.of(), SoftProvider.NAME, new Acceptor(), registry);
+            TRANSPORT_CONF,
+            null,
+            0,
+            List.of(),
+            SoftProvider.NAME,
+            new EndpointAcceptor(endpoint),
+            registry);
   }
 
   /** An endpoint of another process, so to speak. */
@@ -95,18 +99,6 @@ final class SoftPeer implements AutoCloseable {
     server.close();
     registry.close();
     endpoint.close();
-  }
-
-  private final class Acceptor implements QueuePairAcceptor {
-    @Override
-    public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws VerbsException {
-      return endpoint.accept(peerId, remote);
-    }
-
-    @Override
-    public void disconnected(String peerId, int remoteQpNumber) {
-      endpoint.disconnected(peerId, remoteQpNumber);
-    }
   }
 
   /** There is no driver: readers ask the peer. */
