@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
@@ -133,7 +134,7 @@ public final class TpcdsCommand implements Callable<Integer> {
         if (!results.has(round, shuffle)) {
           results.add(process.run(shuffle, round, repetitions));
           if (json != null) {
-            KeptResults.replace(json, report(results.processes()).comparisons());
+            new ResultFile(json).write(report(results.processes()).comparisons());
           }
         }
       }
