@@ -142,8 +142,9 @@ final class Settings {
       with(
           "sendQueueDepth",
           Types.integer(1, 16384),
-          "128",
-          "Work requests under way on one queue pair at most.");
+          "256",
+          "Work requests under way on one queue pair at most: 64 bytes or more of memory each. A"
+              + " fetch of more blocks than that waits for completions before all of it is posted.");
 
   static final Setting<Integer> MAX_RD_ATOMIC =
       with(
