@@ -18,7 +18,7 @@ public enum FallbackReason {
   DEADLINE,
   /** The peer is not tried for a while. */
   CIRCUIT_OPEN,
-  /** No buffer became free in time. */
+  /** No buffer became free in time, or there was no memory for a large block. */
   BUFFERS,
   /** The bytes did not match Spark's checksum, twice. */
   CHECKSUM,
@@ -26,6 +26,6 @@ public enum FallbackReason {
   WIRE_ENCRYPTION,
   /** What was READ could not be written to disk. */
   DISK,
-  /** A block of a kind that is not READ: push-merged, or too large for memory. */
+  /** A block of a kind that is not READ: push-merged, or empty, which Spark takes for an error. */
   BLOCK_KIND
 }

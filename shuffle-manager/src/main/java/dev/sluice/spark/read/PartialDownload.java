@@ -11,27 +11,22 @@ import org.apache.spark.network.util.TransportConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A block on its way into one of Spark's download files. {@link DiskRead} uses it, on one thread at
- * a time, and ends it by {@link #finish} or {@link #abort}.
- */
-final class PartialDownload {
+/** A block on its way into one of Spark's download files. */
+final class PartialDownload extends PartialBlock {
   private static final Logger LOG = LoggerFactory.getLogger(PartialDownload.class);
 
   private final DownloadFileManager files;
   private final LocatedBlock located;
-  private final PartitionVerifier verifier;
   private final DownloadFile file;
   private final DownloadFileWritableChannel channel;
-  private long position;
   private boolean ended;
 
   PartialDownload(
       DownloadFileManager files, TransportConf conf, LocatedBlock located, boolean verifyChecksums)
       throws IOException {
+    super(located, verifyChecksums);
     this.files = files;
     this.located = located;
-    this.verifier = new PartitionVerifier(located, verifyChecksums);
     this.file = files.createTempFile(conf);
     try {
       this.channel = file.openForWriting();
@@ -41,25 +36,16 @@ final class PartialDownload {
     }
   }
 
-  /** Bytes so far. */
-  long position() {
-    return position;
-  }
-
-  void append(MemorySegment bytes) throws IOException {
-    verifier.update(bytes);
-    ByteBuffer unwritten = bytes.asByteBuffer();
+  @Override
+  void store(MemorySegment slice) throws IOException {
+    ByteBuffer unwritten = slice.asByteBuffer();
     while (unwritten.hasRemaining()) {
-      position += channel.write(unwritten);
+      channel.write(unwritten);
     }
   }
 
-  /** Once all bytes were appended: whether they are the ones that were written. */
-  boolean matches() {
-    return verifier.matches();
-  }
-
   /** Hands the file to Spark, which deletes it with its task, or to nobody and deletes it. */
+  @Override
   void finish(FetchCall call) throws IOException {
     ManagedBuffer data = channel.closeAndRead();
     ended = true;
@@ -69,6 +55,7 @@ final class PartialDownload {
   }
 
   /** Closes and deletes the file, unless that is done. */
+  @Override
   void abort() {
     if (ended) {
       return;

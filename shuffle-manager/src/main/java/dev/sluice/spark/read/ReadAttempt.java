@@ -159,17 +159,28 @@ final class ReadAttempt {
       return;
     }
     if (call.files() != null) {
-      new DiskRead(path, call, this, readable).start();
+      SlicedRead.toDisk(path, call, this, readable).start();
     } else {
-      for (ReadGroup group : ReadGroup.plan(readable, path.maxGroupBytes())) {
-        new GroupRead(path, call, this, group, false).start();
-      }
+      readToMemory(readable);
     }
   }
 
-  /** An empty block is an error to Spark, which is then to be Spark's own. */
+  private void readToMemory(List<LocatedBlock> readable) {
+    int maxBytes = path.transport().maxBufferBytes();
+    List<LocatedBlock> small = readable.stream().filter(b -> b.length() <= maxBytes).toList();
+    List<LocatedBlock> large = readable.stream().filter(b -> b.length() > maxBytes).toList();
+    for (ReadGroup group : ReadGroup.plan(small, path.maxGroupBytes())) {
+      new GroupRead(path, call, this, group, false).start();
+    }
+    if (!large.isEmpty()) {
+      SlicedRead.toMemory(path, call, this, large).start();
+    }
+  }
+
+  /**
+   * An empty block is an error to Spark, which is then to be Spark's own; so are 2 GiB in memory.
+   */
   private boolean isReadable(LocatedBlock located) {
-    return located.length() > 0
-        && (call.files() != null || located.length() <= path.transport().maxBufferBytes());
+    return located.length() > 0 && (call.files() != null || located.length() <= Integer.MAX_VALUE);
   }
 }

@@ -106,17 +106,6 @@ class RdmaBlockStoreClientTest {
   }
 
   @Test
-  void blockLargerThanABufferGoesToSpark() {
-    fixture.transport.maxBufferBytes(4200);
-    fixture.registered(10, 4201, 100);
-
-    fixture.fetch(block(10, 0), block(10, 1));
-
-    assertDelivered(block(10, 0), block(10, 1));
-    assertFellBack(FallbackReason.BLOCK_KIND, block(10, 0));
-  }
-
-  @Test
   void emptyBlockIsLeftToSpark() {
     fixture.registered(10, 0, 100);
 

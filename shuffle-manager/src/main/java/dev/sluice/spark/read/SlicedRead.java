@@ -13,28 +13,67 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs blocks of any size into Spark's download files, one block after the other, through one
- * pooled buffer: a slice is READ, verified and written before the next one is READ. Writes on a
- * delivery thread. Owns the buffer and the file under way; a request of several gigabytes stays
- * within its deadline as long as there is progress.
+ * READs blocks of any size, into Spark's download files or into memory of their own, one block
+ * after the other, through one pooled buffer: a slice is READ, verified and stored before the next
+ * one is READ. Stores on a delivery thread. Owns the buffer and the block under way; a request of
+ * several gigabytes stays within its deadline as long as there is progress.
  */
-final class DiskRead implements ReadListener {
-  private static final Logger LOG = LoggerFactory.getLogger(DiskRead.class);
+final class SlicedRead implements ReadListener {
+  private static final Logger LOG = LoggerFactory.getLogger(SlicedRead.class);
 
   private final ReadPath path;
   private final FetchCall call;
   private final ReadAttempt attempt;
   private final Deque<LocatedBlock> waiting;
+  private final PartialBlock.Destination destination;
+  private final FallbackReason unstorable;
   private ReadTransport.Buffer buffer;
   private LocatedBlock current;
-  private PartialDownload download;
+  private PartialBlock partial;
   private boolean again;
 
-  DiskRead(ReadPath path, FetchCall call, ReadAttempt attempt, List<LocatedBlock> blocks) {
+  private SlicedRead(
+      ReadPath path,
+      FetchCall call,
+      ReadAttempt attempt,
+      List<LocatedBlock> blocks,
+      PartialBlock.Destination destination,
+      FallbackReason unstorable) {
     this.path = path;
     this.call = call;
     this.attempt = attempt;
     this.waiting = new ArrayDeque<>(blocks);
+    this.destination = destination;
+    this.unstorable = unstorable;
+  }
+
+  /** READs into the call's download files. */
+  static SlicedRead toDisk(
+      ReadPath path, FetchCall call, ReadAttempt attempt, List<LocatedBlock> blocks) {
+    boolean verify = path.options().verifyChecksums();
+    return new SlicedRead(
+        path,
+        call,
+        attempt,
+        blocks,
+        block -> new PartialDownload(call.files(), path.transportConf(), block, verify),
+        FallbackReason.DISK);
+  }
+
+  /**
+   * READs blocks that no buffer of the pool takes. As much memory as Spark's own transfer takes for
+   * them, and bounded as that is: spark.reducer.maxSizeInFlight, or one block.
+   */
+  static SlicedRead toMemory(
+      ReadPath path, FetchCall call, ReadAttempt attempt, List<LocatedBlock> blocks) {
+    boolean verify = path.options().verifyChecksums();
+    return new SlicedRead(
+        path,
+        call,
+        attempt,
+        blocks,
+        block -> new PartialMemory(block, verify),
+        FallbackReason.BUFFERS);
   }
 
   void start() {
@@ -55,27 +94,27 @@ final class DiskRead implements ReadListener {
 
   @Override
   public void onSuccess() {
-    step(this::write);
+    step(this::store);
   }
 
   @Override
   public void onFailure(ReadException e) {
-    LOG.debug("{} blocks were not READ to disk", waiting.size() + 1, e);
+    LOG.debug("{} blocks were not READ in slices", waiting.size() + 1, e);
     path.deliver(() -> stop(Failures.reason(e)));
   }
 
   /**
-   * Runs a step that touches files. Should that fail, Spark's own transfer tries the blocks that
+   * Runs a step that may find no room for a block. Spark's own transfer then tries the blocks that
    * are left: if it is the disk that fails, it says so as Spark does.
    */
-  private void step(DiskStep step) {
+  private void step(Step step) {
     path.deliver(
         () -> {
           try {
             step.run();
           } catch (IOException | RuntimeException e) {
-            LOG.warn("Could not READ to disk from {}", attempt.peer(), e);
-            stop(FallbackReason.DISK);
+            LOG.warn("Could not store what was READ from {}", attempt.peer(), e);
+            stop(unstorable);
           }
         });
   }
@@ -94,31 +133,29 @@ final class DiskRead implements ReadListener {
   }
 
   private void beginBlock() throws IOException {
-    download =
-        new PartialDownload(
-            call.files(), path.transportConf(), current, path.options().verifyChecksums());
+    partial = destination.begin(current);
     readSlice();
   }
 
   private void readSlice() {
-    long position = download.position();
+    long position = partial.position();
     ReadRange slice = new ReadRange(current.address() + position, sliceBytes(), current.dataKey());
     path.transport().read(attempt.peer(), List.of(slice), buffer, call.deadlineNanos(), this);
   }
 
   private int sliceBytes() {
-    return (int) Math.min(buffer.segment().byteSize(), current.length() - download.position());
+    return (int) Math.min(buffer.segment().byteSize(), current.length() - partial.position());
   }
 
-  private void write() throws IOException {
+  private void store() throws IOException {
     if (!current.block().isPending()) {
-      download.abort();
+      partial.abort();
       nextBlock();
       return;
     }
-    download.append(buffer.segment().asSlice(0, sliceBytes()));
+    partial.append(buffer.segment().asSlice(0, sliceBytes()));
     call.extendDeadline();
-    if (download.position() < current.length()) {
+    if (partial.position() < current.length()) {
       readSlice();
     } else {
       finishBlock();
@@ -126,15 +163,15 @@ final class DiskRead implements ReadListener {
   }
 
   private void finishBlock() throws IOException {
-    if (download.matches()) {
-      download.finish(call);
+    if (partial.matches()) {
+      partial.finish(call);
       nextBlock();
       return;
     }
-    download.abort();
+    partial.abort();
     path.counters().corrupt(1);
     LOG.warn(
-        "Block {} READ to disk from {} does not match the checksum it was written with; {}",
+        "Block {} READ in slices from {} does not match the checksum it was written with; {}",
         current.block(),
         attempt.peer(),
         again ? "Spark's own transfer has to fetch it" : "it is READ again");
@@ -149,8 +186,8 @@ final class DiskRead implements ReadListener {
 
   private void stop(FallbackReason reason) {
     releaseBuffer();
-    if (download != null) {
-      download.abort();
+    if (partial != null) {
+      partial.abort();
     }
     attempt.failed(remaining(), reason);
   }
@@ -168,7 +205,7 @@ final class DiskRead implements ReadListener {
         .toList();
   }
 
-  private interface DiskStep {
+  private interface Step {
     void run() throws IOException;
   }
 }

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of blocks that are fetched to disk. */
-class DiskReadTest {
+/** What becomes of blocks that are fetched to disk, or that are larger than a buffer. */
+class SlicedReadTest {
   private static final int BUFFER_BYTES = 5000;
 
   @TempDir private Path directory;
@@ -52,6 +52,39 @@ class DiskReadTest {
     assertThat(downloads.registered()).hasSize(2);
     assertThat(fixture.count("read.bytes")).isEqualTo(12_700);
     assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void blockLargerThanABufferIsReadInSlicesToMemory() {
+    fixture.fetch(block(10, 0), block(10, 2));
+
+    assertDelivered(block(10, 0), block(10, 2));
+    assertThat(fixture.transport.reads())
+        .extracting(FakeTransport.Read::bytes)
+        .containsExactlyInAnyOrder(80L, 700L, 5000L, 5000L, 2000L);
+    assertThat(fixture.count("read.bytes")).isEqualTo(12_700);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void wrongBytesOfALargeBlockAreReadOnceMore() {
+    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() == 3));
+
+    fixture.fetch(batch(10, 0, 4));
+
+    assertDelivered(batch(10, 0, 4));
+    assertThat(fixture.count("corruptions")).isEqualTo(1);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void failedReadOfALargeBlockSendsItToSpark() {
+    fixture.transport.script((number, _) -> number == 2 ? Cause.TRANSPORT : null);
+
+    fixture.fetch(block(10, 0));
+
+    assertDelivered(block(10, 0));
+    assertFellBack(FallbackReason.TRANSPORT, block(10, 0));
   }
 
   @Test

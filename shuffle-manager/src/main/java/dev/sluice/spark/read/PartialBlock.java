@@ -1,0 +1,47 @@
+package dev.sluice.spark.read;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A block whose bytes come in slices, one after the other. {@link SlicedRead} uses it, on one
+ * thread at a time, and ends it by {@link #finish} or {@link #abort}.
+ */
+abstract class PartialBlock {
+  /** Where blocks go. */
+  interface Destination {
+    PartialBlock begin(LocatedBlock located) throws IOException;
+  }
+
+  private final PartitionVerifier verifier;
+  private long position;
+
+  PartialBlock(LocatedBlock located, boolean verifyChecksums) {
+    this.verifier = new PartitionVerifier(located, verifyChecksums);
+  }
+
+  /** Bytes so far. */
+  final long position() {
+    return position;
+  }
+
+  final void append(MemorySegment slice) throws IOException {
+    verifier.update(slice);
+    store(slice);
+    position += slice.byteSize();
+  }
+
+  /** Once all bytes were appended: whether they are the ones that were written. */
+  final boolean matches() {
+    return verifier.matches();
+  }
+
+  /** Takes the bytes that follow {@link #position}. */
+  abstract void store(MemorySegment slice) throws IOException;
+
+  /** Hands the block to Spark, or to nobody where it was answered. */
+  abstract void finish(FetchCall call) throws IOException;
+
+  /** Gives up what it holds, unless that is done. */
+  abstract void abort();
+}
