@@ -23,6 +23,7 @@ import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.read.ExecutorReading;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
+import dev.sluice.spark.write.OpenWriters;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
@@ -92,6 +93,7 @@ final class SluiceRuntime implements AutoCloseable {
 
   private final AtomicBoolean summarized = new AtomicBoolean();
 
+  private final OpenWriters writers = new OpenWriters();
   private MapOutputRegistry registry;
   private LocatorClient locator;
   private ExecutorReading reading;
@@ -149,7 +151,7 @@ final class SluiceRuntime implements AutoCloseable {
             conf.verbsOptions(env.executorId()),
             SoftOptions.DEFAULT.withFaults(conf.softFaults()));
     RdmaEndpoint endpoint = open(device, servers);
-    Publisher publisher = new Publisher(env.driver());
+    Publisher publisher = new Publisher(env.driver(), writers::any);
     registry =
         started(openRegistry(endpoint.protectionDomain(), registryLimits(device), publisher));
     BlockServer server = started(listen(endpoint));
@@ -277,6 +279,11 @@ final class SluiceRuntime implements AutoCloseable {
 
   ExecutorMetrics metrics() {
     return metrics;
+  }
+
+  /** Those that write on this executor. */
+  OpenWriters writers() {
+    return writers;
   }
 
   /** A map task has committed. */

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,16 +25,23 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
   private static final int MAX_BATCH = 1000;
   private static final int MAX_QUEUED = 100_000;
-  private static final Duration LINGER = Duration.ofMillis(5);
+  private static final Duration FIRST_LINGER = Duration.ofMillis(5);
+  private static final Duration LAST_LINGER = Duration.ofMillis(40);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
 
   private final DriverChannel driver;
+  private final BooleanSupplier moreExpected;
   private final BlockingQueue<Published> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
   private Thread sender;
 
-  public Publisher(DriverChannel driver) {
+  /**
+   * @param moreExpected whether map tasks are writing on this executor: until none is, no reduce
+   *     task waits for what they have published so far
+   */
+  public Publisher(DriverChannel driver, BooleanSupplier moreExpected) {
     this.driver = driver;
+    this.moreExpected = moreExpected;
   }
 
   /** Makes the executor known to the driver, and publishes from then on. */
@@ -71,9 +79,18 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private List<Published> nextBatch() throws InterruptedException {
     List<Published> batch = new ArrayList<>();
     batch.add(queue.take());
-    Thread.sleep(LINGER);
+    linger();
     queue.drainTo(batch, MAX_BATCH - 1);
     return batch;
+  }
+
+  /** 5 ms at the end of a map stage, up to 75 ms within: small tasks would cost a message each. */
+  private void linger() throws InterruptedException {
+    Duration pause = FIRST_LINGER;
+    do {
+      Thread.sleep(pause);
+      pause = pause.multipliedBy(2);
+    } while (pause.compareTo(LAST_LINGER) <= 0 && moreExpected.getAsBoolean());
   }
 
   /** Sends, again and again until the deadline where the driver does not answer. */

@@ -18,14 +18,20 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteringShuffleWriter.class);
 
   private final ShuffleWriter<K, V> writer;
+  private final OpenWriters open;
   private final Runnable committed;
+  private boolean stopped;
 
   /**
+   * @param open counts it until it is stopped, as Spark does with every writer
    * @param committed called when the map output's files are there
    */
-  public RegisteringShuffleWriter(ShuffleWriter<K, V> writer, Runnable committed) {
+  public RegisteringShuffleWriter(
+      ShuffleWriter<K, V> writer, OpenWriters open, Runnable committed) {
     this.writer = writer;
+    this.open = open;
     this.committed = committed;
+    open.opened();
   }
 
   @Override
@@ -35,6 +41,10 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
 
   @Override
   public Option<MapStatus> stop(boolean success) {
+    if (!stopped) {
+      stopped = true;
+      open.closed();
+    }
     Option<MapStatus> status = writer.stop(success);
     if (success && status.isDefined()) {
       register();

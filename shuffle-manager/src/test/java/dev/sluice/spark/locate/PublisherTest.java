@@ -14,6 +14,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +24,9 @@ class PublisherTest {
   private final BlockingQueue<Publish> sent = new LinkedBlockingQueue<>();
   private final Semaphore answers = new Semaphore(0);
   private final AtomicInteger failures = new AtomicInteger();
-  private final Publisher publisher = new Publisher(this::driver);
+  private volatile BooleanSupplier moreExpected = () -> false;
+  private final Publisher publisher =
+      new Publisher(this::driver, () -> moreExpected.getAsBoolean());
 
   @AfterEach
   void close() {
@@ -53,6 +56,28 @@ class PublisherTest {
     assertThat(outputs)
         .containsExactly(
             new Published(3, location(1)), new Published(3, null), new Published(4, location(2)));
+  }
+
+  @Test
+  void waitsForTheOutputsOfTasksThatAreWriting() throws InterruptedException {
+    AtomicInteger written = new AtomicInteger(1);
+    moreExpected =
+        () -> {
+          publisher.registered(3, location(written.incrementAndGet()));
+          return true;
+        };
+    answers.release(100);
+    publisher.start(ENDPOINT);
+    next();
+
+    publisher.registered(3, location(1));
+
+    assertThat(next().outputs())
+        .containsExactly(
+            new Published(3, location(1)),
+            new Published(3, location(2)),
+            new Published(3, location(3)),
+            new Published(3, location(4)));
   }
 
   @Test

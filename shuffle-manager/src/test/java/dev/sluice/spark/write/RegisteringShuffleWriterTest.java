@@ -18,11 +18,13 @@ class RegisteringShuffleWriterTest {
       MapStatus$.MODULE$.apply(
           BlockManagerId.apply("1", "host", 7, Option.empty()), new long[] {3}, 42, 99);
   private final List<String> calls = new ArrayList<>();
+  private final OpenWriters open = new OpenWriters();
 
   @Test
   void registersWhatWasCommittedAndReturnsTheVeryMapStatus() {
     ShuffleWriter<Object, Object> writer =
-        new RegisteringShuffleWriter<>(new Scripted(Option.apply(status)), () -> log("register"));
+        new RegisteringShuffleWriter<>(
+            new Scripted(Option.apply(status)), open, () -> log("register"));
     assertThat(writer.stop(true).get()).isSameAs(status);
     assertThat(calls).containsExactly("stop true", "register");
   }
@@ -30,7 +32,7 @@ class RegisteringShuffleWriterTest {
   @Test
   void registersNothingOfAFailedTask() {
     ShuffleWriter<Object, Object> writer =
-        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), () -> log("register"));
+        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), open, () -> log("register"));
     assertThat(writer.stop(false).isEmpty()).isTrue();
     assertThat(writer.stop(true).isEmpty()).isTrue();
     assertThat(calls).containsExactly("stop false", "stop true");
@@ -41,6 +43,7 @@ class RegisteringShuffleWriterTest {
     ShuffleWriter<Object, Object> writer =
         new RegisteringShuffleWriter<>(
             new Scripted(Option.apply(status)),
+            open,
             () -> {
               throw new IllegalStateException("closed");
             });
@@ -48,9 +51,19 @@ class RegisteringShuffleWriterTest {
   }
 
   @Test
+  void countsAsOpenUntilItIsStopped() {
+    ShuffleWriter<Object, Object> writer =
+        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), open, () -> {});
+    assertThat(open.any()).isTrue();
+    writer.stop(true);
+    writer.stop(false);
+    assertThat(open.any()).isFalse();
+  }
+
+  @Test
   void partitionLengthsAreSparks() {
     ShuffleWriter<Object, Object> writer =
-        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), () -> log("register"));
+        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), open, () -> log("register"));
     assertThat(writer.getPartitionLengths()).containsExactly(1, 2);
   }
 
