@@ -16,6 +16,8 @@ record GoldenAnswer(String schema, List<String> lines) {
     if (sections.length != 3) {
       throw new IllegalArgumentException(sections.length + " sections in a golden answer, not 3");
     }
-    return new GoldenAnswer(sections[1].strip(), sections[2].lines().toList());
+    // No rows are an empty line.
+    List<String> rows = sections[2].isBlank() ? List.of() : sections[2].lines().toList();
+    return new GoldenAnswer(sections[1].strip(), rows);
   }
 }

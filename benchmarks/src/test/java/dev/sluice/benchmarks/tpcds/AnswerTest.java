@@ -44,6 +44,15 @@ class AnswerTest {
         .contains("schema");
   }
 
+  @Test
+  void aGoldenAnswerMayHaveNoRows() {
+    String file =
+        "-- Automatically generated\n-- !query schema\nstruct<name:string,mean:double>\n"
+            + "-- !query output\n\n";
+    assertThat(answer().differenceFrom(GoldenAnswer.parse(file))).isNull();
+    assertThat(answer("a\t1").differenceFrom(GoldenAnswer.parse(file))).contains("1 wrong");
+  }
+
   private static Answer answer(String... lines) {
     return new Answer(SCHEMA, List.of(lines));
   }

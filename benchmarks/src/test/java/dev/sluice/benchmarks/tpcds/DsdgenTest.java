@@ -40,4 +40,11 @@ class DsdgenTest {
   void theTableOfReasonsIsThatOfTheGoldenAnswers() {
     assertThat(Dsdgen.rows("reason", 1)).hasSize(35);
   }
+
+  @Test
+  void lettersBeyondAsciiAreAsSparkReadsThem() {
+    assertThat(Dsdgen.rows("customer", SCALE).flatMap(List::stream))
+        .contains("R\uFFFDUNION")
+        .doesNotContain("R\u00C9UNION");
+  }
 }
