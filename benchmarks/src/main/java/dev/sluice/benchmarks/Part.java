@@ -27,23 +27,23 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
   /** What has a goal, in less than half an hour: without TeraSort of 10 GB and TPC-DS. */
   static final List<Part> QUICK =
       List.of(
-          of("publish", 3, "publish"),
+          of("publish", 4, "publish --rounds 2"),
           of("read-soft", 2, "read --quick"),
-          onVerbs("read-verbs", 4, "read --provider verbs --quick"),
-          of("terasort-1g", 5, "terasort --size 1g --repeat 3"),
-          of("storm", 11, "storm --rounds 1 --warm-up 2 --repetitions 1"),
-          of("cpu", 4, "cpu --rounds 1 --warm-up 2 --repetitions 1"));
+          onVerbs("read-verbs", 3, "read --provider verbs --quick"),
+          of("terasort-1g", 4, "terasort --size 1g --repeat 3"),
+          of("storm", 13, "storm --rounds 1 --repetitions 1"),
+          of("cpu", 3, "cpu --rounds 1 --repetitions 1"));
 
   static final List<Part> FULL =
       List.of(
           of("checksum", 1, "checksum"),
           of("post-poll", 1, "post-poll"),
           of("registration", 2, "registration"),
-          of("publish", 8, "publish --rounds 7"),
+          of("publish", 13, "publish --rounds 7"),
           of("read-soft", 6, "read"),
           onVerbs("read-verbs", 20, "read --provider verbs"),
           of("terasort-1g", 8, "terasort --size 1g --repeat 5"),
-          of("storm", 90, "storm"),
+          of("storm", 360, "storm --grid"),
           of("cpu", 30, "cpu"),
           of("scale", 10, "scale"),
           of("jmh", 10, "jmh"),

@@ -40,8 +40,7 @@ final class ReadLoad implements AutoCloseable {
     for (int range = 0; range < ranges; range++) {
       long index = (long) request * ranges + range;
       long offset = 2 * index * READ_BYTES % (NetworkParts.MEMORY_BYTES - READ_BYTES);
-      places.add(
-          new ReadRange(peer.memory().address() + offset, READ_BYTES, peer.memory().rkey()));
+      places.add(new ReadRange(peer.memory().address() + offset, READ_BYTES, peer.memory().rkey()));
     }
     return new RequestLoad.Place(peer.address(), places);
   }

@@ -9,9 +9,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
@@ -25,7 +23,8 @@ import picocli.CommandLine.Option;
     description = {
       "Reduce stages over many small blocks, beside the stock shuffle and beside an",
       "oracle: a client that costs nothing on the wire, under Spark's own iterator.",
-      "Without options that choose a storm: those that have goals."
+      "Without options that choose a storm: those that have goals. Started again with",
+      "the same --json FILE it goes on: storms whose rows are there are skipped."
     })
 public final class StormCommand implements Callable<Integer> {
   private static final List<Shuffle> SHUFFLES =
@@ -58,6 +57,11 @@ public final class StormCommand implements Callable<Integer> {
       description = "spark.shuffle.readHostLocalDisk: true or false (default: false)")
   private Boolean hostLocal;
 
+  @Option(
+      names = "--grid",
+      description = "After those with goals others of more sizes, compressed or not, host-local")
+  private boolean grid;
+
   @Mixin private StormRunner runner;
 
   @Mixin private ComparisonOutput output;
@@ -72,32 +76,33 @@ public final class StormCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     Installation installation = Installation.fromEnvironment();
     Path directory = RunDirectory.create(installation.data().resolve("storm"));
-    Map<StormCase, StormRounds> valid = new HashMap<>();
-    List<Comparison> comparisons = new ArrayList<>();
+    List<Comparison> rows = new ArrayList<>(output.kept());
     List<String> problems = new ArrayList<>();
     for (StormCase storm : cases()) {
+      if (StormFigures.isIn(rows, storm)) {
+        continue;
+      }
       StormRounds rounds = runner.run(installation, directory, storm, SHUFFLES);
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
-        valid.put(storm, rounds);
-        comparisons.addAll(StormFigures.comparisons(rounds));
+        rows.addAll(StormFigures.comparisons(rounds));
         out.println(StormFigures.table(rounds));
+        output.keep(rows);
       }
     }
-    if (valid.keySet().containsAll(List.of(StormGoals.SMALLEST, StormGoals.LARGEST))) {
-      comparisons.add(
-          StormFigures.growth(valid.get(StormGoals.SMALLEST), valid.get(StormGoals.LARGEST)));
-    }
-    return output.write(out, comparisons, problems);
+    StormFigures.growth(rows).ifPresent(rows::add);
+    return output.write(out, rows, problems);
   }
 
-  /** The one that is chosen, or those that have goals. */
+  /** The one that is chosen, or those that have goals, and others if they are wanted. */
   List<StormCase> cases() {
     boolean chosen =
         Stream.of(workload, maps, partitions, blockBytes, compress, hostLocal)
             .anyMatch(option -> option != null);
     if (!chosen) {
-      return StormGoals.cases();
+      return grid
+          ? Stream.concat(StormGoals.cases().stream(), StormGrid.cases().stream()).toList()
+          : StormGoals.cases();
     }
     Workload of = orElse(workload, Workload.RDD_KRYO);
     return List.of(

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /** What the results of storms say, as comparisons and as a table. */
@@ -40,23 +41,43 @@ final class StormFigures {
         StormGoals.goal(storm, figure));
   }
 
-  /** Sluice's time per block in a large shuffle beside that in a small one. */
-  static Comparison growth(StormRounds small, StormRounds large) {
-    return new Comparison(
-        "storm-growth-" + small.storm().name() + "-to-" + large.storm().name() + "-task",
-        "us/block",
-        Better.LESS,
-        perBlock(large, Shuffle.SLUICE),
-        "sluice-" + small.storm().maps() + "x" + small.storm().partitions(),
-        perBlock(small, Shuffle.SLUICE),
-        StormGoals.GROWTH);
+  /** Whether the rows have the storm's. */
+  static boolean isIn(List<Comparison> rows, StormCase storm) {
+    return find(rows, storm).isPresent();
+  }
+
+  private static Optional<Comparison> find(List<Comparison> rows, StormCase storm) {
+    String name = "storm-" + storm.name() + "-task";
+    return rows.stream().filter(row -> row.name().equals(name)).findAny();
+  }
+
+  /**
+   * Sluice's time per block in a large shuffle beside that in a small one; none without rows of
+   * both, or where it is among the rows.
+   */
+  static Optional<Comparison> growth(List<Comparison> rows) {
+    StormCase small = StormGoals.SMALLEST;
+    StormCase large = StormGoals.LARGEST;
+    String name = "storm-growth-" + small.name() + "-to-" + large.name() + "-task";
+    if (!isIn(rows, small)
+        || !isIn(rows, large)
+        || rows.stream().anyMatch(row -> row.name().equals(name))) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Comparison(
+            name,
+            "us/block",
+            Better.LESS,
+            perBlock(find(rows, large).get().sluice(), large),
+            "sluice-" + small.maps() + "x" + small.partitions(),
+            perBlock(find(rows, small).get().sluice(), small),
+            StormGoals.GROWTH));
   }
 
   /** Microseconds of task time. */
-  private static double[] perBlock(StormRounds rounds, Shuffle shuffle) {
-    return Arrays.stream(rounds.values(shuffle, TASK))
-        .map(seconds -> seconds * 1e6 / rounds.storm().blocks())
-        .toArray();
+  private static double[] perBlock(double[] taskSeconds, StormCase storm) {
+    return Arrays.stream(taskSeconds).map(seconds -> seconds * 1e6 / storm.blocks()).toArray();
   }
 
   /** Where the reduce stage's time went with each shuffle: medians of the rounds. */
@@ -72,7 +93,7 @@ final class StormFigures {
         double seconds = Statistics.median(rounds.values(shuffle, value));
         table.append(String.format(Locale.ROOT, " %6.2f s", seconds));
       }
-      double us = Statistics.median(perBlock(rounds, shuffle));
+      double us = Statistics.median(perBlock(rounds.values(shuffle, TASK), rounds.storm()));
       table.append(String.format(Locale.ROOT, " %9.2f%n", us));
     }
     return table.toString();

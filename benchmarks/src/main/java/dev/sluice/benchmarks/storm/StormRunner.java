@@ -19,6 +19,12 @@ public final class StormRunner {
   private static final int EXECUTORS = 2;
   private static final int MEMORY_MB = 2000;
 
+  /** After so many reduce tasks the compilers of driver and executors are nearly done. */
+  private static final int WARM_UP_TASKS = 4000;
+
+  private static final int MIN_WARM_UP = 3;
+  private static final int MAX_WARM_UP = 10;
+
   @Option(
       names = "--rounds",
       defaultValue = "3",
@@ -27,9 +33,15 @@ public final class StormRunner {
 
   @Option(
       names = "--warm-up",
-      defaultValue = "3",
-      description = "Runs of the reduce stage that do not count (default: ${DEFAULT-VALUE})")
-  private int warmUp;
+      description =
+          "Runs of the reduce stage that do not count (default: those of the first "
+              + WARM_UP_TASKS
+              + " tasks, from "
+              + MIN_WARM_UP
+              + " to "
+              + MAX_WARM_UP
+              + ")")
+  private Integer warmUp;
 
   @Option(
       names = "--repetitions",
@@ -49,7 +61,7 @@ public final class StormRunner {
       Installation installation, Path parent, StormCase storm, List<Shuffle> shuffles)
       throws IOException, InterruptedException {
     Path directory = parent.resolve(storm.name());
-    StormRounds results = new StormRounds(storm, warmUp);
+    StormRounds results = new StormRounds(storm, warmUp(storm));
     try {
       for (int i = 0; i < rounds; i++) {
         runRound(installation, directory, i, shuffles, results);
@@ -91,8 +103,14 @@ public final class StormRunner {
             shuffle,
             new ClusterConf(EXECUTORS, 1, MEMORY_MB, storm.bytes(), "auto", all),
             new ObjectMapper().writeValueAsString(storm),
-            Integer.toString(warmUp + repetitions),
+            Integer.toString(warmUp(storm) + repetitions),
             result.toString());
     return StormResult.read(result);
+  }
+
+  private int warmUp(StormCase storm) {
+    return warmUp != null
+        ? warmUp
+        : Math.clamp(WARM_UP_TASKS / storm.partitions(), MIN_WARM_UP, MAX_WARM_UP);
   }
 }

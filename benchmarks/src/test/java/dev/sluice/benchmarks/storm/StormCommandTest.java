@@ -32,6 +32,17 @@ class StormCommandTest {
   }
 
   @Test
+  void theGridComesAfterThem() {
+    List<String> names = cases("--grid").stream().map(StormCase::name).toList();
+    assertThat(names)
+        .startsWith("rdd-kryo-400x400-1KB")
+        .contains("rdd-kryo-400x400-1.2KB-compressed", "sql-aggregate-1000x1000-0.2KB")
+        .contains("sql-repartition-400x400-1.2KB-host-local")
+        .doesNotHaveDuplicates()
+        .hasSize(26);
+  }
+
+  @Test
   void anUnknownWorkloadIsAnErrorOfUse() {
     assertThatThrownBy(() -> cases("--workload", "rdd")).isInstanceOf(ParameterException.class);
   }

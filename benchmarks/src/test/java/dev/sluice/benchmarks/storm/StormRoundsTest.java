@@ -8,6 +8,7 @@ import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
 import dev.sluice.benchmarks.storm.StormRounds.Side;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -42,16 +43,34 @@ class StormRoundsTest {
 
   @Test
   void growthIsTimePerBlockOfTheLargeShuffleBesideTheSmall() {
-    StormRounds small = new StormRounds(StormGoals.SMALLEST, 0);
-    small.add(Shuffle.SLUICE, result(READ, 1));
-    StormRounds large = new StormRounds(StormGoals.LARGEST, 0);
-    large.add(Shuffle.SLUICE, result(READ, 150));
+    List<Comparison> rows = new ArrayList<>();
+    rows.add(taskSeconds(StormGoals.SMALLEST, 1));
+    assertThat(StormFigures.growth(rows)).isEmpty();
+    rows.add(taskSeconds(StormGoals.LARGEST, 150));
 
-    Comparison growth = StormFigures.growth(small, large);
+    Comparison growth = StormFigures.growth(rows).orElseThrow();
     assertThat(growth.sluice()).containsExactly(150);
     assertThat(growth.partner()).isEqualTo("sluice-100x100");
     assertThat(growth.partnerValues()).containsExactly(100);
     assertThat(growth.reached()).isFalse();
+
+    rows.add(growth);
+    assertThat(StormFigures.growth(rows)).isEmpty();
+  }
+
+  @Test
+  void aStormWhoseRowsAreThereIsDone() {
+    List<Comparison> rows = List.of(taskSeconds(StormGoals.SMALLEST, 1));
+    assertThat(StormFigures.isIn(rows, StormGoals.SMALLEST)).isTrue();
+    assertThat(StormFigures.isIn(rows, StormGoals.LARGEST)).isFalse();
+  }
+
+  private static Comparison taskSeconds(StormCase storm, double seconds) {
+    StormRounds rounds = new StormRounds(storm, 0);
+    for (Shuffle shuffle : Shuffle.values()) {
+      rounds.add(shuffle, result(shuffle == Shuffle.SLUICE ? READ : SluiceTotals.NONE, seconds));
+    }
+    return StormFigures.comparisons(rounds).getFirst();
   }
 
   @Test

@@ -1,0 +1,28 @@
+package dev.sluice.benchmarks.storm;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Storms without goals: around one of each workload, what differs from it in one thing. */
+final class StormGrid {
+  private static final int BLOCK_BYTES = 1200;
+  private static final int SMALL_BLOCK_BYTES = 200;
+  private static final int LARGE_BLOCK_BYTES = 12_000;
+
+  private StormGrid() {}
+
+  static List<StormCase> cases() {
+    List<StormCase> cases = new ArrayList<>();
+    for (Workload workload : Workload.values()) {
+      boolean compressed = workload.compressed();
+      cases.add(StormCase.of(workload, 400, 400, BLOCK_BYTES));
+      cases.add(StormCase.of(workload, 400, 400, SMALL_BLOCK_BYTES));
+      cases.add(StormCase.of(workload, 400, 400, LARGE_BLOCK_BYTES));
+      cases.add(new StormCase(workload, 400, 400, BLOCK_BYTES, !compressed, false, false));
+      cases.add(new StormCase(workload, 400, 400, BLOCK_BYTES, compressed, true, false));
+      cases.add(StormCase.of(workload, 1000, 1000, SMALL_BLOCK_BYTES));
+      cases.add(StormCase.of(workload, 1000, 1000, BLOCK_BYTES));
+    }
+    return cases;
+  }
+}
