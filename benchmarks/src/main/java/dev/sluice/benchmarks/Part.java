@@ -29,10 +29,10 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
       List.of(
           of("publish", 4, "publish --rounds 2"),
           of("read-soft", 2, "read --quick"),
-          onVerbs("read-verbs", 3, "read --provider verbs --quick"),
-          of("terasort-1g", 4, "terasort --size 1g --repeat 3"),
-          of("storm", 13, "storm --rounds 1 --repetitions 1"),
-          of("cpu", 3, "cpu --rounds 1 --repetitions 1"));
+          onVerbs("read-verbs", 2, "read --provider verbs --quick --rounds 3"),
+          of("terasort-1g", 4, "terasort --size 1g --repeat 2"),
+          of("storm", 14, "storm --rounds 1 --repetitions 1"),
+          of("cpu", 3, "cpu --together --rounds 1 --repetitions 1"));
 
   static final List<Part> FULL =
       List.of(

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * CPU time, user and system, that reading a shuffle takes in all executor processes; and, with the
@@ -52,6 +53,11 @@ public final class CpuCommand implements Callable<Integer> {
     }
   }
 
+  @Option(
+      names = "--together",
+      description = "Only of all executors together, for which there are goals")
+  private boolean together;
+
   @Mixin private StormRunner runner;
 
   @Mixin private ComparisonOutput output;
@@ -69,10 +75,13 @@ public final class CpuCommand implements Callable<Integer> {
     List<Comparison> comparisons = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     for (Load load : Load.ALL) {
-      StormRounds together = runner.run(installation, directory, load.storm(), SHUFFLES);
-      problems.addAll(together.problems());
-      if (together.problems().isEmpty()) {
-        comparisons.add(load.compare(together, Side.BOTH, "", load.goal()));
+      StormRounds all = runner.run(installation, directory, load.storm(), SHUFFLES);
+      problems.addAll(all.problems());
+      if (all.problems().isEmpty()) {
+        comparisons.add(load.compare(all, Side.BOTH, "", load.goal()));
+      }
+      if (together) {
+        continue;
       }
       StormRounds apart =
           runner.run(installation, directory, load.storm().withSidesApart(), SHUFFLES);
