@@ -2,33 +2,47 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
  * File systems in files, mounted in a guest of the test bed, which takes them with it when it ends:
  * the kernels of guests have them, whatever the machine lies on.
+ *
+ * @param directory where it is mounted; null where it is not
+ * @param missing why not, or null
  */
-final class GuestFileSystem {
-  private static final List<String> TYPES = List.of("ext4", "xfs");
+record GuestFileSystem(Path directory, String missing) {
+  /** Types, and the packages that make them. */
+  private static final Map<String, String> TYPES = Map.of("ext4", "e2fsprogs", "xfs", "xfsprogs");
 
   /** The least that mkfs.xfs(8) takes; the file is sparse. */
   private static final String SIZE = "320M";
 
   private static final long TIMEOUT_S = 60;
 
-  private GuestFileSystem() {}
-
-  /** Where they are mounted; nothing outside of a guest. */
-  static Stream<Path> mountAll() {
+  /** Mounts one of each type; none outside of a guest. */
+  static Stream<GuestFileSystem> mountAll() {
     String testBed = System.getenv("SLUICE_TESTBED");
     return "uml".equals(testBed) || "qemu".equals(testBed)
-        ? TYPES.stream().map(GuestFileSystem::mount)
+        ? TYPES.keySet().stream().sorted().map(GuestFileSystem::of)
         : Stream.empty();
+  }
+
+  private static GuestFileSystem of(String type) {
+    boolean installed =
+        Stream.of(System.getenv("PATH").split(File.pathSeparator))
+            .anyMatch(folder -> Files.isExecutable(Path.of(folder, "mkfs." + type)));
+    return installed
+        ? new GuestFileSystem(mount(type), null)
+        : new GuestFileSystem(
+            null, "there is no mkfs." + type + ": apt-get install " + TYPES.get(type));
   }
 
   private static Path mount(String type) {

@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -41,16 +43,23 @@ abstract class RegistrationContract {
   private static final int SHUFFLE = 3;
   private static final int[] PARTITIONS = {100_000, 0, 1, 250_000};
 
-  @Parameter Path parent;
+  @Parameter(0)
+  Path parent;
+
+  /** Why there is no parent, or null. */
+  @Parameter(1)
+  String missing;
+
   private Path directory;
   private TestMapOutputs outputs;
   private Node serving;
   private Node reading;
 
-  static Stream<Path> directories() {
+  static Stream<Arguments> directories() {
     return Stream.concat(
-        Stream.of(System.getProperty("java.io.tmpdir"), "/dev/shm").map(Path::of),
-        GuestFileSystem.mountAll());
+        Stream.of(System.getProperty("java.io.tmpdir"), "/dev/shm")
+            .map(directory -> arguments(Path.of(directory), null)),
+        GuestFileSystem.mountAll().map(guest -> arguments(guest.directory(), guest.missing())));
   }
 
   /** Aborts the test where there is no such device. */
@@ -61,6 +70,7 @@ abstract class RegistrationContract {
 
   @BeforeEach
   void open() throws Exception {
+    assumeThat(missing).isNull();
     serving = new Node(openDevice());
     reading = new Node(openDevice());
     directory = Files.createTempDirectory(parent, "sluice-registration-");
