@@ -98,11 +98,12 @@ final class TaskGather implements RemoteChunks {
 
   private List<ChunkRead> chunks(PeerAddress peer, LocatedGroup members) {
     List<ChunkRead> chunks = new ArrayList<>();
+    int maxChunkBytes = maxChunkBytes();
     int size = members.group().size();
     int from = 0;
     int length = 0;
     for (int member = 0; member < size; member++) {
-      if (length + members.length(member) > maxChunkBytes()) {
+      if (length + members.length(member) > maxChunkBytes) {
         chunks.add(new ChunkRead(path, this, peer, members, from, member, length));
         from = member;
         length = 0;
