@@ -36,7 +36,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(blocks);
 
-    assertDelivered(blocks);
+    fixture.assertDelivered(blocks);
     assertThat(fixture.transport.reads())
         .hasSize(2)
         .last()
@@ -66,7 +66,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(blocks);
 
-    assertDelivered(blocks);
+    fixture.assertDelivered(blocks);
     assertThat(fixture.transport.reads().getLast().ranges()).hasSize(1);
   }
 
@@ -76,7 +76,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(batch(10, 1, 4));
 
-    assertDelivered(batch(10, 1, 4));
+    fixture.assertDelivered(batch(10, 1, 4));
     assertThat(fixture.count("read.blocks")).isEqualTo(1);
   }
 
@@ -88,7 +88,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(batch(10, 50, lengths.length));
 
-    assertDelivered(batch(10, 50, lengths.length));
+    fixture.assertDelivered(batch(10, 50, lengths.length));
     assertThat(fixture.transport.reads().getFirst().ranges()).hasSize(4);
   }
 
@@ -101,7 +101,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(blocks);
 
-    assertDelivered(blocks);
+    fixture.assertDelivered(blocks);
     assertThat(fixture.transport.reads()).hasSize(3);
   }
 
@@ -122,7 +122,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(block(10, 0), block(11, 0));
 
-    assertDelivered(block(10, 0), block(11, 0));
+    fixture.assertDelivered(block(10, 0), block(11, 0));
     assertFellBack(FallbackReason.NOT_REGISTERED, block(11, 0));
     assertThat(fixture.count("fallback.bytes.NOT_REGISTERED")).isEqualTo(100);
   }
@@ -177,7 +177,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.client.fetchBlocks("host", 99, "1-loopback", ids(block(10, 0)), fixture.listener, null);
 
-    assertDelivered(block(10, 0));
+    fixture.assertDelivered(block(10, 0));
     assertThat(fixture.locator.executorsAsked()).containsExactly("1");
   }
 
@@ -189,7 +189,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(block(10, 0));
 
-    assertDelivered(block(10, 0));
+    fixture.assertDelivered(block(10, 0));
     assertThat(fixture.locator.invalidated()).hasSize(1);
     assertThat(fixture.locator.executorsAsked()).hasSize(2);
     assertThat(fixture.transport.reads()).as("table, data, table, data").hasSize(4);
@@ -203,7 +203,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(block(10, 0));
 
-    assertDelivered(block(10, 0));
+    fixture.assertDelivered(block(10, 0));
     assertFellBack(FallbackReason.STALE_LOCATION, block(10, 0));
     assertThat(fixture.locator.invalidated()).hasSize(1);
   }
@@ -225,7 +225,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(block(10, 1));
 
-    assertDelivered(block(10, 1));
+    fixture.assertDelivered(block(10, 1));
     assertFellBack(FallbackReason.STALE_LOCATION, block(10, 1));
   }
 
@@ -237,7 +237,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(block(10, 0), block(11, 0));
 
-    assertDelivered(block(10, 0), block(11, 0));
+    fixture.assertDelivered(block(10, 0), block(11, 0));
     assertFellBack(FallbackReason.CIRCUIT_OPEN, block(10, 0), block(11, 0));
   }
 
@@ -248,7 +248,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(block(10, 0), block(10, 1));
 
-    assertDelivered(block(10, 0), block(10, 1));
+    fixture.assertDelivered(block(10, 0), block(10, 1));
     assertThat(fixture.transport.reads()).as("table, both, the first alone").hasSize(3);
     assertThat(fixture.transport.reads().getLast().bytes()).isEqualTo(100);
     assertThat(fixture.count("corruptions")).isEqualTo(1);
@@ -262,7 +262,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(block(10, 0), block(10, 1));
 
-    assertDelivered(block(10, 0), block(10, 1));
+    fixture.assertDelivered(block(10, 0), block(10, 1));
     assertFellBack(FallbackReason.CHECKSUM, block(10, 0));
     assertThat(fixture.count("corruptions")).isEqualTo(2);
   }
@@ -299,7 +299,7 @@ class RdmaBlockStoreClientTest {
     fixture.fetch(block(10, 0));
     fixture.fetch(block(10, 1));
 
-    assertDelivered(block(10, 0), block(10, 1));
+    fixture.assertDelivered(block(10, 0), block(10, 1));
     assertFellBack(FallbackReason.BUFFERS, block(10, 0));
   }
 
@@ -314,7 +314,7 @@ class RdmaBlockStoreClientTest {
     assertThat(fixture.listener.successes()).isEmpty();
     fixture.timer.advanceMs(1);
 
-    assertDelivered(block(10, 0));
+    fixture.assertDelivered(block(10, 0));
     assertFellBack(FallbackReason.DEADLINE, block(10, 0));
   }
 
@@ -333,7 +333,7 @@ class RdmaBlockStoreClientTest {
     assertThat(fixture.transport.buffersOut()).isEqualTo(1);
     reads.remove().run();
 
-    assertDelivered(block(10, 0));
+    fixture.assertDelivered(block(10, 0));
     assertThat(fixture.count("read.blocks")).isZero();
   }
 
@@ -370,7 +370,7 @@ class RdmaBlockStoreClientTest {
 
     fixture.fetch(block(10, 0), block(10, 1), block(10, 2));
 
-    assertDelivered(block(10, 0), block(10, 1), block(10, 2));
+    fixture.assertDelivered(block(10, 0), block(10, 1), block(10, 2));
   }
 
   @Test
@@ -394,15 +394,6 @@ class RdmaBlockStoreClientTest {
     fixture.client.close();
 
     assertThat(fixture.spark.isClosed()).isFalse();
-  }
-
-  private void assertDelivered(String... blockIds) {
-    assertThat(fixture.listener.failures()).isEmpty();
-    assertThat(fixture.listener.successes()).containsOnlyKeys(blockIds);
-    fixture
-        .listener
-        .successes()
-        .forEach((blockId, bytes) -> assertThat(bytes).isEqualTo(fixture.written(blockId)));
   }
 
   private void assertFellBack(FallbackReason reason, String... blockIds) {

@@ -1,5 +1,7 @@
 package dev.sluice.spark.read;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -107,5 +109,12 @@ final class ReadFixture {
 
   long fallbacks(FallbackReason reason) {
     return count("fallback.blocks." + reason);
+  }
+
+  /** Each of the blocks was answered with what was written, and no other. */
+  void assertDelivered(String... blockIds) {
+    assertThat(listener.failures()).isEmpty();
+    assertThat(listener.successes()).containsOnlyKeys(blockIds);
+    listener.successes().forEach((blockId, bytes) -> assertThat(bytes).isEqualTo(written(blockId)));
   }
 }

@@ -44,7 +44,7 @@ class SlicedReadTest {
   void blocksAreReadInSlicesThroughOneBuffer() {
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
-    assertDelivered(block(10, 0), block(10, 2));
+    fixture.assertDelivered(block(10, 0), block(10, 2));
     assertThat(fixture.transport.reads())
         .extracting(FakeTransport.Read::bytes)
         .containsExactly(80L, 5000L, 5000L, 2000L, 700L);
@@ -58,7 +58,7 @@ class SlicedReadTest {
   void blockLargerThanABufferIsReadInSlicesToMemory() {
     fixture.fetch(block(10, 0), block(10, 2));
 
-    assertDelivered(block(10, 0), block(10, 2));
+    fixture.assertDelivered(block(10, 0), block(10, 2));
     assertThat(fixture.transport.reads())
         .extracting(FakeTransport.Read::bytes)
         .containsExactlyInAnyOrder(80L, 700L, 5000L, 5000L, 2000L);
@@ -72,7 +72,7 @@ class SlicedReadTest {
 
     fixture.fetch(batch(10, 0, 4));
 
-    assertDelivered(batch(10, 0, 4));
+    fixture.assertDelivered(batch(10, 0, 4));
     assertThat(fixture.count("corruptions")).isEqualTo(1);
     assertThat(fixture.spark.fetches()).isEmpty();
   }
@@ -83,7 +83,7 @@ class SlicedReadTest {
 
     fixture.fetch(block(10, 0));
 
-    assertDelivered(block(10, 0));
+    fixture.assertDelivered(block(10, 0));
     assertFellBack(FallbackReason.TRANSPORT, block(10, 0));
   }
 
@@ -91,7 +91,7 @@ class SlicedReadTest {
   void batchIsVerifiedAcrossSlices() {
     fixture.fetch(downloads, batch(10, 0, 4));
 
-    assertDelivered(batch(10, 0, 4));
+    fixture.assertDelivered(batch(10, 0, 4));
     assertThat(fixture.count("corruptions")).isZero();
   }
 
@@ -101,7 +101,7 @@ class SlicedReadTest {
 
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
-    assertDelivered(block(10, 0), block(10, 2));
+    fixture.assertDelivered(block(10, 0), block(10, 2));
     assertThat(fixture.count("corruptions")).isEqualTo(1);
     assertThat(fixture.spark.fetches()).isEmpty();
   }
@@ -112,7 +112,7 @@ class SlicedReadTest {
 
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
-    assertDelivered(block(10, 0), block(10, 2));
+    fixture.assertDelivered(block(10, 0), block(10, 2));
     assertFellBack(FallbackReason.CHECKSUM, block(10, 0));
     assertThat(fixture.spark.fetches().getFirst().files()).isSameAs(downloads);
   }
@@ -123,7 +123,7 @@ class SlicedReadTest {
 
     fixture.fetch(downloads, block(10, 0), block(10, 2), block(10, 3));
 
-    assertDelivered(block(10, 0), block(10, 2), block(10, 3));
+    fixture.assertDelivered(block(10, 0), block(10, 2), block(10, 3));
     assertFellBack(FallbackReason.TRANSPORT, block(10, 2), block(10, 3));
   }
 
@@ -133,7 +133,7 @@ class SlicedReadTest {
 
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
-    assertDelivered(block(10, 0), block(10, 2));
+    fixture.assertDelivered(block(10, 0), block(10, 2));
     assertThat(fixture.locator.invalidated()).hasSize(1);
     assertThat(fixture.spark.fetches()).isEmpty();
   }
@@ -182,7 +182,7 @@ class SlicedReadTest {
 
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
-    assertDelivered(block(10, 0), block(10, 2));
+    fixture.assertDelivered(block(10, 0), block(10, 2));
   }
 
   @Test
@@ -191,7 +191,7 @@ class SlicedReadTest {
 
     fixture.fetch(downloads, block(10, 0));
 
-    assertDelivered(block(10, 0));
+    fixture.assertDelivered(block(10, 0));
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
@@ -201,17 +201,8 @@ class SlicedReadTest {
 
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
-    assertDelivered(block(10, 0), block(10, 2));
+    fixture.assertDelivered(block(10, 0), block(10, 2));
     assertFellBack(FallbackReason.DEADLINE, block(10, 0), block(10, 2));
-  }
-
-  private void assertDelivered(String... blockIds) {
-    assertThat(fixture.listener.failures()).isEmpty();
-    assertThat(fixture.listener.successes()).containsOnlyKeys(blockIds);
-    fixture
-        .listener
-        .successes()
-        .forEach((blockId, bytes) -> assertThat(bytes).isEqualTo(fixture.written(blockId)));
   }
 
   private void assertFellBack(FallbackReason reason, String... blockIds) {
