@@ -1,7 +1,6 @@
 package dev.sluice.blocks;
 
 import java.util.function.Supplier;
-import java.util.zip.Adler32;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
@@ -9,7 +8,7 @@ import java.util.zip.Checksum;
 /** Algorithms of Spark's partition checksums (spark.shuffle.checksum.algorithm). */
 public enum ChecksumAlgorithm {
   NONE(null),
-  ADLER32(Adler32::new),
+  ADLER32(PiecewiseAdler32::new),
   CRC32(CRC32::new),
   CRC32C(CRC32C::new);
 
