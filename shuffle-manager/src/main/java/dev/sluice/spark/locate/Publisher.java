@@ -25,8 +25,9 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
   private static final int MAX_BATCH = 1000;
   private static final int MAX_QUEUED = 100_000;
-  private static final Duration FIRST_LINGER = Duration.ofMillis(5);
-  private static final Duration LAST_LINGER = Duration.ofMillis(40);
+  private static final long FIRST_LINGER_MS = 5;
+  private static final long LONGEST_LINGER_MS = 40;
+  private static final long MAX_LINGER_MS = 500;
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
 
@@ -84,13 +85,18 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     return batch;
   }
 
-  /** 5 ms at the end of a map stage, up to 75 ms within: small tasks would cost a message each. */
+  /**
+   * 5 ms after the last map task of a stage, up to 40 ms where others were writing meanwhile, and
+   * half a second where they still are: small tasks would cost a message each.
+   */
   private void linger() throws InterruptedException {
-    Duration pause = FIRST_LINGER;
+    long pauseMs = FIRST_LINGER_MS;
+    long lingeredMs = 0;
     do {
-      Thread.sleep(pause);
-      pause = pause.multipliedBy(2);
-    } while (pause.compareTo(LAST_LINGER) <= 0 && moreExpected.getAsBoolean());
+      Thread.sleep(pauseMs);
+      lingeredMs += pauseMs;
+      pauseMs = Math.min(2 * pauseMs, LONGEST_LINGER_MS);
+    } while (lingeredMs < MAX_LINGER_MS && moreExpected.getAsBoolean());
   }
 
   /** Sends, again and again until the deadline where the driver does not answer. */

@@ -64,7 +64,7 @@ class PublisherTest {
     moreExpected =
         () -> {
           publisher.registered(3, location(written.incrementAndGet()));
-          return true;
+          return written.get() < 4;
         };
     answers.release(100);
     publisher.start(ENDPOINT);
@@ -78,6 +78,16 @@ class PublisherTest {
             new Published(3, location(2)),
             new Published(3, location(3)),
             new Published(3, location(4)));
+  }
+
+  @Test
+  void doesNotWaitForTasksThatWriteOn() throws InterruptedException {
+    moreExpected = () -> true;
+    answers.release(100);
+    publisher.start(ENDPOINT);
+    next();
+    publisher.registered(3, location(1));
+    assertThat(next().outputs()).containsExactly(new Published(3, location(1)));
   }
 
   @Test
