@@ -1,5 +1,7 @@
 package dev.sluice.rdma;
 
+import java.util.Set;
+
 /**
  * What may be done to a memory region or to a queue pair's memory: {@code enum ibv_access_flags}
  * (ibv_reg_mr(3)). Local read is always allowed.
@@ -25,5 +27,14 @@ public enum AccessFlag {
   /** The flag's bit in the C enum. */
   public int bit() {
     return bit;
+  }
+
+  /** All of them in one int, as C's functions take them. */
+  public static int bits(Set<AccessFlag> flags) {
+    int bits = 0;
+    for (AccessFlag flag : flags) {
+      bits |= flag.bit;
+    }
+    return bits;
   }
 }

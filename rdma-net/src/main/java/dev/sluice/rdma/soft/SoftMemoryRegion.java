@@ -43,7 +43,7 @@ final class SoftMemoryRegion implements MemoryRegion {
       LeakTracker leaks) {
     this.domain = domain;
     this.memory = memory;
-    this.access = access.stream().mapToInt(AccessFlag::bit).sum();
+    this.access = AccessFlag.bits(access);
     address = memory.address();
     length = memory.byteSize();
     whole = length <= Integer.MAX_VALUE ? memory.asByteBuffer() : null;

@@ -24,7 +24,7 @@ final class Transitions {
         .state(IbvQpState.INIT)
         .pkeyIndex(port.pKeyIndex())
         .port(port.port().number())
-        .accessFlags(VerbsProtectionDomain.bits(access));
+        .accessFlags(AccessFlag.bits(access));
   }
 
   /**

@@ -43,7 +43,8 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
       throw new VerbsException(operation, VerbsException.EINVAL, problem);
     }
     try {
-      return owner().adopt(new VerbsMemoryRegion(this, domain.regMr(memory, bits(access))));
+      return owner()
+          .adopt(new VerbsMemoryRegion(this, domain.regMr(memory, AccessFlag.bits(access))));
     } catch (VerbsException e) {
       if (e.errno() == VerbsException.ENOMEM) {
         throw new VerbsException(
@@ -71,15 +72,6 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
       return "memory of a confined arena cannot be registered";
     }
     return null;
-  }
-
-  /** The seam's flags have the values that verbs have. */
-  static int bits(Set<AccessFlag> access) {
-    int bits = 0;
-    for (AccessFlag flag : access) {
-      bits |= flag.bit();
-    }
-    return bits;
   }
 
   @Override
