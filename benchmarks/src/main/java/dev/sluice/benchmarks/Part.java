@@ -27,7 +27,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
   /** What has a goal, in less than half an hour: without TeraSort of 10 GB and TPC-DS. */
   static final List<Part> QUICK =
       List.of(
-          of("publish", 4, "publish --rounds 2"),
+          of("publish", 4, "publish --rounds 1"),
           of("read-soft", 2, "read --quick"),
           onVerbs("read-verbs", 2, "read --provider verbs --quick --rounds 3"),
           of("terasort-1g", 4, "terasort --size 1g --repeat 2"),
@@ -39,7 +39,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           of("checksum", 1, "checksum"),
           of("post-poll", 1, "post-poll"),
           of("registration", 2, "registration"),
-          of("publish", 13, "publish --rounds 7"),
+          of("publish", 18, "publish --rounds 5"),
           of("read-soft", 6, "read"),
           onVerbs("read-verbs", 20, "read --provider verbs"),
           of("terasort-1g", 8, "terasort --size 1g --repeat 5"),
@@ -47,7 +47,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           of("cpu", 30, "cpu"),
           of("scale", 10, "scale"),
           of("jmh", 10, "jmh"),
-          of("tpcds", 240, "tpcds"),
+          of("tpcds", 60, "tpcds"),
           of("terasort-10g", 50, "terasort --size 10g --repeat 3"));
 
   /** Whether the rows are there. */

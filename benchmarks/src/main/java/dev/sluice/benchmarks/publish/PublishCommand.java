@@ -30,10 +30,10 @@ import picocli.CommandLine.Option;
 public final class PublishCommand implements Callable<Integer> {
   private static final int PARTITIONS = 16;
 
-  /** In one driver process; the first ones, 3,200 tasks, warm up and do not count. */
-  private static final int REPETITIONS = 13;
+  /** In one driver process; the first ones, 10,000 tasks, warm up and do not count. */
+  private static final int REPETITIONS = 40;
 
-  private static final int WARM_UP = 8;
+  private static final int WARM_UP = 25;
 
   /** One file a map task, as with more partitions, and not one for each on the way to it. */
   private static final Map<String, String> CONF =
