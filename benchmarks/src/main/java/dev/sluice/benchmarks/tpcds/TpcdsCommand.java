@@ -69,6 +69,14 @@ public final class TpcdsCommand implements Callable<Integer> {
   private int repetitions;
 
   @Option(
+      names = "--oracle",
+      description = {
+        "Run them through the oracle, too: what is the least that a client can take",
+        "which fetches block by block"
+      })
+  private boolean oracle;
+
+  @Option(
       names = "--check",
       description = "Compare answers through Sluice with Spark's golden ones, and measure nothing")
   private boolean check;
@@ -129,8 +137,12 @@ public final class TpcdsCommand implements Callable<Integer> {
         KeptResults.in(
             json == null ? null : json.resolveSibling(json.getFileName() + ".processes"),
             new KeptResults.Settings(scaleName(), queries, repetitions));
+    List<Shuffle> shuffles =
+        oracle
+            ? List.of(Shuffle.SLUICE, Shuffle.STOCK, Shuffle.ORACLE)
+            : List.of(Shuffle.SLUICE, Shuffle.STOCK);
     for (int round = 0; round < rounds; round++) {
-      for (Shuffle shuffle : Shuffle.inTurn(round)) {
+      for (Shuffle shuffle : Shuffle.inTurn(round, shuffles)) {
         if (!results.has(round, shuffle)) {
           results.add(process.run(shuffle, round, repetitions));
           if (json != null) {

@@ -2,13 +2,13 @@ package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Comparison.Better;
+import dev.sluice.benchmarks.ComparisonTable;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.Statistics;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -34,28 +34,21 @@ final class TpcdsReport {
   }
 
   /**
-   * A row for each query that had no problem in any round, and their sum if that is all of them.
+   * A row for each query that had no problem in any round, and their sum if that is all of them;
+   * another sum beside the oracle where it has run.
    */
   List<Comparison> comparisons() {
     List<Comparison> rows = new ArrayList<>();
-    int rounds = (int) rounds().count();
-    if (rounds == 0) {
+    if (rounds(Shuffle.STOCK).findAny().isEmpty()) {
       return rows;
     }
-    double[] sluice = new double[rounds];
-    double[] stock = new double[rounds];
-    for (String query : queries) {
-      if (problemsOf(query).isEmpty()) {
-        Comparison row =
-            comparison(
-                query, seconds(query, Shuffle.SLUICE), seconds(query, Shuffle.STOCK), QUERY_GOAL);
-        Arrays.setAll(sluice, i -> sluice[i] + row.sluice()[i]);
-        Arrays.setAll(stock, i -> stock[i] + row.partnerValues()[i]);
-        rows.add(row);
+    List<String> valid = queries.stream().filter(query -> problemsOf(query).isEmpty()).toList();
+    valid.forEach(query -> rows.add(comparison(query, List.of(query), Shuffle.STOCK, QUERY_GOAL)));
+    if (valid.size() == Query.all().size()) {
+      rows.add(comparison("total", valid, Shuffle.STOCK, TOTAL_GOAL));
+      if (rounds(Shuffle.ORACLE).findAny().isPresent()) {
+        rows.add(comparison("total-oracle", valid, Shuffle.ORACLE, null));
       }
-    }
-    if (rows.size() == Query.all().size()) {
-      rows.add(comparison("total", sluice, stock, TOTAL_GOAL));
     }
     return rows;
   }
@@ -73,23 +66,7 @@ final class TpcdsReport {
   }
 
   String table() {
-    StringBuilder table = new StringBuilder();
-    List<Comparison> rows = comparisons();
-    if (!rows.isEmpty()) {
-      table.append("%-22s %10s %10s %8s %8s%n".formatted("", "sluice", "stock", "ratio", "goal"));
-    }
-    for (Comparison row : rows) {
-      table.append(
-          String.format(
-              Locale.ROOT,
-              "%-22s %8.2f s %8.2f s %8.3f %8.2f%s%n",
-              row.name(),
-              Statistics.median(row.sluice()),
-              Statistics.median(row.partnerValues()),
-              row.ratio(),
-              row.goal(),
-              row.reached() ? "" : " not reached"));
-    }
+    StringBuilder table = new StringBuilder(ComparisonTable.plain(comparisons()));
     problems().forEach(problem -> table.append("INVALID ").append(problem).append('\n'));
     return table.append(transfer()).toString();
   }
@@ -144,26 +121,36 @@ final class TpcdsReport {
     return problems;
   }
 
-  private Comparison comparison(String name, double[] sluice, double[] stock, double goal) {
-    return new Comparison(prefix + name, "s", Better.LESS, sluice, "stock", stock, goal);
+  /** The queries together, in the rounds that both shuffles have completed. */
+  private Comparison comparison(String name, List<String> together, Shuffle partner, Double goal) {
+    return new Comparison(
+        prefix + name,
+        "s",
+        Better.LESS,
+        rounds(partner).mapToDouble(process -> seconds(process, together)).toArray(),
+        partner.label(),
+        rounds(partner)
+            .mapToDouble(process -> seconds(sameRound(process, partner), together))
+            .toArray(),
+        goal);
   }
 
-  /** Of the rounds that both shuffles have completed. */
-  private double[] seconds(String query, Shuffle shuffle) {
-    return rounds()
-        .map(sluice -> shuffle == Shuffle.SLUICE ? sluice : partner(sluice))
-        .mapToDouble(process -> afterWarmUp(result(process, query).seconds()))
-        .toArray();
+  private static double seconds(ProcessResult process, List<String> together) {
+    return together.stream()
+        .mapToDouble(query -> afterWarmUp(result(process, query).seconds()))
+        .sum();
   }
 
-  private Stream<ProcessResult> rounds() {
+  /** Sluice's processes that have a partner. */
+  private Stream<ProcessResult> rounds(Shuffle partner) {
     return processes.stream()
-        .filter(process -> process.shuffle() == Shuffle.SLUICE && partner(process) != null);
+        .filter(
+            process -> process.shuffle() == Shuffle.SLUICE && sameRound(process, partner) != null);
   }
 
-  private ProcessResult partner(ProcessResult sluice) {
+  private ProcessResult sameRound(ProcessResult sluice, Shuffle partner) {
     return processes.stream()
-        .filter(p -> p.shuffle() == Shuffle.STOCK && p.round() == sluice.round())
+        .filter(process -> process.shuffle() == partner && process.round() == sluice.round())
         .findFirst()
         .orElse(null);
   }
