@@ -166,6 +166,7 @@ public final class SluiceShuffleManager extends SortShuffleManager
     SluiceRuntime started = runtime(context);
     return new RegisteringShuffleWriter<>(
         super.getWriter(handle, mapId, context, metrics),
+        handle.shuffleId(),
         started.writers(),
         () -> started.committed(handle.shuffleId(), mapId));
   }

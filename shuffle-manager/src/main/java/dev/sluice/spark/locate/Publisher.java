@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,15 +32,15 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
 
   private final DriverChannel driver;
-  private final BooleanSupplier moreExpected;
+  private final IntPredicate moreExpected;
   private final BlockingQueue<Published> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
   private Thread sender;
 
   /**
-   * @param moreExpected whether map tasks are writing on this executor: until none is, no reduce
-   *     task waits for what they have published so far
+   * @param moreExpected whether map tasks of a shuffle are writing on this executor: until none is,
+   *     no reduce task waits for what they have published so far
    */
-  public Publisher(DriverChannel driver, BooleanSupplier moreExpected) {
+  public Publisher(DriverChannel driver, IntPredicate moreExpected) {
     this.driver = driver;
     this.moreExpected = moreExpected;
   }
@@ -77,26 +77,27 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     }
   }
 
+  /**
+   * What came within 5 ms; within up to half a second where map tasks of the same shuffles are
+   * writing, since small tasks would cost a message each; and at most 40 ms after the last of them.
+   */
   private List<Published> nextBatch() throws InterruptedException {
     List<Published> batch = new ArrayList<>();
     batch.add(queue.take());
-    linger();
-    queue.drainTo(batch, MAX_BATCH - 1);
-    return batch;
-  }
-
-  /**
-   * 5 ms after the last map task of a stage, up to 40 ms where others were writing meanwhile, and
-   * half a second where they still are: small tasks would cost a message each.
-   */
-  private void linger() throws InterruptedException {
     long pauseMs = FIRST_LINGER_MS;
     long lingeredMs = 0;
     do {
       Thread.sleep(pauseMs);
+      queue.drainTo(batch, MAX_BATCH - batch.size());
       lingeredMs += pauseMs;
       pauseMs = Math.min(2 * pauseMs, LONGEST_LINGER_MS);
-    } while (lingeredMs < MAX_LINGER_MS && moreExpected.getAsBoolean());
+    } while (lingeredMs < MAX_LINGER_MS && isMoreExpected(batch));
+    return batch;
+  }
+
+  private boolean isMoreExpected(List<Published> batch) {
+    return batch.size() < MAX_BATCH
+        && batch.stream().allMatch(output -> moreExpected.test(output.shuffleId()));
   }
 
   /** Sends, again and again until the deadline where the driver does not answer. */

@@ -1,21 +1,22 @@
 package dev.sluice.spark.write;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** How many map tasks of this executor are writing. Any thread. */
+/** How many map tasks of this executor are writing, by shuffle. Any thread. */
 public final class OpenWriters {
-  private final AtomicInteger count = new AtomicInteger();
+  private final Map<Integer, Integer> counts = new ConcurrentHashMap<>();
 
-  void opened() {
-    count.incrementAndGet();
+  void opened(int shuffleId) {
+    counts.merge(shuffleId, 1, Integer::sum);
   }
 
-  void closed() {
-    count.decrementAndGet();
+  void closed(int shuffleId) {
+    counts.computeIfPresent(shuffleId, (_, count) -> count == 1 ? null : count - 1);
   }
 
-  /** Whether another map output is to be expected soon. */
-  public boolean any() {
-    return count.get() > 0;
+  /** Whether another map output of the shuffle is to be expected soon. */
+  public boolean any(int shuffleId) {
+    return counts.containsKey(shuffleId);
   }
 }

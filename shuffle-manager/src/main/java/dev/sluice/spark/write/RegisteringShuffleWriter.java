@@ -18,6 +18,7 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteringShuffleWriter.class);
 
   private final ShuffleWriter<K, V> writer;
+  private final int shuffleId;
   private final OpenWriters open;
   private final Runnable committed;
   private boolean stopped;
@@ -27,11 +28,12 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
    * @param committed called when the map output's files are there
    */
   public RegisteringShuffleWriter(
-      ShuffleWriter<K, V> writer, OpenWriters open, Runnable committed) {
+      ShuffleWriter<K, V> writer, int shuffleId, OpenWriters open, Runnable committed) {
     this.writer = writer;
+    this.shuffleId = shuffleId;
     this.open = open;
     this.committed = committed;
-    open.opened();
+    open.opened(shuffleId);
   }
 
   @Override
@@ -43,7 +45,7 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   public Option<MapStatus> stop(boolean success) {
     if (!stopped) {
       stopped = true;
-      open.closed();
+      open.closed(shuffleId);
     }
     Option<MapStatus> status = writer.stop(success);
     if (success && status.isDefined()) {

@@ -14,7 +14,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,9 +24,9 @@ class PublisherTest {
   private final BlockingQueue<Publish> sent = new LinkedBlockingQueue<>();
   private final Semaphore answers = new Semaphore(0);
   private final AtomicInteger failures = new AtomicInteger();
-  private volatile BooleanSupplier moreExpected = () -> false;
+  private volatile IntPredicate moreExpected = _ -> false;
   private final Publisher publisher =
-      new Publisher(this::driver, () -> moreExpected.getAsBoolean());
+      new Publisher(this::driver, shuffleId -> moreExpected.test(shuffleId));
 
   @AfterEach
   void close() {
@@ -60,11 +60,14 @@ class PublisherTest {
 
   @Test
   void waitsForTheOutputsOfTasksThatAreWriting() throws InterruptedException {
-    AtomicInteger written = new AtomicInteger(1);
+    BlockingQueue<Integer> later = new LinkedBlockingQueue<>(List.of(2, 3, 4));
     moreExpected =
-        () -> {
-          publisher.registered(3, location(written.incrementAndGet()));
-          return written.get() < 4;
+        _ -> {
+          Integer written = later.poll();
+          if (written != null) {
+            publisher.registered(3, location(written));
+          }
+          return written != null;
         };
     answers.release(100);
     publisher.start(ENDPOINT);
@@ -81,8 +84,26 @@ class PublisherTest {
   }
 
   @Test
-  void doesNotWaitForTasksThatWriteOn() throws InterruptedException {
-    moreExpected = () -> true;
+  void doesNotWaitForTasksOfAnotherShuffle() throws InterruptedException {
+    AtomicInteger questions = new AtomicInteger();
+    moreExpected =
+        shuffleId -> {
+          questions.incrementAndGet();
+          return shuffleId == 4;
+        };
+    answers.release(100);
+    publisher.start(ENDPOINT);
+    next();
+
+    publisher.registered(3, location(1));
+
+    assertThat(next().outputs()).containsExactly(new Published(3, location(1)));
+    assertThat(questions).hasValue(1);
+  }
+
+  @Test
+  void doesNotWaitForEverForTasksThatWriteOn() throws InterruptedException {
+    moreExpected = _ -> true;
     answers.release(100);
     publisher.start(ENDPOINT);
     next();

@@ -24,7 +24,7 @@ class RegisteringShuffleWriterTest {
   void registersWhatWasCommittedAndReturnsTheVeryMapStatus() {
     ShuffleWriter<Object, Object> writer =
         new RegisteringShuffleWriter<>(
-            new Scripted(Option.apply(status)), open, () -> log("register"));
+            new Scripted(Option.apply(status)), 3, open, () -> log("register"));
     assertThat(writer.stop(true).get()).isSameAs(status);
     assertThat(calls).containsExactly("stop true", "register");
   }
@@ -32,7 +32,8 @@ class RegisteringShuffleWriterTest {
   @Test
   void registersNothingOfAFailedTask() {
     ShuffleWriter<Object, Object> writer =
-        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), open, () -> log("register"));
+        new RegisteringShuffleWriter<>(
+            new Scripted(Option.empty()), 3, open, () -> log("register"));
     assertThat(writer.stop(false).isEmpty()).isTrue();
     assertThat(writer.stop(true).isEmpty()).isTrue();
     assertThat(calls).containsExactly("stop false", "stop true");
@@ -43,6 +44,7 @@ class RegisteringShuffleWriterTest {
     ShuffleWriter<Object, Object> writer =
         new RegisteringShuffleWriter<>(
             new Scripted(Option.apply(status)),
+            3,
             open,
             () -> {
               throw new IllegalStateException("closed");
@@ -52,18 +54,24 @@ class RegisteringShuffleWriterTest {
 
   @Test
   void countsAsOpenUntilItIsStopped() {
-    ShuffleWriter<Object, Object> writer =
-        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), open, () -> {});
-    assertThat(open.any()).isTrue();
-    writer.stop(true);
-    writer.stop(false);
-    assertThat(open.any()).isFalse();
+    ShuffleWriter<Object, Object> first =
+        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), 3, open, () -> {});
+    ShuffleWriter<Object, Object> second =
+        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), 3, open, () -> {});
+    assertThat(open.any(3)).isTrue();
+    assertThat(open.any(4)).isFalse();
+    first.stop(true);
+    first.stop(false);
+    assertThat(open.any(3)).isTrue();
+    second.stop(false);
+    assertThat(open.any(3)).isFalse();
   }
 
   @Test
   void partitionLengthsAreSparks() {
     ShuffleWriter<Object, Object> writer =
-        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), open, () -> log("register"));
+        new RegisteringShuffleWriter<>(
+            new Scripted(Option.empty()), 3, open, () -> log("register"));
     assertThat(writer.getPartitionLengths()).containsExactly(1, 2);
   }
 
