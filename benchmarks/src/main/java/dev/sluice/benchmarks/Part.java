@@ -32,7 +32,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           onVerbs("read-verbs", 2, "read --provider verbs --quick --rounds 3"),
           of("terasort-1g", 4, "terasort --size 1g --repeat 2"),
           of("storm", 14, "storm --rounds 1 --repetitions 1"),
-          of("cpu", 3, "cpu --together --rounds 1 --repetitions 1"));
+          of("cpu", 3, "cpu --together --rounds 1 --repetitions 3"));
 
   static final List<Part> FULL =
       List.of(
