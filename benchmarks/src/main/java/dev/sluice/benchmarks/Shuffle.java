@@ -13,11 +13,17 @@ public enum Shuffle {
    */
   ORACLE;
 
+  /** What is compared. */
+  public static final List<Shuffle> PAIR = List.of(SLUICE, STOCK);
+
+  /** The same, and the limit. */
+  public static final List<Shuffle> PAIR_AND_ORACLE = List.of(SLUICE, STOCK, ORACLE);
+
   /**
    * Sluice and stock, in an order that alternates, so that neither always comes after the other.
    */
   public static List<Shuffle> inTurn(int round) {
-    return inTurn(round, List.of(SLUICE, STOCK));
+    return inTurn(round, PAIR);
   }
 
   /** Those, forwards and backwards in turn. */

@@ -32,8 +32,6 @@ import picocli.CommandLine.Option;
       "of all together, and of the reading and the serving one apart."
     })
 public final class CpuCommand implements Callable<Integer> {
-  private static final List<Shuffle> SHUFFLES = List.of(Shuffle.SLUICE, Shuffle.STOCK);
-
   /**
    * A shuffle, and what its CPU time is for.
    *
@@ -75,7 +73,7 @@ public final class CpuCommand implements Callable<Integer> {
     List<Comparison> comparisons = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     for (Load load : Load.ALL) {
-      StormRounds all = runner.run(installation, directory, load.storm(), SHUFFLES);
+      StormRounds all = runner.run(installation, directory, load.storm(), Shuffle.PAIR);
       problems.addAll(all.problems());
       if (all.problems().isEmpty()) {
         comparisons.add(load.compare(all, Side.BOTH, "", load.goal()));
@@ -84,7 +82,7 @@ public final class CpuCommand implements Callable<Integer> {
         continue;
       }
       StormRounds apart =
-          runner.run(installation, directory, load.storm().withSidesApart(), SHUFFLES);
+          runner.run(installation, directory, load.storm().withSidesApart(), Shuffle.PAIR);
       problems.addAll(apart.problems());
       if (apart.problems().isEmpty()) {
         comparisons.add(load.compare(apart, Side.READING, "-reading", null));

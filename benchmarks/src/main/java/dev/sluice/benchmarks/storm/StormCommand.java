@@ -27,9 +27,6 @@ import picocli.CommandLine.Option;
       "the same --json FILE it goes on: storms whose rows are there are skipped."
     })
 public final class StormCommand implements Callable<Integer> {
-  private static final List<Shuffle> SHUFFLES =
-      List.of(Shuffle.SLUICE, Shuffle.STOCK, Shuffle.ORACLE);
-
   @Option(
       names = "--workload",
       converter = WorkloadConverter.class,
@@ -82,7 +79,7 @@ public final class StormCommand implements Callable<Integer> {
       if (StormFigures.isIn(rows, storm)) {
         continue;
       }
-      StormRounds rounds = runner.run(installation, directory, storm, SHUFFLES);
+      StormRounds rounds = runner.run(installation, directory, storm, Shuffle.PAIR_AND_ORACLE);
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
         rows.addAll(StormFigures.comparisons(rounds));

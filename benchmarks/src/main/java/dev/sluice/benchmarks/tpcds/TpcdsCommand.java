@@ -137,10 +137,7 @@ public final class TpcdsCommand implements Callable<Integer> {
         KeptResults.in(
             json == null ? null : json.resolveSibling(json.getFileName() + ".processes"),
             new KeptResults.Settings(scaleName(), queries, repetitions));
-    List<Shuffle> shuffles =
-        oracle
-            ? List.of(Shuffle.SLUICE, Shuffle.STOCK, Shuffle.ORACLE)
-            : List.of(Shuffle.SLUICE, Shuffle.STOCK);
+    List<Shuffle> shuffles = oracle ? Shuffle.PAIR_AND_ORACLE : Shuffle.PAIR;
     for (int round = 0; round < rounds; round++) {
       for (Shuffle shuffle : Shuffle.inTurn(round, shuffles)) {
         if (!results.has(round, shuffle)) {
