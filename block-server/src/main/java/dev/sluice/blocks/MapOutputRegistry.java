@@ -118,6 +118,24 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
+   * Opens partitions [start, end) of this process's own map output where they are registered, which
+   * takes no file and no system call but one at the end.
+   *
+   * @return null when they are not registered or empty; else the caller closes it, which keeps the
+   *     shuffle's memory mapped until then
+   */
+  public RegisteredInputStream open(
+      int shuffleId, long mapId, int startPartition, int endPartition) {
+    RegisteredShuffle shuffle = epochs.get(shuffleId);
+    RegisteredMapOutput output = shuffle == null ? null : shuffle.get(mapId);
+    if (output == null) {
+      return null;
+    }
+    shuffle.touch(clockMs.getAsLong());
+    return output.open(startPartition, endPartition);
+  }
+
+  /**
    * What reads this process's own map outputs of the shuffle from registered memory; null when none
    * is registered.
    */

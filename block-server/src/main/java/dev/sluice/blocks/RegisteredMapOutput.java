@@ -1,7 +1,9 @@
 package dev.sluice.blocks;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.zip.Checksum;
 
@@ -28,12 +30,28 @@ record RegisteredMapOutput(
       return null;
     }
     try {
-      long start = MapOutputIndex.offset(table, startPartition);
-      long end = MapOutputIndex.offset(table, endPartition);
-      return new MapOutputRegistry.Segment(file, start, end - start);
+      long start = offset(startPartition);
+      return new MapOutputRegistry.Segment(file, start, offset(endPartition) - start);
     } finally {
       memory.release();
     }
+  }
+
+  /**
+   * Opens partitions in their registered memory; null when they do not exist, are empty or are
+   * unmapped. Any thread; whoever gets the stream closes it.
+   */
+  RegisteredInputStream open(int startPartition, int endPartition) {
+    if (data == null || !hasPartitions(startPartition, endPartition) || !memory.retain()) {
+      return null;
+    }
+    long start = offset(startPartition);
+    long end = offset(endPartition);
+    if (start == end) {
+      memory.release();
+      return null;
+    }
+    return new RegisteredInputStream(this, start, end);
   }
 
   /**
@@ -48,18 +66,43 @@ record RegisteredMapOutput(
       return MapOutputReader.UNREADABLE;
     }
     try {
-      long start = MapOutputIndex.offset(table, startPartition);
-      long length = MapOutputIndex.offset(table, endPartition) - start;
+      long start = offset(startPartition);
+      long length = offset(endPartition) - start;
       if (length > target.length - offset) {
         return length > target.length ? MapOutputReader.UNREADABLE : MapOutputReader.NO_ROOM;
       }
-      MemorySegment.copy(data.bytes(), ValueLayout.JAVA_BYTE, start, target, offset, (int) length);
-      awaitFault();
+      copy(start, target, offset, (int) length);
       return matches(startPartition, endPartition, target, offset, checksum)
           ? (int) length
           : MapOutputReader.UNREADABLE;
     } finally {
       memory.release();
+    }
+  }
+
+  /**
+   * Copies bytes of the data file. The caller has a reference to the memory.
+   *
+   * @throws InternalError when the file under a mapping has become shorter, or its disk fails
+   */
+  void copy(long position, byte[] target, int offset, int length) {
+    MemorySegment.copy(data.bytes(), ValueLayout.JAVA_BYTE, position, target, offset, length);
+    awaitFault();
+  }
+
+  /** Where a partition starts in the data file. The caller has a reference to the memory. */
+  private long offset(int partition) {
+    return MapOutputIndex.offset(table, partition);
+  }
+
+  /**
+   * Nobody truncates a file that has no name any more.
+   *
+   * @throws IOException when the data file is shorter than so many bytes
+   */
+  void checkLength(long bytes) throws IOException {
+    if (Files.exists(file) && Files.size(file) < bytes) {
+      throw new IOException(this + " has been truncated");
     }
   }
 
@@ -74,9 +117,9 @@ record RegisteredMapOutput(
   private boolean matches(
       int startPartition, int endPartition, byte[] bytes, int offset, Checksum checksum) {
     int position = offset;
-    long start = MapOutputIndex.offset(table, startPartition);
+    long start = offset(startPartition);
     for (int partition = startPartition; partition < endPartition; partition++) {
-      long end = MapOutputIndex.offset(table, partition + 1);
+      long end = offset(partition + 1);
       int length = (int) (end - start);
       if (length > 0) {
         checksum.reset();
@@ -101,5 +144,10 @@ record RegisteredMapOutput(
     if (data != null) {
       data.region().close();
     }
+  }
+
+  @Override
+  public String toString() {
+    return "map output " + location.mapId() + " in " + file;
   }
 }

@@ -1,16 +1,18 @@
 package dev.sluice.blocks;
 
+import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToIntBiFunction;
 
 /**
  * Reads a map output whose file becomes shorter meanwhile, long enough for all of it to be
- * compiled. Ends with status 0 when each copy was right or refused; what the operating system does
- * to a JVM that handles such an access badly, it does to this one.
+ * compiled. Ends with status 0 when each copy and each stream was right or refused; what the
+ * operating system does to a JVM that handles such an access badly, it does to this one.
  */
 final class TruncatedMapping {
   private static final int SHUFFLE = 3;
@@ -36,8 +38,7 @@ final class TruncatedMapping {
             new RecordingListener(),
             () -> 0)) {
       registry.resolve(SHUFFLE, new long[] {1}).get(10, TimeUnit.SECONDS);
-      MapOutputReader reader = registry.reader(SHUFFLE);
-      check(readable(reader, lengths, data), PARTITIONS);
+      check(readable(registry, lengths, data), PARTITIONS);
       int size = data.length;
       for (int tenth = 7; tenth >= 0; tenth -= 7) {
         size = data.length / 10 * tenth;
@@ -45,7 +46,7 @@ final class TruncatedMapping {
             FileChannel.open(outputs.data(SHUFFLE, 1), StandardOpenOption.WRITE)) {
           file.truncate(size);
         }
-        check(readable(reader, lengths, data), whole(lengths, size));
+        check(readable(registry, lengths, data), whole(lengths, size));
       }
     }
   }
@@ -60,8 +61,24 @@ final class TruncatedMapping {
     return partition;
   }
 
-  /** How many partitions can be read, of which each is what was written. */
-  private static int readable(MapOutputReader reader, int[] lengths, byte[] data) {
+  /** How many partitions can be copied, and streamed, of which each is what was written. */
+  private static int readable(MapOutputRegistry registry, int[] lengths, byte[] data) {
+    MapOutputReader reader = registry.reader(SHUFFLE);
+    int copied = readable(lengths, data, (p, target) -> reader.copy(1, p, p + 1, target, 0));
+    check(readable(lengths, data, (p, target) -> stream(registry, p, target)), copied);
+    return copied;
+  }
+
+  private static int stream(MapOutputRegistry registry, int partition, byte[] target) {
+    try (RegisteredInputStream stream = registry.open(SHUFFLE, 1, partition, partition + 1)) {
+      return stream.readNBytes(target, 0, target.length);
+    } catch (IOException e) {
+      return MapOutputReader.UNREADABLE;
+    }
+  }
+
+  private static int readable(
+      int[] lengths, byte[] data, ToIntBiFunction<Integer, byte[]> readsPartition) {
     byte[] target = new byte[5000];
     int readable = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -69,10 +86,10 @@ final class TruncatedMapping {
       int start = 0;
       for (int partition = 0; partition < lengths.length; partition++) {
         int end = start + lengths[partition];
-        int copied = reader.copy(1, partition, partition + 1, target, 0);
-        if (copied != MapOutputReader.UNREADABLE) {
+        int bytes = readsPartition.applyAsInt(partition, target);
+        if (bytes != MapOutputReader.UNREADABLE) {
           readable++;
-          if (!Arrays.equals(target, 0, copied, data, start, end)) {
+          if (!Arrays.equals(target, 0, bytes, data, start, end)) {
             throw new AssertionError("partition " + partition + " is not what was written");
           }
         }

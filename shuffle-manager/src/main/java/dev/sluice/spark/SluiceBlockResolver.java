@@ -2,6 +2,7 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.read.RegisteredManagedBuffer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentMap;
@@ -58,25 +59,36 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
       throw new IllegalStateException(
           "spark.shuffle.rdma.testing.refuseNetty: " + blockId + " is not served");
     }
-    MapOutputRegistry.Segment segment = dirs.isEmpty() ? segment(blockId) : null;
-    return segment == null
-        ? super.getBlockData(blockId, dirs)
-        : new FileSegmentManagedBuffer(
-            transportConf, segment.file().toFile(), segment.offset(), segment.length());
+    ManagedBuffer registered = dirs.isEmpty() ? registered(blockId) : null;
+    return registered == null ? super.getBlockData(blockId, dirs) : registered;
   }
 
-  private MapOutputRegistry.Segment segment(BlockId blockId) {
+  private ManagedBuffer registered(BlockId blockId) {
     MapOutputRegistry outputs = registry.get();
     if (outputs == null) {
       return null;
     }
     return switch (blockId) {
       case ShuffleBlockId id ->
-          outputs.segment(id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1);
+          registered(outputs, id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1);
       case ShuffleBlockBatchId id ->
-          outputs.segment(id.shuffleId(), id.mapId(), id.startReduceId(), id.endReduceId());
+          registered(outputs, id.shuffleId(), id.mapId(), id.startReduceId(), id.endReduceId());
       default -> null;
     };
+  }
+
+  private ManagedBuffer registered(
+      MapOutputRegistry outputs, int shuffleId, long mapId, int startPartition, int endPartition) {
+    MapOutputRegistry.Segment segment =
+        outputs.segment(shuffleId, mapId, startPartition, endPartition);
+    if (segment == null) {
+      return null;
+    }
+    ManagedBuffer file =
+        new FileSegmentManagedBuffer(
+            transportConf, segment.file().toFile(), segment.offset(), segment.length());
+    return new RegisteredManagedBuffer(
+        file, () -> outputs.open(shuffleId, mapId, startPartition, endPartition));
   }
 
   @Override

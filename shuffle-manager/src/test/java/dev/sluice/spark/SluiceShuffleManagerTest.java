@@ -18,7 +18,6 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.client.StreamCallbackWithID;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
@@ -82,7 +81,7 @@ class SluiceShuffleManagerTest {
   }
 
   @Test
-  void localBlocksAreFoundWithoutTheirIndexFile() {
+  void localBlocksAreFoundWithoutTheirIndexFile() throws IOException {
     start();
     counts(shuffle());
     awaitRegistrations();
@@ -91,10 +90,25 @@ class SluiceShuffleManagerTest {
     File index = resolver().getIndexFile(0, FIRST_MAP, Option.empty());
     assertThat(index.delete()).isTrue();
 
-    assertThat(segment(resolver().getBlockData(block(1), Option.empty())))
-        .isEqualTo(segment(expected));
+    assertThat(resolver().getBlockData(block(1), Option.empty()).nioByteBuffer())
+        .isEqualTo(expected.nioByteBuffer());
     assertThat(resolver().getBlockData(all(), Option.empty()).size())
         .isEqualTo(resolver().getDataFile(0, FIRST_MAP).length());
+  }
+
+  @Test
+  void tasksReadOwnBlocksFromRegisteredMemory() {
+    start();
+    JavaPairRDD<Integer, Iterable<Integer>> shuffled = shuffle();
+    counts(shuffled);
+    awaitRegistrations();
+    for (long map = FIRST_MAP; map < FIRST_MAP + MAPS; map++) {
+      assertThat(resolver().getDataFile(0, map).delete()).isTrue();
+    }
+
+    assertThat(counts(shuffled)).containsOnly(100L).hasSize(10);
+
+    assertThat(resolver().getDataFile(0, FIRST_MAP)).as("written again").doesNotExist();
   }
 
   @Test
@@ -220,11 +234,6 @@ class SluiceShuffleManagerTest {
 
   private static ShuffleBlockBatchId all() {
     return new ShuffleBlockBatchId(0, FIRST_MAP, 0, PARTITIONS);
-  }
-
-  private static String segment(ManagedBuffer buffer) {
-    FileSegmentManagedBuffer segment = (FileSegmentManagedBuffer) buffer;
-    return segment.getFile() + " " + segment.getOffset() + " " + segment.getLength();
   }
 
   private static void await(Predicate<Map<String, Long>> condition) {

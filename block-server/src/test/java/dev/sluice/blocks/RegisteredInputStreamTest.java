@@ -1,0 +1,190 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a task streams of its own map outputs is what their files have, or an error. */
+class RegisteredInputStreamTest {
+  private static final int SHUFFLE = 3;
+  private static final long MAP = 7;
+  private static final long IDLE_MS = 1_000;
+
+  @TempDir Path directory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private TestMapOutputs outputs;
+  private MapOutputRegistry registry;
+  private byte[] data;
+
+  @BeforeEach
+  void register() throws Exception {
+    outputs = new TestMapOutputs(directory);
+    registry = registry(1 << 20, () -> 0);
+    data = outputs.write(SHUFFLE, MAP, 100, 0, 4091, 9);
+    resolve();
+  }
+
+  private MapOutputRegistry registry(long maxBytes, LongSupplier clockMs) {
+    return new MapOutputRegistry(
+        domain,
+        outputs.directories(),
+        outputs::find,
+        new RegistryLimits(maxBytes, 100, IDLE_MS, false),
+        new RecordingListener(),
+        clockMs);
+  }
+
+  private void resolve() throws Exception {
+    assertThat(resolved(SHUFFLE)).isNotNull();
+  }
+
+  private MapOutputLocation resolved(int shuffleId) throws Exception {
+    return registry.resolve(shuffleId, new long[] {MAP}).get(10, TimeUnit.SECONDS).getFirst();
+  }
+
+  @AfterEach
+  void nothingIsLeft() throws Exception {
+    registry.close();
+    assertThat(domain.openRegions()).isZero();
+    assertThat(outputs.mappings()).isZero();
+  }
+
+  private RegisteredInputStream open(int startPartition, int endPartition) {
+    return registry.open(SHUFFLE, MAP, startPartition, endPartition);
+  }
+
+  private byte[] written(int from, int to) {
+    return Arrays.copyOfRange(data, from, to);
+  }
+
+  @Test
+  void partitionsAreOneStream() throws IOException {
+    try (InputStream stream = open(0, 4)) {
+      assertThat(stream.available()).isEqualTo(4200);
+      byte[] target = new byte[5000];
+      assertThat(stream.read(target, 3, 4300)).isEqualTo(4200);
+      assertThat(Arrays.copyOfRange(target, 3, 4203)).isEqualTo(data);
+      assertThat(stream.available()).isZero();
+      assertThat(stream.read()).isEqualTo(-1);
+      assertThat(stream.read(target)).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void pieceAfterPieceIsTheSame() throws IOException {
+    try (InputStream stream = open(0, 3)) {
+      assertThat(stream.read()).isEqualTo(Byte.toUnsignedInt(data[0]));
+      assertThat(stream.read(new byte[10], 5, 0)).isZero();
+      assertThat(stream.readNBytes(149)).isEqualTo(written(1, 150));
+      assertThat(stream.skip(1000)).isEqualTo(1000);
+      assertThat(stream.readAllBytes()).isEqualTo(written(1150, 4191));
+    }
+  }
+
+  @Test
+  void whatCannotBeStreamedIsLeftToTheFile() {
+    assertThat(open(1, 2)).as("empty").isNull();
+    assertThat(open(4, 5)).as("no such partition").isNull();
+    assertThat(open(-1, 1)).as("no such partition").isNull();
+    assertThat(registry.open(SHUFFLE, MAP + 1, 0, 1)).isNull();
+    assertThat(registry.open(SHUFFLE + 1, MAP, 0, 1)).isNull();
+    registry.invalidate(SHUFFLE, MAP);
+    assertThat(open(0, 1)).as("not registered").isNull();
+  }
+
+  @Test
+  void withoutChecksumsItIsTheSame() throws Exception {
+    registry.invalidate(SHUFFLE, MAP);
+    Files.delete(outputs.checksums(SHUFFLE, MAP));
+    resolve();
+    try (InputStream stream = open(0, 4)) {
+      assertThat(stream.readAllBytes()).isEqualTo(data);
+    }
+  }
+
+  /** As from the file: Spark's diagnosis reads the rest of a block that it could not decode. */
+  @Test
+  void falsifiedBytesAreReturned() throws Exception {
+    try (FileChannel file =
+        FileChannel.open(outputs.data(SHUFFLE, MAP), StandardOpenOption.WRITE)) {
+      file.write(ByteBuffer.wrap(new byte[] {(byte) ~data[150]}), 150);
+    }
+    data[150] = (byte) ~data[150];
+    try (InputStream stream = open(0, 4)) {
+      assertThat(stream.readAllBytes()).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void theLastByteOfATruncatedFileIsNotReturned() throws Exception {
+    try (InputStream stream = open(0, 4);
+        InputStream whole = open(0, 1)) {
+      try (FileChannel file =
+          FileChannel.open(outputs.data(SHUFFLE, MAP), StandardOpenOption.WRITE)) {
+        file.truncate(4199);
+      }
+      assertThat(whole.readAllBytes()).isEqualTo(written(0, 100));
+      assertThat(stream.readNBytes(4199)).isEqualTo(written(0, 4199));
+      assertThatThrownBy(stream::read)
+          .isInstanceOf(IOException.class)
+          .hasMessageContainingAll("map output 7", "truncated");
+    }
+  }
+
+  @Test
+  void anOpenStreamOutlivesItsMapOutput() throws Exception {
+    try (InputStream stream = open(0, 4)) {
+      assertThat(stream.readNBytes(50)).isEqualTo(written(0, 50));
+
+      registry.unregister(SHUFFLE);
+      outputs.delete(SHUFFLE, MAP);
+
+      assertThat(domain.openRegions()).isZero();
+      assertThat(outputs.mappings()).isPositive();
+      assertThat(stream.readAllBytes()).isEqualTo(written(50, 4200));
+      assertThat(outputs.mappings()).as("at the end of the stream").isZero();
+    }
+  }
+
+  @Test
+  void closingAStreamEarlyUnmapsToo() throws Exception {
+    InputStream stream = open(0, 4);
+    registry.unregister(SHUFFLE);
+    stream.close();
+    stream.close();
+
+    assertThat(outputs.mappings()).isZero();
+    assertThatThrownBy(stream::read).isInstanceOf(IOException.class).hasMessageContaining("closed");
+  }
+
+  @Test
+  void aShuffleThatIsStreamedIsNotIdle() throws Exception {
+    registry.close();
+    AtomicLong nowMs = new AtomicLong();
+    registry = registry(128 << 10, nowMs::get);
+    resolve();
+    outputs.write(SHUFFLE + 1, MAP, 90 << 10);
+
+    nowMs.set(2 * IDLE_MS);
+    open(0, 4).close();
+    assertThat(resolved(SHUFFLE + 1)).as("no room beside it").isNull();
+    nowMs.set(4 * IDLE_MS);
+    assertThat(resolved(SHUFFLE + 1)).as("takes its place").isNotNull();
+    assertThat(open(0, 4)).isNull();
+  }
+}

@@ -1,0 +1,86 @@
+package dev.sluice.spark.read;
+
+import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.soft.FaultPlan;
+import io.netty.channel.FileRegion;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tasks read own blocks in registered memory; all else, and all others, in their files. */
+class RegisteredManagedBufferTest {
+  private static final int MAP = 5;
+
+  @TempDir private Path directory;
+  private final MapOutput output = new MapOutput(MAP, 100, 2000);
+  private SoftPeer executor;
+  private Path file;
+  private RegisteredManagedBuffer buffer;
+
+  @BeforeEach
+  void register() throws Exception {
+    executor = new SoftPeer(directory, FaultPlan.NONE);
+    executor.write(output);
+    executor.registry().resolve(SHUFFLE, new long[] {MAP}).get(30, TimeUnit.SECONDS);
+    file = executor.registry().segment(SHUFFLE, MAP, 1, 2).file();
+    buffer =
+        new RegisteredManagedBuffer(
+            new FileSegmentManagedBuffer(SoftPeer.TRANSPORT_CONF, file.toFile(), 100, 2000),
+            () -> executor.registry().open(SHUFFLE, MAP, 1, 2));
+  }
+
+  @AfterEach
+  void close() {
+    executor.close();
+  }
+
+  @Test
+  void aTaskNeedsNoFile() throws IOException {
+    Files.delete(file);
+
+    assertThat(buffer.size()).isEqualTo(2000);
+    try (InputStream stream = buffer.createInputStream()) {
+      assertThat(stream.readAllBytes()).isEqualTo(output.bytes(1, 2));
+    }
+  }
+
+  @Test
+  void whatIsNotRegisteredAnyMoreComesFromItsFile() throws IOException {
+    executor.registry().unregister(SHUFFLE);
+
+    try (InputStream stream = buffer.createInputStream()) {
+      assertThat(stream.readAllBytes()).isEqualTo(output.bytes(1, 2));
+    }
+  }
+
+  @Test
+  void theTransportSendsTheFile() throws IOException {
+    assertThat(buffer.convertToNetty()).isInstanceOf(FileRegion.class);
+    assertThat(buffer.convertToNettyForSsl()).isNotNull();
+    assertThat(buffer.nioByteBuffer().remaining()).isEqualTo(2000);
+  }
+
+  @Test
+  void aTaskThatFailsHalfWayLeavesNothingOpen() throws IOException {
+    buffer.retain();
+    buffer.retain();
+    InputStream stream = buffer.createInputStream();
+    assertThat(stream.readNBytes(10)).hasSize(10);
+
+    buffer.release();
+    assertThat(stream.readNBytes(10)).hasSize(10);
+    buffer.release();
+
+    assertThatThrownBy(stream::read).isInstanceOf(IOException.class).hasMessageContaining("closed");
+  }
+}
