@@ -23,7 +23,7 @@ public final class StormRunner {
   private static final int WARM_UP_TASKS = 3200;
 
   private static final int MIN_WARM_UP = 3;
-  private static final int MAX_WARM_UP = 8;
+  private static final int MAX_WARM_UP = 100;
 
   @Option(
       names = "--rounds",
