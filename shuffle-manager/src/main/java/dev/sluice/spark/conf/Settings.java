@@ -286,7 +286,7 @@ final class Settings {
           "gather",
           Types.FLAG,
           "true",
-          "Whether the small blocks that one executor has for a reduce task are read as one stream:"
+          "Whether the blocks that one executor has for a reduce task are read as one stream:"
               + " less work a block where there are many. It takes a serializer that relocates (Kryo,"
               + " and Spark SQL's own), a codec that concatenates (all of Spark's, or none), no"
               + " `spark.io.encryption.enabled`, and Spark's partition checksums, verified"

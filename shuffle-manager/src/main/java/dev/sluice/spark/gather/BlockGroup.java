@@ -157,6 +157,11 @@ public final class BlockGroup {
     return estimatedBytes;
   }
 
+  /** Of a member, as estimated. */
+  public long meanBytes() {
+    return estimatedBytes / size;
+  }
+
   /** Leaves members [from, to) to Spark's iterator. */
   public synchronized void leave(int from, int to) {
     left.set(from, to);

@@ -13,7 +13,7 @@ import scala.collection.Seq;
 
 /**
  * What becomes of the blocks that the map output tracker names for a reduce task: those of
- * executors that have many small ones are gathered, the others go to Spark's iterator as they are.
+ * executors that have several are gathered, the others go to Spark's iterator as they are.
  *
  * @param groups what is gathered
  * @param rest everything else
@@ -21,13 +21,6 @@ import scala.collection.Seq;
 public record GatherPlan(
     List<BlockGroup> groups,
     List<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> rest) {
-  /**
-   * A block costs Spark's iterator some 20 us above the wire, in which a core deserialises about as
-   * many bytes as this: larger ones gain little, and Spark's iterator bounds and retries them one
-   * by one.
-   */
-  static final long MAX_MEAN_BYTES = 64 << 10;
-
   /** How an executor's blocks may come. */
   public enum Source {
     LOCAL,
@@ -51,7 +44,7 @@ public record GatherPlan(
           source == Source.SPARK
               ? null
               : BlockGroup.of(blocks._1(), source == Source.LOCAL, blocks._2(), batch);
-      if (group == null || !isWorthwhile(group)) {
+      if (group == null || group.size() < 2) {
         plan.rest.add(blocks);
       } else {
         plan.groups.add(group);
@@ -60,9 +53,5 @@ public record GatherPlan(
     // As Spark's iterator: tasks that start together do not all ask the same executor first.
     Collections.shuffle(plan.groups);
     return plan;
-  }
-
-  private static boolean isWorthwhile(BlockGroup group) {
-    return group.size() > 1 && group.estimatedBytes() / group.size() <= MAX_MEAN_BYTES;
   }
 }

@@ -12,6 +12,12 @@ import java.util.Queue;
  * asks for them. For the task's thread; nothing to close: chunks are heap.
  */
 final class LocalChunks {
+  /**
+   * A block costs Spark's iterator some 20 us, in which a core copies and verifies several times as
+   * many bytes as this. Larger ones are streamed where they are, without a copy.
+   */
+  private static final long MAX_MEAN_BYTES = 64 << 10;
+
   /** Half of the smallest region of G1, beyond which an array would be a humongous object. */
   private static final int MAX_CHUNK_BYTES = 256 << 10;
 
@@ -39,10 +45,13 @@ final class LocalChunks {
   /**
    * Takes a group of this executor.
    *
-   * @return false where nothing of its shuffle is registered
+   * @return false where its members are large, or nothing of its shuffle is registered
    */
   boolean start(BlockGroup group) {
-    MapOutputReader reader = registry == null ? null : registry.reader(group.shuffleId());
+    if (registry == null || group.meanBytes() > MAX_MEAN_BYTES) {
+      return false;
+    }
+    MapOutputReader reader = registry.reader(group.shuffleId());
     return reader != null && sources.add(new Source(group, reader));
   }
 

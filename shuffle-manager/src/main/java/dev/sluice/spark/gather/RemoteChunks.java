@@ -7,7 +7,8 @@ public interface RemoteChunks {
   /**
    * Begins to gather the blocks of an executor. Never blocks.
    *
-   * @return false where it is known already that the executor's blocks cannot be gathered
+   * @return false where it is known already that the executor's blocks cannot be gathered, or are
+   *     too large
    */
   boolean start(BlockGroup group);
 

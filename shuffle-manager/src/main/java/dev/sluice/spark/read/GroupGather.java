@@ -59,7 +59,7 @@ final class GroupGather implements TaskGather.Step {
   }
 
   private void layOut(LocatedGroup members, TablePages pages) {
-    members.fill(pages, task.maxChunkBytes());
+    members.fill(pages, task.maxMemberBytes());
     task.located(this, peer, members);
   }
 

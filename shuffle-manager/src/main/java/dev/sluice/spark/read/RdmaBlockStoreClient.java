@@ -138,7 +138,7 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
     }
   }
 
-  /** Whether small blocks of an executor may be fetched together, past Spark's iterator. */
+  /** Whether the blocks of an executor may be fetched together, past Spark's iterator. */
   boolean gathers() {
     return off == null && path.options().gatherBytes() > 0;
   }

@@ -37,7 +37,7 @@ import scala.collection.Seq;
 import scala.runtime.BoxedUnit;
 
 /**
- * Reads a reduce task's partitions as Spark's BlockStoreShuffleReader does: small blocks of an
+ * Reads a reduce task's partitions as Spark's BlockStoreShuffleReader does: the blocks of an
  * executor gathered, where their bytes may be read one after the other, all others with Spark's own
  * iterator, but through our block store client. The shuffle manager makes one for a task, on whose
  * thread everything here runs; what is held is freed when the task completes.
@@ -124,7 +124,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
         : fetchBySpark(blocksByAddress, batch);
   }
 
-  /** Fetches small blocks of an executor together, and the others by Spark's iterator. */
+  /** Fetches the blocks of an executor together, and the others by Spark's iterator. */
   private Iterator<Tuple2<BlockId, InputStream>> gather(boolean batch) {
     GatheredBlocks blocks =
         new GatheredBlocks(

@@ -64,6 +64,10 @@ final class TaskGather implements RemoteChunks {
 
   @Override
   public boolean start(BlockGroup group) {
+    // Of estimated sizes only the mean is right; and what is too large comes last, after a wait.
+    if (group.meanBytes() > maxMemberBytes() / 2) {
+      return false;
+    }
     String executorId = LoopbackSwitch.realId(group.address().executorId());
     CompletableFuture<Located> locating =
         path.locator().locate(group.shuffleId(), executorId, group.mapIds());
@@ -78,9 +82,15 @@ final class TaskGather implements RemoteChunks {
     return true;
   }
 
-  /** Bytes of a chunk at most, and so of a member. */
-  int maxChunkBytes() {
-    return (int) Math.min(path.maxGroupBytes(), Math.max(1, maxBytes / MIN_CHUNKS));
+  /** Bytes of a member at most: half the largest buffer, so that two of them share its room. */
+  int maxMemberBytes() {
+    int largest = path.transport().maxBufferBytes() / 2;
+    return (int) Math.min(largest, Math.max(1, maxBytes / MIN_CHUNKS));
+  }
+
+  /** Bytes of a chunk of several members at most. */
+  private int maxChunkBytes() {
+    return Math.min(path.maxGroupBytes(), maxMemberBytes());
   }
 
   /** A group's answer: where it is to be READ. */
@@ -103,7 +113,7 @@ final class TaskGather implements RemoteChunks {
     int from = 0;
     int length = 0;
     for (int member = 0; member < size; member++) {
-      if (length + members.length(member) > maxChunkBytes) {
+      if (length > 0 && length + members.length(member) > maxChunkBytes) {
         chunks.add(new ChunkRead(path, this, peer, members, from, member, length));
         from = member;
         length = 0;

@@ -106,13 +106,6 @@ class GatherPlanTest {
   }
 
   @Test
-  void largeBlocksAreNotGathered() {
-    block(new ShuffleBlockId(3, 10, 4), GatherPlan.MAX_MEAN_BYTES);
-    block(new ShuffleBlockId(3, 11, 4), 2 * GatherPlan.MAX_MEAN_BYTES);
-    assertNotGathered();
-  }
-
-  @Test
   void aSingleBlockIsNotGathered() {
     block(10, 4);
     assertNotGathered();

@@ -124,4 +124,17 @@ class LocalGatherTest {
     }
     assertThat(readAll().bySpark).containsExactly(blocks[42]);
   }
+
+  @Test
+  void largeBlocksAreLeftToSparkFromTheStart() throws Exception {
+    long[] maps = {MAPS, MAPS + 1};
+    for (long map : maps) {
+      executor.write(reads.unregistered(map, (64 << 10) + 1));
+    }
+    executor.registry().resolve(SHUFFLE, maps).get(30, TimeUnit.SECONDS);
+    GatherFixture task =
+        new GatherFixture(reads, UnaryOperator.identity(), executor.registry())
+            .start(block(MAPS, 0), block(MAPS + 1, 0));
+    assertThat(task.bySpark).containsExactly(block(MAPS, 0), block(MAPS + 1, 0));
+  }
 }

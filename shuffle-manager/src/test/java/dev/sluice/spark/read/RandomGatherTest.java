@@ -51,7 +51,7 @@ class RandomGatherTest {
 
     void run() {
       for (long map = 0; map < MAPS; map++) {
-        int[] lengths = random.ints(PARTITIONS, 16, 1500).toArray();
+        int[] lengths = random.ints(PARTITIONS, 16, chance(90) ? 1500 : 6000).toArray();
         outputs.add(chance(90) ? reads.registered(map, lengths) : reads.unregistered(map, lengths));
       }
       breakThings();

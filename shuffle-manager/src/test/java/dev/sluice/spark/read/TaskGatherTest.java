@@ -233,9 +233,30 @@ class TaskGatherTest {
   }
 
   @Test
-  void aBlockLongerThanAChunkIsLeftToSpark() {
+  void aBlockLongerThanAChunkIsAChunk() {
     register(MAPS - 1);
     reads.registered(MAPS - 1, 0, 100_000, 0);
+    GatherFixture task = readAll();
+    assertThat(task.bySpark).isEmpty();
+    assertThat(task.chunks).isEqualTo(6);
+  }
+
+  @Test
+  void aBlockLongerThanHalfABufferIsLeftToSpark() {
+    register(MAPS - 1);
+    reads.registered(MAPS - 1, 0, 100_000, 0);
+    reads.transport.maxBufferBytes(199_998);
     assertThat(readAll().bySpark).containsExactly(block(MAPS - 1, 1));
+  }
+
+  @Test
+  void blocksThatMostlyAreTooLongAreLeftToSparkFromTheStart() {
+    register(MAPS);
+    reads.transport.maxBufferBytes(4 * BLOCK_BYTES - 1);
+    GatherFixture task = new GatherFixture(reads).start(blocks);
+    assertThat(task.bySpark).containsExactly(blocks);
+
+    reads.transport.maxBufferBytes(4 * BLOCK_BYTES);
+    assertThat(readAll().bySpark).isEmpty();
   }
 }
