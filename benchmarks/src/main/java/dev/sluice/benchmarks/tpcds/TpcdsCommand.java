@@ -126,6 +126,10 @@ public final class TpcdsCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "golden answers are there for --scale " + GOLDEN_SCALE + " only");
     }
+    if (check && oracle) {
+      throw new ParameterException(
+          spec.commandLine(), "--check compares answers through Sluice: it does without --oracle");
+    }
     if (repetitions < 2) {
       throw new ParameterException(
           spec.commandLine(), "with --repetitions " + repetitions + " nothing counts");
