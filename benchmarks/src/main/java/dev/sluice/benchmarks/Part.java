@@ -30,9 +30,9 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           of("publish", 4, "publish --rounds 1"),
           of("read-soft", 2, "read --quick"),
           onVerbs("read-verbs", 2, "read --provider verbs --quick --rounds 3"),
-          of("terasort-1g", 4, "terasort --size 1g --repeat 2"),
+          of("terasort-1g", 2, "terasort --size 1g --repeat 1"),
           of("storm", 14, "storm --rounds 1 --repetitions 1"),
-          of("cpu", 3, "cpu --together --rounds 1 --repetitions 3"));
+          of("cpu", 5, "cpu --together --rounds 1 --repetitions 3"));
 
   static final List<Part> FULL =
       List.of(
@@ -44,7 +44,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           onVerbs("read-verbs", 20, "read --provider verbs"),
           of("terasort-1g", 8, "terasort --size 1g --repeat 5"),
           of("storm", 360, "storm --grid"),
-          of("cpu", 30, "cpu"),
+          of("cpu", 45, "cpu"),
           of("scale", 10, "scale"),
           of("jmh", 10, "jmh"),
           of("tpcds", 60, "tpcds"),
