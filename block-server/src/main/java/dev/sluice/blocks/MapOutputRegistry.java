@@ -118,8 +118,8 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * Opens partitions [start, end) of this process's own map output where they are registered, which
-   * takes no file and no system call but one at the end.
+   * Opens partitions [start, end) of this process's own map output where they are registered: no
+   * file is opened, and but for one at the end there is no system call.
    *
    * @return null when they are not registered or empty; else the caller closes it, which keeps the
    *     shuffle's memory mapped until then

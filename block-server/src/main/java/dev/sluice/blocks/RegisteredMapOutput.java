@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.zip.Checksum;
 
@@ -96,13 +97,15 @@ record RegisteredMapOutput(
   }
 
   /**
-   * Nobody truncates a file that has no name any more.
-   *
    * @throws IOException when the data file is shorter than so many bytes
    */
   void checkLength(long bytes) throws IOException {
-    if (Files.exists(file) && Files.size(file) < bytes) {
-      throw new IOException(this + " has been truncated");
+    try {
+      if (Files.size(file) < bytes) {
+        throw new IOException(this + " has been truncated");
+      }
+    } catch (NoSuchFileException _) {
+      // Nobody truncates a file that has no name any more.
     }
   }
 
