@@ -3,55 +3,20 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What a process reads of its own map outputs is what was written, or nothing. */
-class MapOutputReaderTest {
-  private static final int SHUFFLE = 3;
-  private static final long MAP = 7;
-
-  @TempDir Path directory;
-  private final FakeProtectionDomain domain = new FakeProtectionDomain();
-  private TestMapOutputs outputs;
-  private MapOutputRegistry registry;
-  private byte[] data;
+class MapOutputReaderTest extends RegisteredOutputFixture {
   private MapOutputReader reader;
 
   @BeforeEach
-  void register() throws Exception {
-    outputs = new TestMapOutputs(directory);
-    registry =
-        new MapOutputRegistry(
-            domain,
-            outputs.directories(),
-            outputs::find,
-            new RegistryLimits(1 << 20, 100, 1_000, false),
-            new RecordingListener(),
-            () -> 0);
-    data = outputs.write(SHUFFLE, MAP, 100, 0, 4091, 9);
-    assertThat(resolve()).isNotNull();
+  void openReader() {
     reader = registry.reader(SHUFFLE);
-  }
-
-  private MapOutputLocation resolve() throws Exception {
-    return registry.resolve(SHUFFLE, new long[] {MAP}).get(10, TimeUnit.SECONDS).getFirst();
-  }
-
-  @AfterEach
-  void nothingIsLeft() throws Exception {
-    registry.close();
-    assertThat(domain.openRegions()).isZero();
-    assertThat(outputs.mappings()).isZero();
   }
 
   @Test
@@ -92,10 +57,7 @@ class MapOutputReaderTest {
 
   @Test
   void falsifiedBytesAreUnreadableAndTheirNeighboursAreNot() throws Exception {
-    try (FileChannel file =
-        FileChannel.open(outputs.data(SHUFFLE, MAP), StandardOpenOption.WRITE)) {
-      file.write(ByteBuffer.wrap(new byte[] {(byte) ~data[50]}), 50);
-    }
+    falsify(50);
     byte[] target = new byte[5000];
     assertThat(reader.copy(MAP, 0, 1, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
     assertThat(reader.copy(MAP, 0, 4, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
@@ -106,7 +68,7 @@ class MapOutputReaderTest {
   void withoutChecksumsNothingIsReadable() throws Exception {
     registry.invalidate(SHUFFLE, MAP);
     Files.delete(outputs.checksums(SHUFFLE, MAP));
-    assertThat(resolve()).isNotNull();
+    assertThat(resolve(SHUFFLE)).isNotNull();
 
     assertThat(registry.reader(SHUFFLE).copy(MAP, 0, 1, new byte[100], 0))
         .isEqualTo(MapOutputReader.UNREADABLE);

@@ -5,65 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What a task streams of its own map outputs is what their files have, or an error. */
-class RegisteredInputStreamTest {
-  private static final int SHUFFLE = 3;
-  private static final long MAP = 7;
-  private static final long IDLE_MS = 1_000;
-
-  @TempDir Path directory;
-  private final FakeProtectionDomain domain = new FakeProtectionDomain();
-  private TestMapOutputs outputs;
-  private MapOutputRegistry registry;
-  private byte[] data;
-
-  @BeforeEach
-  void register() throws Exception {
-    outputs = new TestMapOutputs(directory);
-    registry = registry(1 << 20, () -> 0);
-    data = outputs.write(SHUFFLE, MAP, 100, 0, 4091, 9);
-    resolve();
-  }
-
-  private MapOutputRegistry registry(long maxBytes, LongSupplier clockMs) {
-    return new MapOutputRegistry(
-        domain,
-        outputs.directories(),
-        outputs::find,
-        new RegistryLimits(maxBytes, 100, IDLE_MS, false),
-        new RecordingListener(),
-        clockMs);
-  }
-
-  private void resolve() throws Exception {
-    assertThat(resolved(SHUFFLE)).isNotNull();
-  }
-
-  private MapOutputLocation resolved(int shuffleId) throws Exception {
-    return registry.resolve(shuffleId, new long[] {MAP}).get(10, TimeUnit.SECONDS).getFirst();
-  }
-
-  @AfterEach
-  void nothingIsLeft() throws Exception {
-    registry.close();
-    assertThat(domain.openRegions()).isZero();
-    assertThat(outputs.mappings()).isZero();
-  }
-
+class RegisteredInputStreamTest extends RegisteredOutputFixture {
   private RegisteredInputStream open(int startPartition, int endPartition) {
     return registry.open(SHUFFLE, MAP, startPartition, endPartition);
   }
@@ -111,7 +61,7 @@ class RegisteredInputStreamTest {
   void withoutChecksumsItIsTheSame() throws Exception {
     registry.invalidate(SHUFFLE, MAP);
     Files.delete(outputs.checksums(SHUFFLE, MAP));
-    resolve();
+    assertThat(resolve(SHUFFLE)).isNotNull();
     try (InputStream stream = open(0, 4)) {
       assertThat(stream.readAllBytes()).isEqualTo(data);
     }
@@ -120,10 +70,7 @@ class RegisteredInputStreamTest {
   /** As from the file: Spark's diagnosis reads the rest of a block that it could not decode. */
   @Test
   void falsifiedBytesAreReturned() throws Exception {
-    try (FileChannel file =
-        FileChannel.open(outputs.data(SHUFFLE, MAP), StandardOpenOption.WRITE)) {
-      file.write(ByteBuffer.wrap(new byte[] {(byte) ~data[150]}), 150);
-    }
+    falsify(150);
     data[150] = (byte) ~data[150];
     try (InputStream stream = open(0, 4)) {
       assertThat(stream.readAllBytes()).isEqualTo(data);
@@ -177,14 +124,14 @@ class RegisteredInputStreamTest {
     registry.close();
     AtomicLong nowMs = new AtomicLong();
     registry = registry(128 << 10, nowMs::get);
-    resolve();
+    assertThat(resolve(SHUFFLE)).isNotNull();
     outputs.write(SHUFFLE + 1, MAP, 90 << 10);
 
     nowMs.set(2 * IDLE_MS);
     open(0, 4).close();
-    assertThat(resolved(SHUFFLE + 1)).as("no room beside it").isNull();
+    assertThat(resolve(SHUFFLE + 1)).as("no room beside it").isNull();
     nowMs.set(4 * IDLE_MS);
-    assertThat(resolved(SHUFFLE + 1)).as("takes its place").isNotNull();
+    assertThat(resolve(SHUFFLE + 1)).as("takes its place").isNotNull();
     assertThat(open(0, 4)).isNull();
   }
 }
