@@ -1,0 +1,80 @@
+package dev.sluice.rdma.soft;
+
+import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.DeviceAttributes;
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.VerbsException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+/** Limits of a device, and where it listens. */
+class SoftDeviceTest extends SoftNodes {
+  @Test
+  void limitsOfTheDeviceHold() throws Exception {
+    DeviceAttributes tiny = new DeviceAttributes(1, 8, 2, 1, 16, 1, 4096, 1, 1, 1, 4096, 0);
+    SoftOptions options = SoftOptions.DEFAULT.withLimits(tiny).withLeaks(leaks.tracker());
+    QueuePairCapabilities one = new QueuePairCapabilities(1, 1, 1, 1, 0);
+    try (Device device = new SoftProvider(options).open(InetAddress.getLoopbackAddress())) {
+      ProtectionDomain pd = device.allocateProtectionDomain();
+      assertNoRoom(device::allocateProtectionDomain);
+      CompletionQueue cq = device.createCompletionQueue(16, null);
+      assertNoRoom(() -> device.createCompletionQueue(16, null));
+      QueuePair queuePair = pd.createQueuePair(cq, cq, one);
+      assertNoRoom(() -> pd.createQueuePair(cq, cq, one));
+      MemoryRegion region = pd.register(left.arena.allocate(64), TestNode.ALL);
+      assertNoRoom(() -> pd.register(left.arena.allocate(64), TestNode.ALL));
+      queuePair.close();
+      region.close();
+      pd.createQueuePair(cq, cq, one);
+      pd.register(left.arena.allocate(64), TestNode.ALL);
+    }
+  }
+
+  private static void assertNoRoom(ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.ENOMEM));
+  }
+
+  @Test
+  void addressThatIsNotThisMachinesIsAnErrorThatNamesIt() throws Exception {
+    InetAddress foreign = InetAddress.getByName("192.0.2.1");
+    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker()).withBindAddress(foreign);
+    assertThatThrownBy(() -> new SoftProvider(options).open(foreign))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("cannot listen on 192.0.2.1");
+  }
+
+  @Test
+  void listensEverywhereWhereTheAddressThatPeersUseIsTranslated() throws Exception {
+    InetAddress translated = InetAddress.getByName("192.0.2.1");
+    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker());
+    try (Device device = new SoftProvider(options).open(translated)) {
+      assertThat(device.gid()).isEqualTo(Gid.of(translated));
+    }
+  }
+
+  @Test
+  void listensOnAnotherAddressThanPeersUseWhereAsked() throws Exception {
+    InetAddress any = InetAddress.getByName("0.0.0.0");
+    TestNode right = open(SoftOptions.DEFAULT.withBindAddress(any));
+    MemoryRegion source = right.register(64, TestNode.ALL);
+    connect(right, ConnectionAttributes.DEFAULT)
+        .postSend(List.of(read(1, left.register(64, TestNode.ALL), source, 64)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+  }
+}
