@@ -41,6 +41,9 @@ import picocli.CommandLine.ParseResult;
 public final class TeraSortCommand implements Callable<Integer> {
   private static final String OUTPUT = "output";
 
+  /** Of input, for a reduce task. */
+  private static final long TASK_BYTES = 128_000_000;
+
   @Option(
       names = {"-h", "--help"},
       usageHelp = true,
@@ -73,7 +76,12 @@ public final class TeraSortCommand implements Callable<Integer> {
       description = "Heap of an executor (default: ${DEFAULT-VALUE})")
   private long memory;
 
-  @Option(names = "--partitions", description = "Reduce tasks (default: four for every core)")
+  @Option(
+      names = "--partitions",
+      description = {
+        "Reduce tasks (default: four for every core, or one for every 128 MB if that",
+        "is more)"
+      })
   private Integer partitions;
 
   @Option(
@@ -183,10 +191,15 @@ public final class TeraSortCommand implements Callable<Integer> {
             new ClusterConf(executors, cores, memory / 1_000_000, size, provider, conf),
             input.directory().toString(),
             directory.resolve(OUTPUT).toString(),
-            Integer.toString(partitions != null ? partitions : 4 * executors * cores),
+            Integer.toString(partitions != null ? partitions : defaultPartitions()),
             result.toString(),
             "%s %d/%d".formatted(shuffle.label(), round, repeat));
     return SortResult.read(result);
+  }
+
+  /** So many that no executor is idle for long while another has the last one. */
+  private int defaultPartitions() {
+    return Math.toIntExact(Math.max(4L * executors * cores, Math.ceilDiv(size, TASK_BYTES)));
   }
 
   private void finish(TeraSortReport report, Path run) throws IOException {
