@@ -61,8 +61,12 @@ final class KeptResults {
     }
   }
 
-  List<ProcessResult> processes() {
-    return List.copyOf(processes);
+  Settings settings() {
+    return settings;
+  }
+
+  Rounds rounds() {
+    return new Rounds(List.copyOf(processes));
   }
 
   /** Writes JSON so that there is either what was there before, or all of it. */

@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.tpcds;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What came of all queries in one driver process.
@@ -11,4 +12,9 @@ import java.util.List;
  * @param queries in the order in which they were run
  * @param totals Sluice's own counters
  */
-record ProcessResult(Shuffle shuffle, int round, List<QueryResult> queries, SluiceTotals totals) {}
+record ProcessResult(Shuffle shuffle, int round, List<QueryResult> queries, SluiceTotals totals) {
+  /** What came of that one, if it was run. */
+  Optional<QueryResult> query(String name) {
+    return queries.stream().filter(result -> result.query().equals(name)).findFirst();
+  }
+}

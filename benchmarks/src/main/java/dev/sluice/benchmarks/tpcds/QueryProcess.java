@@ -22,29 +22,26 @@ final class QueryProcess {
   private final Installation installation;
   private final Path tables;
   private final Path run;
-  private final List<String> queries;
   private final boolean golden;
 
   /**
    * @param tables directory with the tables
    * @param run directory for what processes write
-   * @param queries names, in the order in which they are run
    * @param golden whether the tables are those of Spark's golden answers
    */
-  QueryProcess(
-      Installation installation, Path tables, Path run, List<String> queries, boolean golden) {
+  QueryProcess(Installation installation, Path tables, Path run, boolean golden) {
     this.installation = installation;
     this.tables = tables;
     this.run = run;
-    this.queries = queries;
     this.golden = golden;
   }
 
   /**
    * @param round from 0
+   * @param queries names, in the order in which they are run
    * @param repetitions of each query
    */
-  ProcessResult run(Shuffle shuffle, int round, int repetitions)
+  ProcessResult run(Shuffle shuffle, int round, List<String> queries, int repetitions)
       throws IOException, InterruptedException {
     ObjectMapper json = new ObjectMapper();
     Path directory = run.resolve(shuffle.label() + "-" + (round + 1));

@@ -1,13 +1,10 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.ComparisonTable;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.Statistics;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -20,44 +17,63 @@ final class TpcdsReport {
   private static final double TOTAL_GOAL = 0.97;
 
   private final String prefix;
-  private final List<ProcessResult> processes;
   private final List<String> queries;
+  private final Rounds first;
+  private final Rounds again;
 
   /**
    * @param scale of the data
    * @param queries names of those that were to run
+   * @param first rounds of all of them
+   * @param again rounds of those that were {@link #slow} in the first
    */
-  TpcdsReport(String scale, List<String> queries, List<ProcessResult> processes) {
+  TpcdsReport(String scale, List<String> queries, Rounds first, Rounds again) {
     this.prefix = "tpcds-sf" + scale + "-";
     this.queries = queries;
-    this.processes = processes;
+    this.first = first;
+    this.again = again;
   }
 
   /**
    * A row for each query that had no problem in any round, and their sum if that is all of them;
-   * another sum beside the oracle where it has run.
+   * another sum beside the oracle where it has run. A query that was run again has its row from
+   * that alone: it was chosen for what it took before.
    */
   List<Comparison> comparisons() {
+    List<String> valid = compared();
     List<Comparison> rows = new ArrayList<>();
-    if (rounds(Shuffle.STOCK).findAny().isEmpty()) {
-      return rows;
+    for (String query : valid) {
+      rows.add(row(again.have(Shuffle.STOCK, query) ? again : first, query));
     }
-    List<String> valid = queries.stream().filter(query -> problemsOf(query).isEmpty()).toList();
-    valid.forEach(query -> rows.add(comparison(query, List.of(query), Shuffle.STOCK, QUERY_GOAL)));
     if (valid.size() == Query.all().size()) {
-      rows.add(comparison("total", valid, Shuffle.STOCK, TOTAL_GOAL));
-      if (rounds(Shuffle.ORACLE).findAny().isPresent()) {
-        rows.add(comparison("total-oracle", valid, Shuffle.ORACLE, null));
+      rows.add(first.comparison(prefix + "total", valid, Shuffle.STOCK, TOTAL_GOAL));
+      if (first.have(Shuffle.ORACLE, valid.getFirst())) {
+        rows.add(first.comparison(prefix + "total-oracle", valid, Shuffle.ORACLE, null));
       }
     }
     return rows;
+  }
+
+  /** Queries that are above their goal by the first rounds. */
+  List<String> slow() {
+    return compared().stream().filter(query -> !row(first, query).reached()).toList();
+  }
+
+  private List<String> compared() {
+    return queries.stream()
+        .filter(query -> problemsOf(query).isEmpty() && first.have(Shuffle.STOCK, query))
+        .toList();
+  }
+
+  private Comparison row(Rounds rounds, String query) {
+    return rounds.comparison(prefix + query, List.of(query), Shuffle.STOCK, QUERY_GOAL);
   }
 
   /** What makes the run invalid; nothing if all answers are right and went through Sluice. */
   List<String> problems() {
     List<String> problems = new ArrayList<>();
     queries.forEach(query -> problems.addAll(problemsOf(query)));
-    for (ProcessResult process : processes) {
+    for (ProcessResult process : first.processes()) {
       if (process.shuffle() == Shuffle.SLUICE && process.totals().readBytes() == 0) {
         problems.add(where(process) + ": nothing was READ");
       }
@@ -74,7 +90,7 @@ final class TpcdsReport {
   /** Whether the answers of one process are right: for a run that compares no times. */
   String checkTable() {
     StringBuilder table = new StringBuilder();
-    for (ProcessResult process : processes) {
+    for (ProcessResult process : processes()) {
       for (QueryResult result : process.queries()) {
         String exclusion = new Query(result.query()).exclusion();
         String verdict = exclusion == null ? "golden" : "not compared: " + exclusion;
@@ -93,7 +109,7 @@ final class TpcdsReport {
   private String transfer() {
     Map<String, Long> fallbacks = new TreeMap<>();
     long bytes = 0;
-    for (ProcessResult process : processes) {
+    for (ProcessResult process : processes()) {
       SluiceTotals totals = process.totals();
       bytes += totals.readBytes();
       totals
@@ -107,8 +123,11 @@ final class TpcdsReport {
   private List<String> problemsOf(String query) {
     List<String> problems = new ArrayList<>();
     TreeSet<String> answers = new TreeSet<>();
-    for (ProcessResult process : processes) {
-      QueryResult result = result(process, query);
+    for (ProcessResult process : processes()) {
+      QueryResult result = process.query(query).orElse(null);
+      if (result == null) {
+        continue;
+      }
       if (result.problem() != null) {
         problems.add("%s, %s: %s".formatted(query, where(process), result.problem()));
       } else {
@@ -121,49 +140,8 @@ final class TpcdsReport {
     return problems;
   }
 
-  /** The queries together, in the rounds that both shuffles have completed. */
-  private Comparison comparison(String name, List<String> together, Shuffle partner, Double goal) {
-    return new Comparison(
-        prefix + name,
-        "s",
-        Better.LESS,
-        rounds(partner).mapToDouble(process -> seconds(process, together)).toArray(),
-        partner.label(),
-        rounds(partner)
-            .mapToDouble(process -> seconds(sameRound(process, partner), together))
-            .toArray(),
-        goal);
-  }
-
-  private static double seconds(ProcessResult process, List<String> together) {
-    return together.stream()
-        .mapToDouble(query -> afterWarmUp(result(process, query).seconds()))
-        .sum();
-  }
-
-  /** Sluice's processes that have a partner. */
-  private Stream<ProcessResult> rounds(Shuffle partner) {
-    return processes.stream()
-        .filter(
-            process -> process.shuffle() == Shuffle.SLUICE && sameRound(process, partner) != null);
-  }
-
-  private ProcessResult sameRound(ProcessResult sluice, Shuffle partner) {
-    return processes.stream()
-        .filter(process -> process.shuffle() == partner && process.round() == sluice.round())
-        .findFirst()
-        .orElse(null);
-  }
-
-  private static double afterWarmUp(double[] seconds) {
-    return Statistics.median(Arrays.copyOfRange(seconds, 1, seconds.length));
-  }
-
-  private static QueryResult result(ProcessResult process, String query) {
-    return process.queries().stream()
-        .filter(result -> result.query().equals(query))
-        .findFirst()
-        .orElseThrow();
+  private List<ProcessResult> processes() {
+    return Stream.concat(first.processes().stream(), again.processes().stream()).toList();
   }
 
   private static String where(ProcessResult process) {

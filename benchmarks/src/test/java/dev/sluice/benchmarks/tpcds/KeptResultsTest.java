@@ -33,7 +33,7 @@ class KeptResultsTest {
     assertThat(again.has(0, Shuffle.SLUICE)).isTrue();
     assertThat(again.has(0, Shuffle.STOCK)).isFalse();
     assertThat(again.has(1, Shuffle.SLUICE)).isFalse();
-    assertThat(again.processes()).usingRecursiveComparison().isEqualTo(List.of(ended));
+    assertThat(again.rounds().processes()).usingRecursiveComparison().isEqualTo(List.of(ended));
   }
 
   @Test

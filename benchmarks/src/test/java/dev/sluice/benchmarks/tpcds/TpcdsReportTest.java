@@ -81,6 +81,41 @@ class TpcdsReportTest {
   }
 
   @Test
+  void aQueryThatWasRunAgainHasItsRowFromThatAlone() {
+    List<String> all = Query.all().stream().map(Query::name).toList();
+    QueryResult[] slower = queries(all, 2);
+    slower[0] = SampleResults.query("q1", 3);
+    Rounds first =
+        new Rounds(
+            List.of(
+                SampleResults.of(SLUICE, 0, slower), SampleResults.of(STOCK, 0, queries(all, 2))));
+    ProcessResult sluiceAgain = SampleResults.of(SLUICE, 0, SampleResults.query("q1", 4));
+    ProcessResult stockAgain = SampleResults.of(STOCK, 0, SampleResults.query("q1", 5));
+
+    TpcdsReport before = new TpcdsReport("1", all, first, Rounds.NONE);
+    TpcdsReport half = new TpcdsReport("1", all, first, new Rounds(List.of(sluiceAgain)));
+    TpcdsReport after =
+        new TpcdsReport("1", all, first, new Rounds(List.of(sluiceAgain, stockAgain)));
+    assertThat(before.slow()).containsExactly("q1");
+    assertThat(half.comparisons().getFirst().ratio()).isEqualTo(1.5);
+    assertThat(after.comparisons().getFirst().ratio()).isEqualTo(0.8);
+    assertThat(after.comparisons().getLast().sluice()).containsExactly(2.0 * all.size() + 1);
+  }
+
+  @Test
+  void anAnswerThatDiffersWhenAQueryIsRunAgainIsInvalid() {
+    Rounds first =
+        new Rounds(
+            List.of(
+                SampleResults.of(SLUICE, 0, SampleResults.query("q1", 2)),
+                SampleResults.of(STOCK, 0, SampleResults.query("q1", 1))));
+    ProcessResult again = SampleResults.of(SLUICE, 0, SampleResults.query("q1", 1, "other"));
+
+    assertThat(new TpcdsReport("1", List.of("q1"), first, new Rounds(List.of(again))).problems())
+        .containsExactly("q1: the answers of driver processes differ");
+  }
+
+  @Test
   void answersThatDifferBetweenShufflesAreInvalid() {
     TpcdsReport report =
         report(
@@ -132,6 +167,6 @@ class TpcdsReportTest {
   }
 
   private static TpcdsReport report(List<String> queries, ProcessResult... processes) {
-    return new TpcdsReport("1", queries, List.of(processes));
+    return new TpcdsReport("1", queries, new Rounds(List.of(processes)), Rounds.NONE);
   }
 }
