@@ -27,9 +27,17 @@ final class Sysfs {
     this.root = root;
   }
 
+  /**
+   * Whether no module of RDMA is loaded: ib_core makes the class, with devices or without. False
+   * where that cannot be told.
+   */
+  boolean isWithoutRdma() {
+    return Files.isDirectory(root.resolve("sys/class")) && !Files.isDirectory(devicesDirectory());
+  }
+
   /** Names of the devices that the kernel has. */
   List<String> devices() {
-    return names(root.resolve("sys/class/infiniband"));
+    return names(devicesDirectory());
   }
 
   /** The link's rate, such as {@code 100 Gb/sec (4X EDR)}. */
@@ -72,7 +80,11 @@ final class Sysfs {
   }
 
   private Path device(String device) {
-    return root.resolve("sys/class/infiniband").resolve(device);
+    return devicesDirectory().resolve(device);
+  }
+
+  private Path devicesDirectory() {
+    return root.resolve("sys/class/infiniband");
   }
 
   private Path port(String device, int port) {

@@ -45,6 +45,10 @@ public final class VerbsProvider implements Provider {
 
   @Override
   public Device open(InetAddress localAddress) throws IOException {
+    if (sysfs.isWithoutRdma()) {
+      // Asking the library takes a tenth of a second, most of it for linking native functions.
+      throw IbvDeviceList.noRdma("there is no /sys/class/infiniband");
+    }
     LockedMemory lockedMemory = LockedMemory.current();
     lockedMemory.require(options.registeredBytes());
     initFork();

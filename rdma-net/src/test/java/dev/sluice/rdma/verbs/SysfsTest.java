@@ -30,6 +30,15 @@ class SysfsTest {
   }
 
   @Test
+  void aKernelWithoutRdmaHasNoClassOfItsDevices() throws Exception {
+    assertThat(sysfs().isWithoutRdma()).as("sysfs is not mounted").isFalse();
+    Files.createDirectories(root.resolve("sys/class/net"));
+    assertThat(sysfs().isWithoutRdma()).isTrue();
+    Files.createDirectories(root.resolve("sys/class/infiniband"));
+    assertThat(sysfs().isWithoutRdma()).isFalse();
+  }
+
+  @Test
   void theRateIsThatOfThePort() throws Exception {
     write("sys/class/infiniband/mlx5_0/ports/2/rate", "100 Gb/sec (4X EDR)\n");
     assertThat(sysfs().rate("mlx5_0", 2)).isEqualTo("100 Gb/sec (4X EDR)");

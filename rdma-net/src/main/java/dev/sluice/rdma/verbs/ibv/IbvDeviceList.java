@@ -39,13 +39,20 @@ public final class IbvDeviceList extends NativeObject {
       return new IbvDeviceList(array, devices(array, count.get(JAVA_INT, 0)));
     } catch (VerbsException e) {
       if (e.errno() == VerbsException.ENOSYS) {
-        throw new ProviderUnavailableException(
-            "the kernel has no RDMA: load ib_uverbs and the device's driver ("
-                + e.getMessage()
-                + ")");
+        throw noRdma(e.getMessage());
       }
       throw e;
     }
+  }
+
+  /**
+   * What to say where the kernel has no RDMA at all.
+   *
+   * @param sign of it
+   */
+  public static ProviderUnavailableException noRdma(String sign) {
+    return new ProviderUnavailableException(
+        "the kernel has no RDMA: load ib_uverbs and the device's driver (" + sign + ")");
   }
 
   @SuppressWarnings("restricted")
