@@ -19,7 +19,10 @@ import org.apache.spark.launcher.JavaModuleOptions;
  */
 public final class DriverProcess {
   private static final long TIMEOUT_MINUTES = 60;
-  private static final String DRIVER_MEMORY = "-Xmx1g";
+
+  /** In 1 GB TPC-DS q10 once found no room to build a broadcast. */
+  private static final String DRIVER_MEMORY = "-Xmx2g";
+
   private static final int ERROR_LINES = 30;
 
   private final Installation installation;
