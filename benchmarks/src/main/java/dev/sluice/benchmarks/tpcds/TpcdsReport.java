@@ -35,16 +35,16 @@ final class TpcdsReport {
   }
 
   /**
-   * A row for each query that had no problem in any round, and their sum if that is all of them;
-   * another sum beside the oracle where it has run. A query that was run again has its row from
-   * that alone: it was chosen for what it took before.
+   * A row for each query that had no problem in any round. One that was run again has its row from
+   * that alone: it was chosen for what it took before. And the sum of the first rounds, if all
+   * queries were valid in them; another one beside the oracle where it has run.
    */
   List<Comparison> comparisons() {
-    List<String> valid = compared();
     List<Comparison> rows = new ArrayList<>();
-    for (String query : valid) {
+    for (String query : compared(processes())) {
       rows.add(row(again.have(Shuffle.STOCK, query) ? again : first, query));
     }
+    List<String> valid = compared(first.processes());
     if (valid.size() == Query.all().size()) {
       rows.add(first.comparison(prefix + "total", valid, Shuffle.STOCK, TOTAL_GOAL));
       if (first.have(Shuffle.ORACLE, valid.getFirst())) {
@@ -56,12 +56,15 @@ final class TpcdsReport {
 
   /** Queries that are above their goal by the first rounds. */
   List<String> slow() {
-    return compared().stream().filter(query -> !row(first, query).reached()).toList();
+    return compared(first.processes()).stream()
+        .filter(query -> !row(first, query).reached())
+        .toList();
   }
 
-  private List<String> compared() {
+  /** Queries that have no problem in any of the processes. */
+  private List<String> compared(List<ProcessResult> processes) {
     return queries.stream()
-        .filter(query -> problemsOf(query).isEmpty() && first.have(Shuffle.STOCK, query))
+        .filter(query -> problemsOf(query, processes).isEmpty() && first.have(Shuffle.STOCK, query))
         .toList();
   }
 
@@ -72,7 +75,7 @@ final class TpcdsReport {
   /** What makes the run invalid; nothing if all answers are right and went through Sluice. */
   List<String> problems() {
     List<String> problems = new ArrayList<>();
-    queries.forEach(query -> problems.addAll(problemsOf(query)));
+    queries.forEach(query -> problems.addAll(problemsOf(query, processes())));
     for (ProcessResult process : first.processes()) {
       if (process.shuffle() == Shuffle.SLUICE && process.totals().readBytes() == 0) {
         problems.add(where(process) + ": nothing was READ");
@@ -120,10 +123,10 @@ final class TpcdsReport {
         .formatted(bytes, fallbacks.isEmpty() ? "none" : fallbacks);
   }
 
-  private List<String> problemsOf(String query) {
+  private static List<String> problemsOf(String query, List<ProcessResult> processes) {
     List<String> problems = new ArrayList<>();
     TreeSet<String> answers = new TreeSet<>();
-    for (ProcessResult process : processes()) {
+    for (ProcessResult process : processes) {
       QueryResult result = process.query(query).orElse(null);
       if (result == null) {
         continue;
