@@ -38,17 +38,17 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
       List.of(
           of("checksum", 1, "checksum"),
           of("post-poll", 1, "post-poll"),
-          of("registration", 2, "registration"),
+          of("registration", 1, "registration"),
           of("publish", 18, "publish --rounds 5"),
           of("read-soft", 6, "read"),
           onVerbs("read-verbs", 20, "read --provider verbs"),
           of("terasort-1g", 8, "terasort --size 1g --repeat 5"),
           of("storm", 360, "storm --grid"),
           of("cpu", 45, "cpu"),
-          of("scale", 10, "scale"),
-          of("jmh", 10, "jmh"),
+          of("scale", 3, "scale"),
+          of("jmh", 1, "jmh"),
           of("tpcds", 70, "tpcds"),
-          of("terasort-10g", 50, "terasort --size 10g --repeat 3"));
+          of("terasort-10g", 35, "terasort --size 10g --repeat 3"));
 
   /** Whether the rows are there. */
   boolean isIn(List<Comparison> rows) {
