@@ -70,11 +70,11 @@ public final class IbvContext extends NativeObject {
   /** The device's limits and capabilities (ibv_query_device_ex(3), else ibv_query_device(3)). */
   public IbvDeviceAttr queryDevice() throws VerbsException {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment attr = IbvStructs.DEVICE_ATTR_EX.allocate(arena);
+      MemorySegment attr = IbvDeviceStructs.DEVICE_ATTR_EX.allocate(arena);
       try {
         extendedOps
             .queryDeviceEx()
-            .call(pointer(), MemorySegment.NULL, attr, IbvStructs.DEVICE_ATTR_EX.size());
+            .call(pointer(), MemorySegment.NULL, attr, IbvDeviceStructs.DEVICE_ATTR_EX.size());
       } catch (VerbsException e) {
         if (e.errno() != VerbsException.EOPNOTSUPP && e.errno() != VerbsException.ENOSYS) {
           throw e;
@@ -95,7 +95,7 @@ public final class IbvContext extends NativeObject {
    */
   public IbvPortAttr queryPort(int port) throws VerbsException {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment attr = IbvStructs.PORT_ATTR.allocate(arena);
+      MemorySegment attr = IbvDeviceStructs.PORT_ATTR.allocate(arena);
       NativeFunction extended;
       try {
         extended = extendedOps.queryPort();
@@ -103,7 +103,7 @@ public final class IbvContext extends NativeObject {
         LibIbverbs.COMPAT_QUERY_PORT.call(pointer(), (byte) port, attr);
         return new IbvPortAttr(attr);
       }
-      extended.call(pointer(), (byte) port, attr, IbvStructs.PORT_ATTR.size());
+      extended.call(pointer(), (byte) port, attr, IbvDeviceStructs.PORT_ATTR.size());
       return new IbvPortAttr(attr);
     }
   }

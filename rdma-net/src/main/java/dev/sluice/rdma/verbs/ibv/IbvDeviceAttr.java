@@ -53,12 +53,12 @@ public final class IbvDeviceAttr {
 
   IbvDeviceAttr(MemorySegment extended) {
     this.extended = IbvStructs.copy(extended);
-    struct = IbvStructs.DEVICE_ATTR_EX.part(this.extended, "orig_attr");
+    struct = IbvDeviceStructs.DEVICE_ATTR_EX.part(this.extended, "orig_attr");
   }
 
   /** Firmware version. */
   public String fwVer() {
-    return IbvStructs.DEVICE_ATTR.part(struct, "fw_ver").getString(0);
+    return IbvDeviceStructs.DEVICE_ATTR.part(struct, "fw_ver").getString(0);
   }
 
   public IbvAtomicCap atomicCap() {
@@ -67,12 +67,12 @@ public final class IbvDeviceAttr {
 
   /** Of {@link IbvOdpCaps}; 0 without on-demand paging. */
   public long odpGeneralCaps() {
-    return IbvStructs.ODP_CAPS.getLong(odp(), "general_caps");
+    return IbvDeviceStructs.ODP_CAPS.getLong(odp(), "general_caps");
   }
 
   /** Of {@link IbvOdpTransportCaps}, for RC, UC or UD. */
   public int odpTransportCaps(IbvQpType type) {
-    return IbvStructs.ODP_CAPS.getInt(
+    return IbvDeviceStructs.ODP_CAPS.getInt(
         odp(),
         switch (type) {
           case RC -> "per_transport_caps.rc_odp_caps";
@@ -84,96 +84,96 @@ public final class IbvDeviceAttr {
 
   /** Bits of a completion time stamp that count; 0 for none. */
   public long completionTimestampMask() {
-    return IbvStructs.DEVICE_ATTR_EX.getLong(extended, "completion_timestamp_mask");
+    return IbvDeviceStructs.DEVICE_ATTR_EX.getLong(extended, "completion_timestamp_mask");
   }
 
   /** Of the device's clock, kHz. */
   public long hcaCoreClock() {
-    return IbvStructs.DEVICE_ATTR_EX.getLong(extended, "hca_core_clock");
+    return IbvDeviceStructs.DEVICE_ATTR_EX.getLong(extended, "hca_core_clock");
   }
 
   /** Capabilities beyond 32 bits. */
   public long deviceCapFlagsEx() {
-    return IbvStructs.DEVICE_ATTR_EX.getLong(extended, "device_cap_flags_ex");
+    return IbvDeviceStructs.DEVICE_ATTR_EX.getLong(extended, "device_cap_flags_ex");
   }
 
   public TsoCaps tsoCaps() {
-    MemorySegment caps = IbvStructs.DEVICE_ATTR_EX.part(extended, "tso_caps");
+    MemorySegment caps = IbvDeviceStructs.DEVICE_ATTR_EX.part(extended, "tso_caps");
     return new TsoCaps(
-        IbvStructs.TSO_CAPS.getInt(caps, "max_tso"),
-        IbvStructs.TSO_CAPS.getInt(caps, "supported_qpts"));
+        IbvDeviceStructs.TSO_CAPS.getInt(caps, "max_tso"),
+        IbvDeviceStructs.TSO_CAPS.getInt(caps, "supported_qpts"));
   }
 
   public RssCaps rssCaps() {
-    MemorySegment caps = IbvStructs.DEVICE_ATTR_EX.part(extended, "rss_caps");
+    MemorySegment caps = IbvDeviceStructs.DEVICE_ATTR_EX.part(extended, "rss_caps");
     return new RssCaps(
-        IbvStructs.RSS_CAPS.getInt(caps, "supported_qpts"),
-        IbvStructs.RSS_CAPS.getInt(caps, "max_rwq_indirection_tables"),
-        IbvStructs.RSS_CAPS.getInt(caps, "max_rwq_indirection_table_size"),
-        IbvStructs.RSS_CAPS.getLong(caps, "rx_hash_fields_mask"),
-        IbvStructs.RSS_CAPS.getInt(caps, "rx_hash_function"));
+        IbvDeviceStructs.RSS_CAPS.getInt(caps, "supported_qpts"),
+        IbvDeviceStructs.RSS_CAPS.getInt(caps, "max_rwq_indirection_tables"),
+        IbvDeviceStructs.RSS_CAPS.getInt(caps, "max_rwq_indirection_table_size"),
+        IbvDeviceStructs.RSS_CAPS.getLong(caps, "rx_hash_fields_mask"),
+        IbvDeviceStructs.RSS_CAPS.getInt(caps, "rx_hash_function"));
   }
 
   public int maxWqTypeRq() {
-    return IbvStructs.DEVICE_ATTR_EX.getInt(extended, "max_wq_type_rq");
+    return IbvDeviceStructs.DEVICE_ATTR_EX.getInt(extended, "max_wq_type_rq");
   }
 
   public PacketPacingCaps packetPacingCaps() {
-    MemorySegment caps = IbvStructs.DEVICE_ATTR_EX.part(extended, "packet_pacing_caps");
+    MemorySegment caps = IbvDeviceStructs.DEVICE_ATTR_EX.part(extended, "packet_pacing_caps");
     return new PacketPacingCaps(
-        IbvStructs.PACKET_PACING_CAPS.getInt(caps, "qp_rate_limit_min"),
-        IbvStructs.PACKET_PACING_CAPS.getInt(caps, "qp_rate_limit_max"),
-        IbvStructs.PACKET_PACING_CAPS.getInt(caps, "supported_qpts"));
+        IbvDeviceStructs.PACKET_PACING_CAPS.getInt(caps, "qp_rate_limit_min"),
+        IbvDeviceStructs.PACKET_PACING_CAPS.getInt(caps, "qp_rate_limit_max"),
+        IbvDeviceStructs.PACKET_PACING_CAPS.getInt(caps, "supported_qpts"));
   }
 
   /** Offloads of raw packet queue pairs, a bit each. */
   public int rawPacketCaps() {
-    return IbvStructs.DEVICE_ATTR_EX.getInt(extended, "raw_packet_caps");
+    return IbvDeviceStructs.DEVICE_ATTR_EX.getInt(extended, "raw_packet_caps");
   }
 
   public TmCaps tmCaps() {
-    MemorySegment caps = IbvStructs.DEVICE_ATTR_EX.part(extended, "tm_caps");
+    MemorySegment caps = IbvDeviceStructs.DEVICE_ATTR_EX.part(extended, "tm_caps");
     return new TmCaps(
-        IbvStructs.TM_CAPS.getInt(caps, "max_rndv_hdr_size"),
-        IbvStructs.TM_CAPS.getInt(caps, "max_num_tags"),
-        IbvStructs.TM_CAPS.getInt(caps, "flags"),
-        IbvStructs.TM_CAPS.getInt(caps, "max_ops"),
-        IbvStructs.TM_CAPS.getInt(caps, "max_sge"));
+        IbvDeviceStructs.TM_CAPS.getInt(caps, "max_rndv_hdr_size"),
+        IbvDeviceStructs.TM_CAPS.getInt(caps, "max_num_tags"),
+        IbvDeviceStructs.TM_CAPS.getInt(caps, "flags"),
+        IbvDeviceStructs.TM_CAPS.getInt(caps, "max_ops"),
+        IbvDeviceStructs.TM_CAPS.getInt(caps, "max_sge"));
   }
 
   public CqModerationCaps cqModCaps() {
-    MemorySegment caps = IbvStructs.DEVICE_ATTR_EX.part(extended, "cq_mod_caps");
+    MemorySegment caps = IbvDeviceStructs.DEVICE_ATTR_EX.part(extended, "cq_mod_caps");
     return new CqModerationCaps(
-        IbvStructs.CQ_MODERATION_CAPS.getInt(caps, "max_cq_count"),
-        IbvStructs.CQ_MODERATION_CAPS.getInt(caps, "max_cq_period"));
+        IbvDeviceStructs.CQ_MODERATION_CAPS.getInt(caps, "max_cq_count"),
+        IbvDeviceStructs.CQ_MODERATION_CAPS.getInt(caps, "max_cq_period"));
   }
 
   /** Bytes of device memory; 0 for none. */
   public long maxDmSize() {
-    return IbvStructs.DEVICE_ATTR_EX.getLong(extended, "max_dm_size");
+    return IbvDeviceStructs.DEVICE_ATTR_EX.getLong(extended, "max_dm_size");
   }
 
   /** Of {@link IbvOdpTransportCaps}, for XRC. */
   public int xrcOdpCaps() {
-    return IbvStructs.DEVICE_ATTR_EX.getInt(extended, "xrc_odp_caps");
+    return IbvDeviceStructs.DEVICE_ATTR_EX.getInt(extended, "xrc_odp_caps");
   }
 
   public long nodeGuid() {
-    return Long.reverseBytes(IbvStructs.DEVICE_ATTR.getLong(struct, "node_guid"));
+    return Long.reverseBytes(IbvDeviceStructs.DEVICE_ATTR.getLong(struct, "node_guid"));
   }
 
   public long sysImageGuid() {
-    return Long.reverseBytes(IbvStructs.DEVICE_ATTR.getLong(struct, "sys_image_guid"));
+    return Long.reverseBytes(IbvDeviceStructs.DEVICE_ATTR.getLong(struct, "sys_image_guid"));
   }
 
   /** Bytes. */
   public long maxMrSize() {
-    return IbvStructs.DEVICE_ATTR.getLong(struct, "max_mr_size");
+    return IbvDeviceStructs.DEVICE_ATTR.getLong(struct, "max_mr_size");
   }
 
   /** Supported page sizes, a bit each. */
   public long pageSizeCap() {
-    return IbvStructs.DEVICE_ATTR.getLong(struct, "page_size_cap");
+    return IbvDeviceStructs.DEVICE_ATTR.getLong(struct, "page_size_cap");
   }
 
   /** IEEE OUI. */
@@ -324,10 +324,10 @@ public final class IbvDeviceAttr {
   }
 
   private MemorySegment odp() {
-    return IbvStructs.DEVICE_ATTR_EX.part(extended, "odp_caps");
+    return IbvDeviceStructs.DEVICE_ATTR_EX.part(extended, "odp_caps");
   }
 
   private int number(String member) {
-    return IbvStructs.DEVICE_ATTR.getInt(struct, member);
+    return IbvDeviceStructs.DEVICE_ATTR.getInt(struct, member);
   }
 }

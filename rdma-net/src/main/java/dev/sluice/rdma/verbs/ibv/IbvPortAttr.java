@@ -48,7 +48,7 @@ public final class IbvPortAttr {
 
   /** Bytes. */
   public long maxMsgSz() {
-    return IbvStructs.PORT_ATTR.getLong(struct, "max_msg_sz");
+    return IbvDeviceStructs.PORT_ATTR.getLong(struct, "max_msg_sz");
   }
 
   public int badPkeyCntr() {
@@ -115,6 +115,6 @@ public final class IbvPortAttr {
   }
 
   private int number(String member) {
-    return IbvStructs.PORT_ATTR.getInt(struct, member);
+    return IbvDeviceStructs.PORT_ATTR.getInt(struct, member);
   }
 }
