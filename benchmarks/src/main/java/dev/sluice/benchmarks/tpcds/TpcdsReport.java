@@ -76,6 +76,7 @@ final class TpcdsReport {
   List<String> problems() {
     List<String> problems = new ArrayList<>();
     queries.forEach(query -> problems.addAll(problemsOf(query, processes())));
+    // Not of those that were run again: a few small queries may find all their blocks local.
     for (ProcessResult process : first.processes()) {
       if (process.shuffle() == Shuffle.SLUICE && process.totals().readBytes() == 0) {
         problems.add(where(process) + ": nothing was READ");
