@@ -144,7 +144,7 @@ final class QueryJob {
   }
 
   private SluiceTotals totals() throws InterruptedException {
-    if (order.shuffle() == Shuffle.STOCK) {
+    if (order.shuffle() != Shuffle.SLUICE) {
       return SluiceTotals.NONE;
     }
     return SluiceTotals.await(totals -> totals.readBytes() > 0, TOTALS_MS);
