@@ -14,8 +14,8 @@ import org.apache.spark.launcher.JavaModuleOptions;
 /**
  * Runs a Spark driver in a process of its own, so that no run finds a JVM that an earlier one has
  * warmed up. Everything that it and its executors write is under one directory: logs, Spark's local
- * directories, the executors' work directories and its results. Used by one thread, which waits for
- * the end; the process dies with this one.
+ * directories, the executors' work directories and its results. Used by one thread; the process
+ * dies with this one.
  */
 public final class DriverProcess {
   private static final long TIMEOUT_MINUTES = 60;
@@ -43,6 +43,21 @@ public final class DriverProcess {
    */
   public void run(Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
       throws IOException, InterruptedException {
+    int status = await(launch(main, shuffle, cluster, arguments));
+    if (status != 0) {
+      throw failure(shuffle, "ended with status " + status);
+    }
+  }
+
+  /** A driver that answers line by line; the caller closes it. */
+  public AnsweringDriver start(
+      Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments) throws IOException {
+    return new AnsweringDriver(
+        launch(main, shuffle, cluster, arguments), reason -> failure(shuffle, reason));
+  }
+
+  private Process launch(Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
+      throws IOException {
     Path home = Files.createDirectories(directory.resolve("spark"));
     Files.createSymbolicLink(home.resolve("jars"), installation.sparkJars());
     List<String> command = new ArrayList<>();
@@ -56,13 +71,22 @@ public final class DriverProcess {
         .forEach((key, value) -> command.add("-D" + key + "=" + value));
     command.addAll(List.of("-cp", classPath(home, shuffle), main.getName()));
     command.addAll(List.of(arguments));
-    int status = await(builder(command, home).start());
-    if (status != 0) {
-      List<String> errors = Files.readAllLines(directory.resolve("driver.err"));
-      throw new IOException(
-          "%s: driver ended with status %d; see driver.log and spark/work in %s%n%s"
-              .formatted(shuffle.label(), status, directory, String.join("\n", last(errors))));
+    Process process = builder(command, home).start();
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "driver-destroyer"));
+    return process;
+  }
+
+  /** With the driver's last messages, and where its logs are. */
+  private IOException failure(Shuffle shuffle, String reason) {
+    String errors;
+    try {
+      errors = String.join("\n", last(Files.readAllLines(directory.resolve("driver.err"))));
+    } catch (IOException e) {
+      errors = "driver.err cannot be read: " + e.getMessage();
     }
+    return new IOException(
+        "%s: driver %s; see driver.log and spark/work in %s%n%s"
+            .formatted(shuffle.label(), reason, directory, errors));
   }
 
   private static List<String> last(List<String> lines) {
@@ -92,7 +116,6 @@ public final class DriverProcess {
   }
 
   private static int await(Process process) throws IOException, InterruptedException {
-    Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "driver-destroyer"));
     Thread.startVirtualThread(() -> relayProgress(process));
     try {
       if (!process.waitFor(TIMEOUT_MINUTES, TimeUnit.MINUTES)) {
