@@ -44,7 +44,7 @@ public record ClusterConf(
         conf.put("spark.shuffle.rdma.provider", provider);
       }
       case ORACLE -> conf.put("spark.shuffle.manager", OracleShuffleManager.class.getName());
-      case STOCK -> {}
+      case STOCK, CONTROL -> {}
     }
     conf.putAll(further);
     return conf;

@@ -11,7 +11,9 @@ public enum Shuffle {
    * {@link dev.sluice.benchmarks.oracle.OracleShuffleManager}: no shuffle to use, but the limit of
    * those that fetch block by block.
    */
-  ORACLE;
+  ORACLE,
+  /** Stock once more: how far it is from stock is noise. */
+  CONTROL;
 
   /** What is compared. */
   public static final List<Shuffle> PAIR = List.of(SLUICE, STOCK);

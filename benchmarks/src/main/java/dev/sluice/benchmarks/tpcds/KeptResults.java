@@ -10,12 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The results of driver processes that have ended, kept in a file so that a run of hours can be
- * stopped and go on. Used by one thread.
+ * The results of rounds that have ended, kept in a file so that a run of hours can be stopped and
+ * go on. Used by one thread.
  */
 final class KeptResults {
   /** What has to be the same for results to be put together. */
-  record Settings(String scale, List<String> queries, int repetitions) {}
+  record Settings(String scale, List<Shuffle> shuffles, List<String> queries, int repetitions) {}
 
   /** The file. */
   private record Content(Settings settings, List<ProcessResult> processes) {}
@@ -50,12 +50,13 @@ final class KeptResults {
     return new KeptResults(file, settings, processes);
   }
 
-  boolean has(int round, Shuffle shuffle) {
-    return processes.stream().anyMatch(p -> p.round() == round && p.shuffle() == shuffle);
+  boolean has(int round) {
+    return processes.stream().anyMatch(process -> process.round() == round);
   }
 
-  void add(ProcessResult result) throws IOException {
-    processes.add(result);
+  /** All results of a round. */
+  void add(List<ProcessResult> results) throws IOException {
+    processes.addAll(results);
     if (file != null) {
       replace(file, new Content(settings, processes));
     }

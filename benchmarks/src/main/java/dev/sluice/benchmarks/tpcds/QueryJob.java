@@ -1,15 +1,17 @@
 package dev.sluice.benchmarks.tpcds;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.StandardOutput;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -21,8 +23,9 @@ import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The driver process that runs queries, one after the other, and each some times in a row. Started
- * and ended by {@link TpcdsCommand}.
+ * The driver process that runs queries: one for each line with a query's name, which it answers
+ * with a {@link QueryAttempt}; at the end with Sluice's totals. Started and ended by {@link
+ * QueryProcesses}.
  */
 final class QueryJob {
   private static final long TOTALS_MS = 15_000;
@@ -31,19 +34,9 @@ final class QueryJob {
    * What the driver is told, as one JSON object.
    *
    * @param tables directory with the tables
-   * @param queries names
-   * @param repetitions of each query
    * @param golden whether answers are compared with Spark's golden ones
-   * @param result file to write
    */
-  record Order(
-      Shuffle shuffle,
-      int round,
-      String tables,
-      List<String> queries,
-      int repetitions,
-      boolean golden,
-      String result) {}
+  record Order(Shuffle shuffle, String tables, boolean golden) {}
 
   private final SparkSession spark;
   private final Order order;
@@ -60,31 +53,17 @@ final class QueryJob {
     PrintStream out = StandardOutput.claim();
     ObjectMapper json = new ObjectMapper();
     Order order = json.readValue(arguments[0], Order.class);
-    try (SparkSession spark = SparkSession.builder().getOrCreate()) {
+    try (SparkSession spark = SparkSession.builder().getOrCreate();
+        BufferedReader names = new BufferedReader(new InputStreamReader(System.in, UTF_8))) {
       Executors.await(JavaSparkContext.fromSparkContext(spark.sparkContext()));
-      ProcessResult result = new QueryJob(spark, order).run(out);
-      json.writeValue(Path.of(order.result()).toFile(), result);
+      QueryJob job = new QueryJob(spark, order);
+      job.createTables();
+      out.println("ready");
+      for (String name = names.readLine(); name != null; name = names.readLine()) {
+        out.println(json.writeValueAsString(job.run(new Query(name))));
+      }
+      out.println(json.writeValueAsString(job.totals()));
     }
-  }
-
-  private ProcessResult run(PrintStream progress) throws InterruptedException {
-    createTables();
-    List<QueryResult> results = new ArrayList<>();
-    for (String name : order.queries()) {
-      QueryResult result = run(new Query(name));
-      results.add(result);
-      progress.printf(
-          Locale.ROOT,
-          "%s, round %d: %d/%d %s %.2f s%s%n",
-          order.shuffle().label(),
-          order.round() + 1,
-          results.size(),
-          order.queries().size(),
-          name,
-          result.seconds().length == 0 ? Double.NaN : result.seconds()[result.seconds().length - 1],
-          result.problem() == null ? "" : ", " + result.problem());
-    }
-    return new ProcessResult(order.shuffle(), order.round(), results, totals());
   }
 
   /** As Spark's tests do, for columns of type CHAR compare as such only in a table. */
@@ -97,31 +76,16 @@ final class QueryJob {
                         .formatted(table, columns, Path.of(order.tables(), table).toUri())));
   }
 
-  private QueryResult run(Query query) {
-    List<Double> seconds = new ArrayList<>();
-    Answer first = null;
-    String problem = null;
+  private QueryAttempt run(Query query) {
+    long start = System.nanoTime();
     try {
-      for (int i = 0; i < order.repetitions() && problem == null; i++) {
-        long start = System.nanoTime();
-        Answer answer = answer(query.text());
-        seconds.add((System.nanoTime() - start) / 1e9);
-        if (first == null) {
-          first = answer;
-          problem = problemOf(query, answer);
-        } else if (!answer.digest().equals(first.digest())) {
-          problem = "two repetitions differ in their answers";
-        }
-      }
+      Answer answer = answer(query.text());
+      double seconds = (System.nanoTime() - start) / 1e9;
+      return new QueryAttempt(seconds, answer.rows(), answer.digest(), problemOf(query, answer));
     } catch (Exception e) { // Scala throws checked ones that it does not declare.
-      problem = e.toString().lines().findFirst().orElseThrow();
+      String problem = e.toString().lines().findFirst().orElseThrow();
+      return new QueryAttempt((System.nanoTime() - start) / 1e9, 0, null, problem);
     }
-    return new QueryResult(
-        query.name(),
-        seconds.stream().mapToDouble(Double::doubleValue).toArray(),
-        first == null ? 0 : first.rows(),
-        first == null ? null : first.digest(),
-        problem);
   }
 
   private String problemOf(Query query, Answer answer) {

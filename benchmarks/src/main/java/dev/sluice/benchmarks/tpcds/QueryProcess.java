@@ -1,69 +1,77 @@
 package dev.sluice.benchmarks.tpcds;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.ClusterConf;
+import dev.sluice.benchmarks.AnsweringDriver;
 import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.SluiceTotals;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Runs queries in a driver process with two executors of one core each. Used by one thread. */
-final class QueryProcess {
-  private static final int EXECUTORS = 2;
-  private static final int MEMORY_MB = 3000;
+/**
+ * A driver process that runs a query whenever it is told to. Used by one thread, which closes it.
+ */
+final class QueryProcess implements AutoCloseable {
+  private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** Map outputs of the largest query at scale 1, with older ones that wait to be removed. */
-  private static final long SHUFFLE_BYTES = 2_000_000_000;
+  private final Shuffle shuffle;
+  private final int round;
+  private final Path directory;
+  private final AnsweringDriver driver;
+  private final Map<String, QueryResult> results = new LinkedHashMap<>();
 
-  private final Installation installation;
-  private final Path tables;
-  private final Path run;
-  private final boolean golden;
-
-  /**
-   * @param tables directory with the tables
-   * @param run directory for what processes write
-   * @param golden whether the tables are those of Spark's golden answers
-   */
-  QueryProcess(Installation installation, Path tables, Path run, boolean golden) {
-    this.installation = installation;
-    this.tables = tables;
-    this.run = run;
-    this.golden = golden;
+  private QueryProcess(Shuffle shuffle, int round, Path directory, AnsweringDriver driver) {
+    this.shuffle = shuffle;
+    this.round = round;
+    this.directory = directory;
+    this.driver = driver;
   }
 
   /**
-   * @param round from 0
-   * @param queries names, in the order in which they are run
-   * @param repetitions of each query
+   * @param directory of all that it writes, deleted at its {@link #end}
+   * @param driver a {@link QueryJob}, which is waited for, and closed with this
    */
-  ProcessResult run(Shuffle shuffle, int round, List<String> queries, int repetitions)
+  static QueryProcess of(Shuffle shuffle, int round, Path directory, AnsweringDriver driver)
       throws IOException, InterruptedException {
-    ObjectMapper json = new ObjectMapper();
-    Path directory = run.resolve(shuffle.label() + "-" + (round + 1));
-    Path result = directory.resolve("result.json");
-    QueryJob.Order order =
-        new QueryJob.Order(
-            shuffle, round, tables.toString(), queries, repetitions, golden, result.toString());
-    new DriverProcess(installation, directory)
-        .run(QueryJob.class, shuffle, cluster(directory), json.writeValueAsString(order));
-    ProcessResult found = json.readValue(result.toFile(), ProcessResult.class);
-    Directories.delete(directory);
-    return found;
+    try {
+      driver.await();
+    } catch (IOException | InterruptedException e) {
+      driver.close();
+      throw e;
+    }
+    return new QueryProcess(shuffle, round, directory, driver);
   }
 
-  private static ClusterConf cluster(Path directory) {
-    String warehouse = directory.resolve("warehouse").toUri().toString();
-    return new ClusterConf(
-        EXECUTORS,
-        1,
-        MEMORY_MB,
-        SHUFFLE_BYTES,
-        "auto",
-        Map.of("spark.sql.warehouse.dir", warehouse));
+  /** Runs it once more, unless it has failed. */
+  void run(String query) throws IOException, InterruptedException {
+    QueryResult before = results.getOrDefault(query, QueryResult.none(query));
+    if (before.problem() == null) {
+      QueryAttempt attempt = JSON.readValue(driver.ask(query), QueryAttempt.class);
+      results.put(query, before.and(attempt));
+    }
+  }
+
+  /** What it did last, for people. */
+  String last() {
+    QueryResult result = List.copyOf(results.values()).getLast();
+    double[] seconds = result.seconds();
+    return result.problem() == null
+        ? "%s %s %.2f s".formatted(result.query(), shuffle.label(), seconds[seconds.length - 1])
+        : "%s %s: %s".formatted(result.query(), shuffle.label(), result.problem());
+  }
+
+  /** What came of it. */
+  ProcessResult end() throws IOException, InterruptedException {
+    SluiceTotals totals = JSON.readValue(driver.end(), SluiceTotals.class);
+    Directories.delete(directory);
+    return new ProcessResult(shuffle, round, List.copyOf(results.values()), totals);
+  }
+
+  @Override
+  public void close() {
+    driver.close();
   }
 }

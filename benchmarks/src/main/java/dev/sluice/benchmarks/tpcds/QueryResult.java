@@ -1,5 +1,7 @@
 package dev.sluice.benchmarks.tpcds;
 
+import java.util.Arrays;
+
 /**
  * What came of one query in one driver process.
  *
@@ -9,4 +11,20 @@ package dev.sluice.benchmarks.tpcds;
  * @param answer {@link Answer#digest} of its answer, the same in all repetitions
  * @param problem why it failed, or how its answer is wrong, or null
  */
-record QueryResult(String query, double[] seconds, int rows, String answer, String problem) {}
+record QueryResult(String query, double[] seconds, int rows, String answer, String problem) {
+  /** Before it was run. */
+  static QueryResult none(String query) {
+    return new QueryResult(query, new double[0], 0, null, null);
+  }
+
+  /** With one repetition more. */
+  QueryResult and(QueryAttempt attempt) {
+    double[] all = Arrays.copyOf(seconds, seconds.length + 1);
+    all[seconds.length] = attempt.seconds();
+    String wrong = attempt.problem();
+    if (wrong == null && answer != null && !answer.equals(attempt.answer())) {
+      wrong = "two repetitions differ in their answers";
+    }
+    return new QueryResult(query, all, attempt.rows(), attempt.answer(), wrong);
+  }
+}

@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Statistics;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
 /**
@@ -33,6 +34,21 @@ record Rounds(List<ProcessResult> processes) {
             .mapToDouble(process -> seconds(sameRound(process, partner), together))
             .toArray(),
         goal);
+  }
+
+  /** What stock took by itself, in the rounds in which it ran beside itself; empty without one. */
+  OptionalDouble noise(List<String> together) {
+    double[] ratios =
+        processes.stream()
+            .filter(process -> process.shuffle() == Shuffle.CONTROL)
+            .mapToDouble(
+                control ->
+                    seconds(control, together)
+                        / seconds(sameRound(control, Shuffle.STOCK), together))
+            .toArray();
+    return ratios.length == 0
+        ? OptionalDouble.empty()
+        : OptionalDouble.of(Statistics.median(ratios));
   }
 
   /** Sluice's processes that have a partner. */

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.math.BigDecimal;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -19,8 +20,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The TPC-DS queries of Spark's own tests in two executor processes, through Sluice and through the
- * stock shuffle in turn: one driver process of each a round.
+ * The TPC-DS queries of Spark's own tests through Sluice and through the stock shuffle in turn, in
+ * driver processes side by side.
  */
 @Command(
     name = "tpcds",
@@ -60,8 +61,8 @@ public final class TpcdsCommand implements Callable<Integer> {
       names = "--rounds",
       defaultValue = "2",
       description = {
-        "Driver processes of each shuffle, which is first in every other one: whole",
-        "processes differ, so even numbers are fair (default: ${DEFAULT-VALUE})"
+        "So often driver processes are started, one of each shuffle at a time: whole",
+        "processes differ (default: ${DEFAULT-VALUE})"
       })
   private int rounds;
 
@@ -69,7 +70,7 @@ public final class TpcdsCommand implements Callable<Integer> {
       names = "--repetitions",
       defaultValue = "2",
       description = {
-        "Of each query in a driver process, one after the other; the first",
+        "Of each query in a driver process, in turn with the other's; the first",
         "warms up and does not count (default: ${DEFAULT-VALUE})"
       })
   private int repetitions;
@@ -83,6 +84,12 @@ public final class TpcdsCommand implements Callable<Integer> {
   private boolean oracle;
 
   @Option(
+      names = "--control",
+      description =
+          "Run them through stock a second time, too: how far that is from stock is noise")
+  private boolean control;
+
+  @Option(
       names = "--check",
       description = "Compare answers through Sluice with Spark's golden ones, and measure nothing")
   private boolean check;
@@ -92,7 +99,7 @@ public final class TpcdsCommand implements Callable<Integer> {
       paramLabel = "FILE",
       description = {
         "Write the comparisons there too, after every round. FILE.processes and",
-        "FILE.again keep what driver processes found: the same command goes on from there"
+        "FILE.again keep the rounds that have ended: the same command goes on from there"
       })
   private Path json;
 
@@ -111,9 +118,9 @@ public final class TpcdsCommand implements Callable<Integer> {
     Path run = RunDirectory.create(installation.data().resolve("tpcds"));
     TpcdsData data = new TpcdsData(installation, scaleName());
     data.ensure(run.resolve("data"));
-    QueryProcess process =
-        new QueryProcess(installation, data.directory(), run, scaleName().equals(GOLDEN_SCALE));
-    TpcdsReport report = check ? check(process) : compare(process);
+    QueryProcesses processes =
+        new QueryProcesses(installation, data.directory(), run, scaleName().equals(GOLDEN_SCALE));
+    TpcdsReport report = check ? check(processes) : compare(processes);
     out.print(check ? report.checkTable() : report.table());
     Directories.delete(run);
     return report.problems().isEmpty() ? 0 : 1;
@@ -130,9 +137,9 @@ public final class TpcdsCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "golden answers are there for --scale " + GOLDEN_SCALE + " only");
     }
-    if (check && oracle) {
+    if (check && (oracle || control)) {
       throw new ParameterException(
-          spec.commandLine(), "--check compares answers through Sluice: it does without --oracle");
+          spec.commandLine(), "--check compares answers through Sluice and measures nothing");
     }
     if (repetitions < 2) {
       throw new ParameterException(
@@ -140,31 +147,39 @@ public final class TpcdsCommand implements Callable<Integer> {
     }
   }
 
-  private TpcdsReport check(QueryProcess process) throws IOException, InterruptedException {
-    return report(new Rounds(List.of(process.run(Shuffle.SLUICE, 0, queries, 1))), Rounds.NONE);
+  private TpcdsReport check(QueryProcesses processes) throws IOException, InterruptedException {
+    return report(new Rounds(processes.run(0, List.of(Shuffle.SLUICE), queries, 1)), Rounds.NONE);
   }
 
-  private TpcdsReport compare(QueryProcess process) throws IOException, InterruptedException {
-    KeptResults first = results(".processes", queries, repetitions);
-    run(
-        process,
-        first,
-        oracle ? Shuffle.PAIR_AND_ORACLE : Shuffle.PAIR,
-        () -> report(first.rounds(), Rounds.NONE));
+  private TpcdsReport compare(QueryProcesses processes) throws IOException, InterruptedException {
+    KeptResults first = results(".processes", shuffles(), queries, repetitions);
+    run(processes, first, () -> report(first.rounds(), Rounds.NONE));
     List<String> slow = report(first.rounds(), Rounds.NONE).slow();
     out.printf("above their goal, and run again: %s%n", slow.isEmpty() ? "none" : slow);
-    KeptResults again = results(".again", slow, 2 * repetitions);
+    KeptResults again = results(".again", Shuffle.PAIR, slow, 2 * repetitions);
     if (!slow.isEmpty()) {
-      run(process, again, Shuffle.PAIR, () -> report(first.rounds(), again.rounds()));
+      run(processes, again, () -> report(first.rounds(), again.rounds()));
     }
     return report(first.rounds(), again.rounds());
   }
 
-  private KeptResults results(String suffix, List<String> queries, int repetitions)
+  private List<Shuffle> shuffles() {
+    List<Shuffle> shuffles = new ArrayList<>(Shuffle.PAIR);
+    if (oracle) {
+      shuffles.add(Shuffle.ORACLE);
+    }
+    if (control) {
+      shuffles.add(Shuffle.CONTROL);
+    }
+    return shuffles;
+  }
+
+  private KeptResults results(
+      String suffix, List<Shuffle> shuffles, List<String> queries, int repetitions)
       throws IOException {
     return KeptResults.in(
         json == null ? null : json.resolveSibling(json.getFileName() + suffix),
-        new KeptResults.Settings(scaleName(), queries, repetitions));
+        new KeptResults.Settings(scaleName(), shuffles, queries, repetitions));
   }
 
   /**
@@ -172,20 +187,15 @@ public final class TpcdsCommand implements Callable<Integer> {
    *
    * @param report of all results so far
    */
-  private void run(
-      QueryProcess process,
-      KeptResults results,
-      List<Shuffle> shuffles,
-      Supplier<TpcdsReport> report)
+  private void run(QueryProcesses processes, KeptResults results, Supplier<TpcdsReport> report)
       throws IOException, InterruptedException {
+    KeptResults.Settings settings = results.settings();
     for (int round = 0; round < rounds; round++) {
-      for (Shuffle shuffle : Shuffle.inTurn(round, shuffles)) {
-        if (!results.has(round, shuffle)) {
-          KeptResults.Settings settings = results.settings();
-          results.add(process.run(shuffle, round, settings.queries(), settings.repetitions()));
-          if (json != null) {
-            new ResultFile(json).write(report.get().comparisons());
-          }
+      if (!results.has(round)) {
+        results.add(
+            processes.run(round, settings.shuffles(), settings.queries(), settings.repetitions()));
+        if (json != null) {
+          new ResultFile(json).write(report.get().comparisons());
         }
       }
     }

@@ -5,8 +5,10 @@ import dev.sluice.benchmarks.ComparisonTable;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -88,7 +90,24 @@ final class TpcdsReport {
   String table() {
     StringBuilder table = new StringBuilder(ComparisonTable.plain(comparisons()));
     problems().forEach(problem -> table.append("INVALID ").append(problem).append('\n'));
-    return table.append(transfer()).toString();
+    return table.append(noise()).append(transfer()).toString();
+  }
+
+  /** How far stock is from itself: so far from 1 a ratio says nothing. */
+  private String noise() {
+    List<String> valid = compared(first.processes());
+    OptionalDouble sum = first.noise(valid);
+    if (valid.isEmpty() || sum.isEmpty()) {
+      return "";
+    }
+    double[] ratios =
+        valid.stream()
+            .mapToDouble(query -> first.noise(List.of(query)).orElseThrow())
+            .sorted()
+            .toArray();
+    long above = Arrays.stream(ratios).filter(ratio -> ratio > QUERY_GOAL).count();
+    return "stock by stock: all %.3f; %d of %d queries above %.2f, worst %.2f%n"
+        .formatted(sum.getAsDouble(), above, ratios.length, QUERY_GOAL, ratios[ratios.length - 1]);
   }
 
   /** Whether the answers of one process are right: for a run that compares no times. */
@@ -124,7 +143,7 @@ final class TpcdsReport {
         .formatted(bytes, fallbacks.isEmpty() ? "none" : fallbacks);
   }
 
-  private static List<String> problemsOf(String query, List<ProcessResult> processes) {
+  private List<String> problemsOf(String query, List<ProcessResult> processes) {
     List<String> problems = new ArrayList<>();
     TreeSet<String> answers = new TreeSet<>();
     for (ProcessResult process : processes) {
@@ -148,7 +167,8 @@ final class TpcdsReport {
     return Stream.concat(first.processes().stream(), again.processes().stream()).toList();
   }
 
-  private static String where(ProcessResult process) {
-    return process.shuffle().label() + " round " + (process.round() + 1);
+  private String where(ProcessResult process) {
+    String which = again.processes().contains(process) ? "repeated round " : "round ";
+    return process.shuffle().label() + " " + which + (process.round() + 1);
   }
 }

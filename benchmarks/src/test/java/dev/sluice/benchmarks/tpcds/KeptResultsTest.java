@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class KeptResultsTest {
-  private static final Settings SETTINGS = new Settings("1", List.of("q1"), 2);
+  private static final Settings SETTINGS = new Settings("1", Shuffle.PAIR, List.of("q1"), 2);
 
   @TempDir Path directory;
   private Path file;
@@ -25,21 +25,20 @@ class KeptResultsTest {
   }
 
   @Test
-  void aRunGoesOnAfterTheProcessesThatHaveEnded() throws IOException {
+  void aRunGoesOnAfterTheRoundsThatHaveEnded() throws IOException {
     ProcessResult ended = SampleResults.of(Shuffle.SLUICE, 0, SampleResults.query("q1", 1.5));
-    KeptResults.in(file, SETTINGS).add(ended);
+    KeptResults.in(file, SETTINGS).add(List.of(ended));
     KeptResults again = KeptResults.in(file, SETTINGS);
 
-    assertThat(again.has(0, Shuffle.SLUICE)).isTrue();
-    assertThat(again.has(0, Shuffle.STOCK)).isFalse();
-    assertThat(again.has(1, Shuffle.SLUICE)).isFalse();
+    assertThat(again.has(0)).isTrue();
+    assertThat(again.has(1)).isFalse();
     assertThat(again.rounds().processes()).usingRecursiveComparison().isEqualTo(List.of(ended));
   }
 
   @Test
   void aFileThatIsReplacedIsCompleteOrAsItWas() throws IOException {
     KeptResults results = KeptResults.in(file, SETTINGS);
-    results.add(SampleResults.of(Shuffle.SLUICE, 0, SampleResults.query("q1", 1.5)));
+    results.add(List.of(SampleResults.of(Shuffle.SLUICE, 0, SampleResults.query("q1", 1.5))));
     String before = Files.readString(file);
 
     assertThatThrownBy(() -> KeptResults.replace(file, new Object()))
@@ -50,9 +49,10 @@ class KeptResultsTest {
   @Test
   void resultsOfOtherSettingsAreNotMixed() throws IOException {
     KeptResults.in(file, SETTINGS)
-        .add(SampleResults.of(Shuffle.SLUICE, 0, SampleResults.query("q1", 1.5)));
+        .add(List.of(SampleResults.of(Shuffle.SLUICE, 0, SampleResults.query("q1", 1.5))));
 
-    assertThatThrownBy(() -> KeptResults.in(file, new Settings("0.1", List.of("q1"), 2)))
+    assertThatThrownBy(
+            () -> KeptResults.in(file, new Settings("0.1", Shuffle.PAIR, List.of("q1"), 2)))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("another file");
   }
@@ -60,9 +60,9 @@ class KeptResultsTest {
   @Test
   void withoutAFileNothingIsKept() throws IOException {
     KeptResults results = KeptResults.in(null, SETTINGS);
-    results.add(SampleResults.of(Shuffle.STOCK, 0, SampleResults.query("q1", 1.5)));
+    results.add(List.of(SampleResults.of(Shuffle.STOCK, 0, SampleResults.query("q1", 1.5))));
 
-    assertThat(results.has(0, Shuffle.STOCK)).isTrue();
+    assertThat(results.has(0)).isTrue();
     assertThat(directory).isEmptyDirectory();
   }
 }

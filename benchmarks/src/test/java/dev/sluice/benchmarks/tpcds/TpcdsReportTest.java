@@ -1,11 +1,13 @@
 package dev.sluice.benchmarks.tpcds;
 
+import static dev.sluice.benchmarks.Shuffle.CONTROL;
 import static dev.sluice.benchmarks.Shuffle.ORACLE;
 import static dev.sluice.benchmarks.Shuffle.SLUICE;
 import static dev.sluice.benchmarks.Shuffle.STOCK;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -112,10 +114,12 @@ class TpcdsReportTest {
                 SampleResults.of(STOCK, 0, queries(all, 2))));
     ProcessResult again = SampleResults.of(SLUICE, 0, SampleResults.failed("q1", "no memory"));
 
-    assertThat(new TpcdsReport("1", all, first, new Rounds(List.of(again))).comparisons())
+    TpcdsReport report = new TpcdsReport("1", all, first, new Rounds(List.of(again)));
+    assertThat(report.comparisons())
         .extracting(Comparison::name)
         .doesNotContain("tpcds-sf1-q1")
         .contains("tpcds-sf1-q2", "tpcds-sf1-total");
+    assertThat(report.problems()).containsExactly("q1, sluice repeated round 1: no memory");
   }
 
   @Test
@@ -155,6 +159,22 @@ class TpcdsReportTest {
             SampleResults.of(STOCK, 0, SampleResults.query("q1", 1)));
 
     assertThat(report.problems()).containsExactly("q1, sluice round 1: no space left on device");
+  }
+
+  @Test
+  void stockIsComparedWithItself() {
+    ProcessResult sluice = sample(SLUICE, 1, 1);
+    ProcessResult stock = sample(STOCK, 2, 2);
+
+    assertThat(report(List.of("q1", "q2"), sluice, stock).table()).doesNotContain("by stock");
+    assertThat(report(List.of("q1", "q2"), sluice, stock, sample(CONTROL, 3, 2)).table())
+        .contains("stock by stock: all 1.250; 1 of 2 queries above 1.05, worst 1.50")
+        .contains("bytes READ");
+  }
+
+  private static ProcessResult sample(Shuffle shuffle, double q1, double q2) {
+    return SampleResults.of(
+        shuffle, 0, SampleResults.query("q1", q1), SampleResults.query("q2", q2));
   }
 
   @Test

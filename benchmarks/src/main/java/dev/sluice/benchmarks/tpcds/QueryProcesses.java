@@ -1,0 +1,105 @@
+package dev.sluice.benchmarks.tpcds;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.ClusterConf;
+import dev.sluice.benchmarks.DriverProcess;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.Shuffle;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * Runs queries in driver processes side by side, one of each shuffle with two executors of one core
+ * each: they take turns with every repetition, so that what a shared machine does in the meantime
+ * it does to all of them. Used by one thread.
+ */
+final class QueryProcesses {
+  private static final int EXECUTORS = 2;
+
+  /** So that three processes with their executors fit into 24 GB. */
+  private static final int MEMORY_MB = 2000;
+
+  /** Map outputs of the largest query at scale 1, with older ones that wait to be removed. */
+  private static final long SHUFFLE_BYTES = 2_000_000_000;
+
+  private final Installation installation;
+  private final Path tables;
+  private final Path run;
+  private final boolean golden;
+
+  /**
+   * @param tables directory with the tables
+   * @param run directory for what processes write
+   * @param golden whether the tables are those of Spark's golden answers
+   */
+  QueryProcesses(Installation installation, Path tables, Path run, boolean golden) {
+    this.installation = installation;
+    this.tables = tables;
+    this.run = run;
+    this.golden = golden;
+  }
+
+  /**
+   * One round, in processes of its own: each query so often with each shuffle, in changing order.
+   *
+   * @param round from 0
+   * @param queries names, in the order in which they are run
+   */
+  List<ProcessResult> run(int round, List<Shuffle> shuffles, List<String> queries, int repetitions)
+      throws IOException, InterruptedException {
+    Map<Shuffle, QueryProcess> processes = new EnumMap<>(Shuffle.class);
+    try {
+      for (Shuffle shuffle : shuffles) {
+        processes.put(shuffle, start(shuffle, round));
+      }
+      for (int i = 0; i < queries.size(); i++) {
+        for (int repetition = 0; repetition < repetitions; repetition++) {
+          for (Shuffle shuffle : Shuffle.inTurn(round + i + repetition, shuffles)) {
+            processes.get(shuffle).run(queries.get(i));
+          }
+        }
+        String last =
+            processes.values().stream().map(QueryProcess::last).collect(Collectors.joining("; "));
+        System.err.printf("round %d: %d/%d %s%n", round + 1, i + 1, queries.size(), last);
+      }
+      List<ProcessResult> results = new ArrayList<>();
+      for (QueryProcess process : processes.values()) {
+        results.add(process.end());
+      }
+      return results;
+    } finally {
+      processes.values().forEach(QueryProcess::close);
+    }
+  }
+
+  private QueryProcess start(Shuffle shuffle, int round) throws IOException, InterruptedException {
+    Path directory = run.resolve(shuffle.label() + "-" + (round + 1));
+    QueryJob.Order order = new QueryJob.Order(shuffle, tables.toString(), golden);
+    return QueryProcess.of(
+        shuffle,
+        round,
+        directory,
+        new DriverProcess(installation, directory)
+            .start(
+                QueryJob.class,
+                shuffle,
+                cluster(directory),
+                new ObjectMapper().writeValueAsString(order)));
+  }
+
+  private static ClusterConf cluster(Path directory) {
+    String warehouse = directory.resolve("warehouse").toUri().toString();
+    return new ClusterConf(
+        EXECUTORS,
+        1,
+        MEMORY_MB,
+        SHUFFLE_BYTES,
+        "auto",
+        Map.of("spark.sql.warehouse.dir", warehouse));
+  }
+}
