@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +28,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final int MAX_QUEUED = 100_000;
   private static final long FIRST_LINGER_MS = 5;
   private static final long LONGEST_LINGER_MS = 40;
-  private static final long MAX_LINGER_MS = 500;
+  private static final Duration MAX_LINGER = Duration.ofMillis(500);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
 
@@ -78,26 +79,32 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   }
 
   /**
-   * What came within 5 ms; within up to half a second where map tasks of the same shuffles are
-   * writing, since small tasks would cost a message each; and at most 40 ms after the last of them.
+   * What came until 5 ms passed without more; where map tasks of the same shuffles are writing
+   * then, within up to half a second, since small tasks would cost a message each. The last of them
+   * is not waited for any longer: reduce tasks follow it at once.
    */
   private List<Published> nextBatch() throws InterruptedException {
     List<Published> batch = new ArrayList<>();
     batch.add(queue.take());
+    long deadlineNanos = System.nanoTime() + MAX_LINGER.toNanos();
     long pauseMs = FIRST_LINGER_MS;
-    long lingeredMs = 0;
-    do {
-      Thread.sleep(pauseMs);
-      queue.drainTo(batch, MAX_BATCH - batch.size());
-      lingeredMs += pauseMs;
-      pauseMs = Math.min(2 * pauseMs, LONGEST_LINGER_MS);
-    } while (lingeredMs < MAX_LINGER_MS && isMoreExpected(batch));
+    boolean more = true;
+    while (more && System.nanoTime() - deadlineNanos < 0) {
+      Published next = queue.poll(pauseMs, TimeUnit.MILLISECONDS);
+      if (next != null) {
+        batch.add(next);
+        queue.drainTo(batch, MAX_BATCH - batch.size());
+        pauseMs = FIRST_LINGER_MS;
+      } else {
+        pauseMs = Math.min(2 * pauseMs, LONGEST_LINGER_MS);
+      }
+      more = batch.size() < MAX_BATCH && (next != null || isMoreExpected(batch));
+    }
     return batch;
   }
 
   private boolean isMoreExpected(List<Published> batch) {
-    return batch.size() < MAX_BATCH
-        && batch.stream().allMatch(output -> moreExpected.test(output.shuffleId()));
+    return batch.stream().allMatch(output -> moreExpected.test(output.shuffleId()));
   }
 
   /** Sends, again and again until the deadline where the driver does not answer. */
