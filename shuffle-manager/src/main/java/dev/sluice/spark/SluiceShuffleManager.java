@@ -183,6 +183,8 @@ public final class SluiceShuffleManager extends SortShuffleManager
     SluiceRuntime started = runtime(context);
     @SuppressWarnings("unchecked")
     BaseShuffleHandle<K, ?, C> shuffle = (BaseShuffleHandle<K, ?, C>) handle;
+    // While the task asks the driver which blocks there are, and waits for that.
+    started.reading().client().prepare(handle.shuffleId());
     MapOutputs outputs =
         mapOutputs(shuffle, startMapIndex, endMapIndex, startPartition, endPartition);
     return new RdmaShuffleReader<>(

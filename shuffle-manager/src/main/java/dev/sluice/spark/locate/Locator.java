@@ -13,6 +13,12 @@ public interface Locator {
   record Located(PeerAddress peer, MapOutputLocation[] outputs) {}
 
   /**
+   * A task is about to read the shuffle: whoever has not asked the driver for its table does so
+   * now.
+   */
+  void prepare(int shuffleId);
+
+  /**
    * Looks the map outputs up in the driver's table, and asks the executor for what that lacks.
    *
    * @return never completes exceptionally: what cannot be located is null in the result

@@ -70,10 +70,18 @@ public final class LocatorClient implements Locator {
   }
 
   @Override
+  public void prepare(int shuffleId) {
+    CachedShuffle shuffle = cached(shuffleId);
+    synchronized (shuffle) {
+      if (shuffle.refresh == null) {
+        refresh(shuffle);
+      }
+    }
+  }
+
+  @Override
   public CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds) {
-    CachedShuffle shuffle =
-        shuffles.computeIfAbsent(
-            shuffleId, id -> new CachedShuffle(new ShuffleLocations(id, executors)));
+    CachedShuffle shuffle = cached(shuffleId);
     Located known = look(shuffle, executorId, mapIds);
     if (isComplete(known)) {
       return CompletableFuture.completedFuture(known);
@@ -94,6 +102,11 @@ public final class LocatorClient implements Locator {
   /** The shuffle is unregistered. */
   public void forget(int shuffleId) {
     shuffles.remove(shuffleId);
+  }
+
+  private CachedShuffle cached(int shuffleId) {
+    return shuffles.computeIfAbsent(
+        shuffleId, id -> new CachedShuffle(new ShuffleLocations(id, executors)));
   }
 
   private Located look(CachedShuffle shuffle, String executorId, long[] mapIds) {

@@ -138,6 +138,13 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
     }
   }
 
+  /** A task is about to fetch blocks of the shuffle. Never blocks. */
+  public void prepare(int shuffleId) {
+    if (off == null) {
+      path.locator().prepare(shuffleId);
+    }
+  }
+
   /** Whether the blocks of an executor may be fetched together, past Spark's iterator. */
   boolean gathers() {
     return off == null && path.options().gatherBytes() > 0;

@@ -78,6 +78,22 @@ class LocatorClientTest {
   }
 
   @Test
+  void hasAskedTheDriverWhenATaskComesThatWasAnnounced() throws IOException {
+    directory.handle(publish("1", location(5)));
+
+    locator.prepare(SHUFFLE);
+    locator.prepare(SHUFFLE);
+    answer();
+    var located = locator.locate(SHUFFLE, "1", new long[] {5});
+    locator.prepare(SHUFFLE);
+
+    assertThat(located).isDone();
+    assertThat(located.join().outputs()).containsExactly(location(5));
+    assertThat(driverQuestions).isEmpty();
+    assertThat(asked).isEqualTo(1);
+  }
+
+  @Test
   void asksThePeerOnceForWhatTheTableLacks() throws IOException {
     directory.handle(publish("1", location(5)));
     atPeer.put(8L, location(8));

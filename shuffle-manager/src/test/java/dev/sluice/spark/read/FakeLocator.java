@@ -17,6 +17,7 @@ final class FakeLocator implements Locator {
   private final Executor completions;
   private final Map<Long, MapOutputLocation> locations = new HashMap<>();
   private final List<MapOutputLocation> invalidated = new ArrayList<>();
+  private final List<Integer> prepared = new ArrayList<>();
   private final List<String> executorsAsked = new ArrayList<>();
   private Consumer<MapOutputLocation> onInvalidate = location -> {};
   private PeerAddress peer = new PeerAddress("7", "peer", 1234);
@@ -47,8 +48,17 @@ final class FakeLocator implements Locator {
     return invalidated;
   }
 
+  List<Integer> prepared() {
+    return prepared;
+  }
+
   List<String> executorsAsked() {
     return executorsAsked;
+  }
+
+  @Override
+  public void prepare(int shuffleId) {
+    prepared.add(shuffleId);
   }
 
   @Override

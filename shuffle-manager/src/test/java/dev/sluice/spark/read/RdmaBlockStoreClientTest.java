@@ -162,13 +162,22 @@ class RdmaBlockStoreClientTest {
   }
 
   @Test
+  void theLocatorHearsOfATaskBeforeItFetches() {
+    fixture.client.prepare(3);
+    assertThat(fixture.locator.prepared()).containsExactly(3);
+  }
+
+  @Test
   void wireEncryptionLeavesEverythingToSpark() {
     fixture = new ReadFixture(new ReadOptions(true, 1, 1, 1 << 16, 1, true, 0, false));
     fixture.registered(10, 100);
 
     fixture.fetch(block(10, 0));
 
+    fixture.client.prepare(3);
+
     assertFellBack(FallbackReason.WIRE_ENCRYPTION, block(10, 0));
+    assertThat(fixture.locator.prepared()).isEmpty();
   }
 
   @Test

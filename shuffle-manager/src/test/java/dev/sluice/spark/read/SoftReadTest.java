@@ -189,6 +189,9 @@ class SoftReadTest {
     private final Map<Long, MapOutputLocation> known = new ConcurrentHashMap<>();
 
     @Override
+    public void prepare(int shuffleId) {}
+
+    @Override
     public CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds) {
       MapOutputLocation[] outputs = new MapOutputLocation[mapIds.length];
       boolean complete = true;
