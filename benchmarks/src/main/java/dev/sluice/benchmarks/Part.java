@@ -47,7 +47,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           of("cpu", 45, "cpu"),
           of("scale", 3, "scale"),
           of("jmh", 1, "jmh"),
-          of("tpcds", 70, "tpcds"),
+          of("tpcds", 65, "tpcds"),
           of("terasort-10g", 35, "terasort --size 10g --repeat 3"));
 
   /** Whether the rows are there. */
