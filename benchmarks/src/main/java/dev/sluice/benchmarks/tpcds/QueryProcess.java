@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.SequencedMap;
 
 /**
  * A driver process that runs a query whenever it is told to. Used by one thread, which closes it.
@@ -21,7 +21,7 @@ final class QueryProcess implements AutoCloseable {
   private final int round;
   private final Path directory;
   private final AnsweringDriver driver;
-  private final Map<String, QueryResult> results = new LinkedHashMap<>();
+  private final SequencedMap<String, QueryResult> results = new LinkedHashMap<>();
 
   private QueryProcess(Shuffle shuffle, int round, Path directory, AnsweringDriver driver) {
     this.shuffle = shuffle;
@@ -56,7 +56,7 @@ final class QueryProcess implements AutoCloseable {
 
   /** What it did last, for people. */
   String last() {
-    QueryResult result = List.copyOf(results.values()).getLast();
+    QueryResult result = results.lastEntry().getValue();
     double[] seconds = result.seconds();
     return result.problem() == null
         ? "%s %s %.2f s".formatted(result.query(), shuffle.label(), seconds[seconds.length - 1])

@@ -59,9 +59,7 @@ final class QueryProcesses {
       }
       for (int i = 0; i < queries.size(); i++) {
         for (int repetition = 0; repetition < repetitions; repetition++) {
-          for (Shuffle shuffle : Shuffle.inTurn(round + i + repetition, shuffles)) {
-            processes.get(shuffle).run(queries.get(i));
-          }
+          takeTurns(processes, Shuffle.inTurn(round + i + repetition, shuffles), queries.get(i));
         }
         String last =
             processes.values().stream().map(QueryProcess::last).collect(Collectors.joining("; "));
@@ -74,6 +72,14 @@ final class QueryProcesses {
       return results;
     } finally {
       processes.values().forEach(QueryProcess::close);
+    }
+  }
+
+  private static void takeTurns(
+      Map<Shuffle, QueryProcess> processes, List<Shuffle> order, String query)
+      throws IOException, InterruptedException {
+    for (Shuffle shuffle : order) {
+      processes.get(shuffle).run(query);
     }
   }
 

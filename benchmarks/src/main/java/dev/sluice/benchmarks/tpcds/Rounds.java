@@ -6,7 +6,6 @@ import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Statistics;
 import java.util.Arrays;
 import java.util.List;
-import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
 /**
@@ -19,48 +18,42 @@ record Rounds(List<ProcessResult> processes) {
 
   /** Whether Sluice and that shuffle have completed a round in which the query was run. */
   boolean have(Shuffle partner, String query) {
-    return completed(partner).anyMatch(process -> process.query(query).isPresent());
+    return completed(Shuffle.SLUICE, partner).anyMatch(process -> process.query(query).isPresent());
   }
 
-  /** Queries together, in the rounds that both shuffles have completed. */
+  /** What Sluice took beside that shuffle, in the rounds that both have completed. */
   Comparison comparison(String name, List<String> together, Shuffle partner, Double goal) {
+    return comparison(name, together, Shuffle.SLUICE, partner, goal);
+  }
+
+  /** What stock took beside stock. */
+  Comparison noise(List<String> together) {
+    return comparison("noise", together, Shuffle.CONTROL, Shuffle.STOCK, null);
+  }
+
+  private Comparison comparison(
+      String name, List<String> together, Shuffle shuffle, Shuffle partner, Double goal) {
     return new Comparison(
         name,
         "s",
         Better.LESS,
-        completed(partner).mapToDouble(process -> seconds(process, together)).toArray(),
+        completed(shuffle, partner).mapToDouble(process -> seconds(process, together)).toArray(),
         partner.label(),
-        completed(partner)
+        completed(shuffle, partner)
             .mapToDouble(process -> seconds(sameRound(process, partner), together))
             .toArray(),
         goal);
   }
 
-  /** What stock took by itself, in the rounds in which it ran beside itself; empty without one. */
-  OptionalDouble noise(List<String> together) {
-    double[] ratios =
-        processes.stream()
-            .filter(process -> process.shuffle() == Shuffle.CONTROL)
-            .mapToDouble(
-                control ->
-                    seconds(control, together)
-                        / seconds(sameRound(control, Shuffle.STOCK), together))
-            .toArray();
-    return ratios.length == 0
-        ? OptionalDouble.empty()
-        : OptionalDouble.of(Statistics.median(ratios));
+  /** The shuffle's processes that have a partner. */
+  private Stream<ProcessResult> completed(Shuffle shuffle, Shuffle partner) {
+    return processes.stream()
+        .filter(process -> process.shuffle() == shuffle && sameRound(process, partner) != null);
   }
 
-  /** Sluice's processes that have a partner. */
-  private Stream<ProcessResult> completed(Shuffle partner) {
+  private ProcessResult sameRound(ProcessResult other, Shuffle partner) {
     return processes.stream()
-        .filter(
-            process -> process.shuffle() == Shuffle.SLUICE && sameRound(process, partner) != null);
-  }
-
-  private ProcessResult sameRound(ProcessResult sluice, Shuffle partner) {
-    return processes.stream()
-        .filter(process -> process.shuffle() == partner && process.round() == sluice.round())
+        .filter(process -> process.shuffle() == partner && process.round() == other.round())
         .findFirst()
         .orElse(null);
   }

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -96,18 +95,19 @@ final class TpcdsReport {
   /** How far stock is from itself: so far from 1 a ratio says nothing. */
   private String noise() {
     List<String> valid = compared(first.processes());
-    OptionalDouble sum = first.noise(valid);
-    if (valid.isEmpty() || sum.isEmpty()) {
+    if (valid.isEmpty() || !first.have(Shuffle.CONTROL, valid.getFirst())) {
       return "";
     }
     double[] ratios =
-        valid.stream()
-            .mapToDouble(query -> first.noise(List.of(query)).orElseThrow())
-            .sorted()
-            .toArray();
+        valid.stream().mapToDouble(query -> first.noise(List.of(query)).ratio()).sorted().toArray();
     long above = Arrays.stream(ratios).filter(ratio -> ratio > QUERY_GOAL).count();
     return "stock by stock: all %.3f; %d of %d queries above %.2f, worst %.2f%n"
-        .formatted(sum.getAsDouble(), above, ratios.length, QUERY_GOAL, ratios[ratios.length - 1]);
+        .formatted(
+            first.noise(valid).ratio(),
+            above,
+            ratios.length,
+            QUERY_GOAL,
+            ratios[ratios.length - 1]);
   }
 
   /** Whether the answers of one process are right: for a run that compares no times. */
