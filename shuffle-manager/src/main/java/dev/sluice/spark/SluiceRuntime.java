@@ -256,7 +256,9 @@ final class SluiceRuntime implements AutoCloseable {
 
   private void startReporting(String device, ExecutorMetrics allCounters) {
     metrics = allCounters;
-    reporter = new CountersReporter(env.executorId(), device, metrics, env.driver(), driverThreads);
+    reporter =
+        new CountersReporter(
+            env.executorId(), device, metrics, env.driver(), driverThreads, System::nanoTime);
   }
 
   private <T extends AutoCloseable> T started(T part) {
