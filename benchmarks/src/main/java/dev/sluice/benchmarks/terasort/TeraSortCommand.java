@@ -44,6 +44,9 @@ public final class TeraSortCommand implements Callable<Integer> {
   /** Of input, for a reduce task. */
   private static final long TASK_BYTES = 128_000_000;
 
+  /** The last reduce task, which an executor has for itself or not, is then 3 % of a stage. */
+  private static final int TASKS_PER_CORE = 16;
+
   @Option(
       names = {"-h", "--help"},
       usageHelp = true,
@@ -79,7 +82,7 @@ public final class TeraSortCommand implements Callable<Integer> {
   @Option(
       names = "--partitions",
       description = {
-        "Reduce tasks (default: four for every core, or one for every 128 MB if that",
+        "Reduce tasks (default: 16 for every core, or one for every 128 MB if that",
         "is more)"
       })
   private Integer partitions;
@@ -199,7 +202,8 @@ public final class TeraSortCommand implements Callable<Integer> {
 
   /** So many that no executor is idle for long while another has the last one. */
   private int defaultPartitions() {
-    return Math.toIntExact(Math.max(4L * executors * cores, Math.ceilDiv(size, TASK_BYTES)));
+    return Math.toIntExact(
+        Math.max((long) TASKS_PER_CORE * executors * cores, Math.ceilDiv(size, TASK_BYTES)));
   }
 
   private void finish(TeraSortReport report, Path run) throws IOException {
