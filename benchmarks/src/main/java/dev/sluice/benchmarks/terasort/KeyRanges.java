@@ -8,6 +8,7 @@ import org.apache.hadoop.examples.terasort.TeraInputFormat;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.spark.Partitioner;
 
@@ -18,9 +19,6 @@ import org.apache.spark.Partitioner;
 final class KeyRanges extends Partitioner {
   private static final long serialVersionUID = 1L;
 
-  /** Bytes of a key. */
-  static final int KEY_BYTES = 10;
-
   /** The order of keys. */
   static final Comparator<byte[]> ORDER =
       (Comparator<byte[]> & java.io.Serializable) Arrays::compareUnsigned;
@@ -28,9 +26,15 @@ final class KeyRanges extends Partitioner {
   private final byte[][] splitPoints;
 
   /**
-   * @param splitPoints first key of every partition but the first, ascending
+   * @param splitPoints first key of every partition but the first
+   * @throws IllegalArgumentException when they do not ascend
    */
   KeyRanges(byte[][] splitPoints) {
+    for (int i = 1; i < splitPoints.length; i++) {
+      if (ORDER.compare(splitPoints[i - 1], splitPoints[i]) > 0) {
+        throw new IllegalArgumentException("split point " + i + " is less than the one before it");
+      }
+    }
     this.splitPoints = splitPoints;
   }
 
@@ -52,15 +56,15 @@ final class KeyRanges extends Partitioner {
       throw new IOException("sampling " + input, e);
     }
     FileSystem files = temporary.getFileSystem(conf);
-    byte[] keys = new byte[(partitions - 1) * KEY_BYTES];
+    byte[][] splitPoints = new byte[partitions - 1][];
     try (FSDataInputStream in = files.open(temporary)) {
-      in.readFully(keys);
+      Text key = new Text();
+      for (int i = 0; i < splitPoints.length; i++) {
+        key.readFields(in);
+        splitPoints[i] = key.copyBytes();
+      }
     }
     files.delete(temporary, false);
-    byte[][] splitPoints = new byte[partitions - 1][];
-    for (int i = 0; i < splitPoints.length; i++) {
-      splitPoints[i] = Arrays.copyOfRange(keys, i * KEY_BYTES, (i + 1) * KEY_BYTES);
-    }
     return new KeyRanges(splitPoints);
   }
 
