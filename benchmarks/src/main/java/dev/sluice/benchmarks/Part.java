@@ -42,13 +42,13 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           of("publish", 18, "publish --rounds 5"),
           of("read-soft", 6, "read"),
           onVerbs("read-verbs", 20, "read --provider verbs"),
-          of("terasort-1g", 8, "terasort --size 1g --repeat 5"),
+          of("terasort-1g", 6, "terasort --size 1g --repeat 5"),
           of("storm", 360, "storm --grid"),
           of("cpu", 45, "cpu"),
           of("scale", 3, "scale"),
           of("jmh", 1, "jmh"),
           of("tpcds", 65, "tpcds"),
-          of("terasort-10g", 35, "terasort --size 10g --repeat 3"));
+          of("terasort-10g", 25, "terasort --size 10g --repeat 3"));
 
   /** Whether the rows are there. */
   boolean isIn(List<Comparison> rows) {
