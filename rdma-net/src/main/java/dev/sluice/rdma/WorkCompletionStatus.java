@@ -26,7 +26,8 @@ public enum WorkCompletionStatus {
   INV_EEC_STATE_ERR(Scope.QUEUE_PAIR),
   FATAL_ERR(Scope.DEVICE),
   RESP_TIMEOUT_ERR(Scope.QUEUE_PAIR),
-  GENERAL_ERR(Scope.DEVICE),
+  /** An error that has no name here; drivers give it for what they do not know. */
+  GENERAL_ERR(Scope.QUEUE_PAIR),
   TM_ERR(Scope.OPERATION),
   TM_RNDV_INCOMPLETE(Scope.OPERATION);
 

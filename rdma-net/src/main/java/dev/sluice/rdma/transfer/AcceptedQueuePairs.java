@@ -10,9 +10,11 @@ import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.VerbsException;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -24,14 +26,19 @@ import java.util.function.Predicate;
  * thread.
  *
  * <p>This side does not see READs, so it cannot know which queue pair is idle. At the limit it
- * closes one that broke, else the oldest one that its own peer has replaced, and else refuses,
- * which sends the new peer another way; closing a queue pair in use would cost its peer a timeout.
+ * closes those that broke, else those of peers that left, else the oldest one that its own peer has
+ * replaced, and else refuses, which sends the new peer another way; closing a queue pair in use
+ * would cost its peer a timeout.
  */
 final class AcceptedQueuePairs implements AutoCloseable {
   private static final QueuePairCapabilities CAPABILITIES =
       new QueuePairCapabilities(1, 1, 1, 1, 0);
 
-  private record Key(String peerId, int remoteQpNumber) {}
+  private record Key(String peerId, int remoteQpNumber) {
+    boolean isSamePeer(Key other) {
+      return peerId.equals(other.peerId);
+    }
+  }
 
   private final ProtectionDomain protectionDomain;
   private final CompletionQueue completionQueue;
@@ -39,6 +46,10 @@ final class AcceptedQueuePairs implements AutoCloseable {
   private final int limit;
   private final TransferCounters counters;
   private final Map<Key, QueuePair> queuePairs = new LinkedHashMap<>();
+
+  /** Those of peers that left. */
+  private final Set<Key> left = new HashSet<>();
+
   private boolean closed;
 
   /**
@@ -64,6 +75,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
     }
     Key key = new Key(peerId, remote.qpNumber());
     remove(key::equals); // the number was used before
+    left.removeIf(key::isSamePeer);
     if (queuePairs.size() >= limit && !makeRoom()) {
       throw new VerbsException(
           operation, VerbsException.ENOMEM, "all " + limit + " queue pairs are in use");
@@ -87,6 +99,11 @@ final class AcceptedQueuePairs implements AutoCloseable {
     remove(new Key(peerId, remoteQpNumber)::equals);
   }
 
+  /** The peer may be gone: a process ends without a word to its queue pairs' other ends. */
+  synchronized void peerLeft(String peerId) {
+    queuePairs.keySet().stream().filter(key -> key.peerId().equals(peerId)).forEach(left::add);
+  }
+
   synchronized void peerLost(String peerId) {
     remove(key -> key.peerId().equals(peerId));
   }
@@ -99,6 +116,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
 
   private boolean makeRoom() {
     return remove(key -> queuePairs.get(key).state() == QueuePairState.ERROR)
+        || remove(left::contains)
         || removeOldestReplaced();
   }
 
@@ -120,6 +138,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
       Map.Entry<Key, QueuePair> entry = entries.next();
       if (condition.test(entry.getKey())) {
         entries.remove();
+        left.remove(entry.getKey());
         entry.getValue().close();
         removed = true;
       }

@@ -47,7 +47,6 @@ public final class BufferPool implements AutoCloseable {
   private final Queue<Answer> answers = new ArrayDeque<>();
   private int maxSlabs;
   private int buffersInUse;
-  private long bytesInUse;
   private boolean answering;
   private boolean warned;
   private boolean closed;
@@ -71,9 +70,7 @@ public final class BufferPool implements AutoCloseable {
 
   /** Bytes of the buffers that are in use, rounded up to pages. */
   public long bytesInUse() {
-    synchronized (lock) {
-      return bytesInUse;
-    }
+    return counters.get(TransferCounter.BUFFER_BYTES_IN_USE);
   }
 
   /** Bytes that are pinned. */
@@ -137,7 +134,7 @@ public final class BufferPool implements AutoCloseable {
     synchronized (lock) {
       int pages = Slab.pages(buffer.bytes());
       buffer.slab().giveBack(buffer.firstPage(), pages);
-      bytesInUse -= (long) pages * Slab.PAGE_BYTES;
+      counters.add(TransferCounter.BUFFER_BYTES_IN_USE, -(long) pages * Slab.PAGE_BYTES);
       buffersInUse--;
       if (closed) {
         freeUnused();
@@ -197,7 +194,7 @@ public final class BufferPool implements AutoCloseable {
 
   private PooledBuffer lend(Slab slab, int firstPage, int bytes) {
     buffersInUse++;
-    bytesInUse += (long) Slab.pages(bytes) * Slab.PAGE_BYTES;
+    counters.add(TransferCounter.BUFFER_BYTES_IN_USE, (long) Slab.pages(bytes) * Slab.PAGE_BYTES);
     return new PooledBuffer(this, slab, firstPage, bytes);
   }
 

@@ -6,12 +6,16 @@ package dev.sluice.rdma.transfer;
  * Belongs to one peer; engine thread only.
  */
 final class CircuitBreaker {
+  /** A failure is forgotten when so many cooldowns have passed without another one. */
+  private static final int MEMORY_COOLDOWNS = 10;
+
   private final int maxFailures;
   private final long cooldownNanos;
   private int failures;
   private boolean open;
   private boolean probing;
   private long openUntilNanos;
+  private long failedNanos;
 
   CircuitBreaker(int maxFailures, long cooldownNanos) {
     this.maxFailures = maxFailures;
@@ -35,9 +39,10 @@ final class CircuitBreaker {
     return open && !probing;
   }
 
-  /** Whether nothing speaks against the peer. */
-  boolean isClear() {
-    return !open && failures == 0;
+  /** Whether nothing speaks against the peer, or nothing has for long. */
+  boolean isClear(long nowNanos) {
+    boolean never = !open && failures == 0;
+    return never || (!probing && nowNanos - failedNanos >= MEMORY_COOLDOWNS * cooldownNanos);
   }
 
   /** The peer answered. */
@@ -52,6 +57,7 @@ final class CircuitBreaker {
    */
   boolean failed(long nowNanos) {
     failures++;
+    failedNanos = nowNanos;
     if (probing || (!open && failures >= maxFailures)) {
       open = true;
       probing = false;

@@ -76,8 +76,8 @@ final class Peer {
     unanswered--;
   }
 
-  boolean isForgettable() {
-    return unanswered == 0 && connection == null && breaker.isClear();
+  boolean isForgettable(long nowNanos) {
+    return unanswered == 0 && connection == null && breaker.isClear(nowNanos);
   }
 
   @Override

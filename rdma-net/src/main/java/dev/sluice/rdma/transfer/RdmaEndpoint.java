@@ -111,6 +111,11 @@ public final class RdmaEndpoint implements AutoCloseable {
     accepted.disconnected(peerId, remoteQpNumber);
   }
 
+  /** The peer may be gone: what was accepted from it makes room, should there be none left. */
+  public void peerLeft(String peerId) {
+    accepted.peerLeft(peerId);
+  }
+
   /** The peer is gone: closes its queue pairs; reads from it fail at once. */
   public void peerLost(String peerId) {
     accepted.peerLost(peerId);

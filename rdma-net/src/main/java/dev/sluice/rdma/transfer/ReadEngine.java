@@ -3,6 +3,7 @@ package dev.sluice.rdma.transfer;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.util.ArrayDeque;
@@ -25,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * answered and every queue pair is destroyed.
  *
  * <p>What becomes of a read whose work request fails is decided in {@link Recovery}; a deadline
- * answers the read at once and flushes its queue pair.
+ * answers the read at once and flushes its queue pair. Where the device itself fails, every read
+ * fails, then and later.
  */
 final class ReadEngine implements Connections.ConnectListener {
   private static final Logger LOG = LoggerFactory.getLogger(ReadEngine.class);
@@ -59,7 +61,9 @@ final class ReadEngine implements Connections.ConnectListener {
   private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
 
   private long nextTickNanos;
-  private VerbsException deviceFailure;
+
+  /** Why nothing can be READ any more; null while the device works. */
+  private String deviceFailure;
 
   /**
    * @param clock {@link System#nanoTime}, or a test's
@@ -147,7 +151,7 @@ final class ReadEngine implements Connections.ConnectListener {
     if (!read.hasMore()) {
       reads.succeed(read);
     } else if (deviceFailure != null) {
-      fail(read, Cause.TRANSPORT, deviceFailure.getMessage());
+      fail(read, Cause.TRANSPORT, deviceFailure);
     } else if (!peer.breaker().admits(now)) {
       fail(read, Cause.CIRCUIT_OPEN, Recovery.FAILED_TOO_OFTEN);
     } else {
@@ -266,22 +270,33 @@ final class ReadEngine implements Connections.ConnectListener {
     try {
       polled = completionQueue.poll(completions);
     } catch (VerbsException e) {
-      deviceFailed(e);
+      deviceFailed(e.getMessage());
       return 1;
     }
     for (int i = 0; i < polled; i++) {
-      Connection connection = connections.of(completions.wrId(i));
-      if (connection != null) { // null: destroyed after this batch was polled
-        recovery.completed(connection, completions.wrId(i), completions.status(i));
-      }
+      completed(completions.wrId(i), completions.status(i));
     }
     return polled;
   }
 
-  private void deviceFailed(VerbsException e) {
-    LOG.error("The device failed: all READs fail from now on", e);
-    deviceFailure = e;
-    reads.where(read -> true).forEach(read -> fail(read, Cause.TRANSPORT, e.getMessage()));
+  private void completed(long wrId, WorkCompletionStatus status) {
+    Connection connection = connections.of(wrId);
+    if (connection == null) {
+      return; // destroyed after this batch was polled
+    }
+    if (status.scope() == WorkCompletionStatus.Scope.DEVICE) {
+      deviceFailed("a READ from " + connection.peer() + " ended with " + status);
+    } else {
+      recovery.completed(connection, wrId, status);
+    }
+  }
+
+  /** For good: a device that comes back is another one, for another process to open. */
+  private void deviceFailed(String reason) {
+    LOG.error("The device failed: all READs fail from now on: {}", reason);
+    deviceFailure = "the device failed: " + reason;
+    reads.where(read -> true).forEach(read -> fail(read, Cause.TRANSPORT, deviceFailure));
+    peers.values().forEach(peer -> peer.waiting().clear());
     connections.forEach(recovery::destroy);
   }
 
@@ -309,6 +324,11 @@ final class ReadEngine implements Connections.ConnectListener {
     reads.fail(read, cause, null, detail);
   }
 
+  /** Peers that are remembered. */
+  int peers() {
+    return peers.size();
+  }
+
   // Time.
 
   private void tick(long now) {
@@ -320,7 +340,7 @@ final class ReadEngine implements Connections.ConnectListener {
       late.add(read.peer());
     }
     late.forEach(peer -> peer.waiting().removeIf(PendingRead::isAnswered));
-    peers.values().removeIf(Peer::isForgettable);
+    peers.values().removeIf(peer -> peer.isForgettable(now));
   }
 
   private void expire(PendingRead read, long now) {

@@ -13,7 +13,7 @@ public final class ReadException extends IOException {
     STALE_LOCATION,
     /** No queue pair could be connected. */
     CONNECT,
-    /** The transfer broke, also on a fresh queue pair. */
+    /** The transfer broke, also on a fresh queue pair, or could not work on any. */
     TRANSPORT,
     /** The deadline passed. */
     DEADLINE,

@@ -3,6 +3,7 @@ package dev.sluice.rdma.transfer;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.WorkCompletionStatus.Scope;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,11 +16,12 @@ import org.slf4j.LoggerFactory;
  * Decides what becomes of reads when their work requests end, well or badly. Called by the {@link
  * ReadEngine} on its thread; holds nothing to be closed.
  *
- * <p>The first work request that fails says what is broken: its own read is answered with
- * STALE_LOCATION after REM_ACCESS_ERR, is otherwise tried once more on a fresh queue pair, and then
- * fails with TRANSPORT. The other reads of the queue pair were not tried: they are posted again,
- * uncounted, each when its last work request was flushed. Failures of a peer in a row open its
- * circuit breaker, which fails all that waits for the peer.
+ * <p>The first work request that fails says what is broken. Where that is the operation, its own
+ * read would fail again: it is answered, with STALE_LOCATION after REM_ACCESS_ERR and else with
+ * TRANSPORT, and nothing is held against the peer. Where it is the queue pair, the read is tried
+ * once more on a fresh one, and then fails with TRANSPORT; such failures of a peer in a row open
+ * its circuit breaker, which fails all that waits for the peer. The other reads of the queue pair
+ * were not tried: they are posted again, uncounted, each when its last work request was flushed.
  */
 final class Recovery {
   private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
@@ -88,6 +90,8 @@ final class Recovery {
     breakOff(connection);
     if (status == WorkCompletionStatus.REM_ACCESS_ERR) {
       peer.breaker().succeeded(); // it did answer
+    } else if (status.scope() == Scope.OPERATION) {
+      peer.breaker().probeEnded(clock.getAsLong()); // a defect, which says nothing of the peer
     } else {
       blame(peer);
     }
@@ -119,6 +123,8 @@ final class Recovery {
     } else if (failure == WorkCompletionStatus.REM_ACCESS_ERR) {
       reads.fail(
           read, Cause.STALE_LOCATION, failure, "the peer refused " + read.request().ranges());
+    } else if (failure.scope() == Scope.OPERATION) {
+      reads.fail(read, Cause.TRANSPORT, failure, "the work request was wrong in itself");
     } else if (read.retry() && !read.peer().breaker().isOpen()) {
       counters.increment(TransferCounter.READ_RETRIES);
       postAgain(read);

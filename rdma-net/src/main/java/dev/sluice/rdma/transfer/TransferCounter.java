@@ -10,7 +10,7 @@ public enum TransferCounter {
   READS_STALE_LOCATION,
   /** Requests that failed because no queue pair could be connected. */
   READS_CONNECT,
-  /** Requests that failed in transfer, also on a fresh queue pair. */
+  /** Requests that failed in transfer, also on a fresh queue pair, or with the device. */
   READS_TRANSPORT,
   /** Requests that were not done by their deadline. */
   READS_DEADLINE,
@@ -44,6 +44,8 @@ public enum TransferCounter {
   CONNECT_FAILURES,
   /** Times that a peer's circuit breaker opened. */
   CIRCUIT_OPENINGS,
+  /** Bytes of the buffers that are in use now, rounded up to pages. */
+  BUFFER_BYTES_IN_USE,
   /** Buffers that were not there at once. */
   BUFFER_WAITS,
   /** Of these, not there by their deadline either. */

@@ -67,6 +67,23 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
+  void thoseOfPeersThatLeftMakeRoom() throws VerbsException {
+    ScriptedQueuePair left = accept("a", 1);
+    ScriptedQueuePair other = accept("b", 1);
+    accepted.peerLeft("a");
+    assertThat(left.isClosed()).as("it may be in use").isFalse();
+
+    ScriptedQueuePair next = accept("c", 1);
+
+    assertThat(left.isClosed()).isTrue();
+    assertThat(other.isClosed()).isFalse();
+    accepted.peerLeft("c");
+    accept("c", 1);
+    assertThat(next.isClosed()).as("connected anew").isTrue();
+    assertRefuses("d");
+  }
+
+  @Test
   void theSameRemoteQueuePairIsConnectedAnew() throws VerbsException {
     ScriptedQueuePair before = accept("a", 1);
     accept("a", 1);

@@ -18,11 +18,11 @@ class CircuitBreakerTest {
     assertThat(breaker.failed(0)).isFalse();
     assertThat(breaker.failed(0)).isFalse();
     breaker.succeeded();
-    assertThat(breaker.isClear()).isTrue();
+    assertThat(breaker.isClear(0)).isTrue();
     open();
     assertThat(breaker.admits(99)).isFalse();
     assertThat(breaker.isOpen()).isTrue();
-    assertThat(breaker.isClear()).isFalse();
+    assertThat(breaker.isClear(0)).isFalse();
   }
 
   @Test
@@ -49,11 +49,22 @@ class CircuitBreakerTest {
   @Test
   void aProbeWithoutAnAnswerCountsAsFailedAndOtherwiseNothingDoes() {
     breaker.probeEnded(0);
-    assertThat(breaker.isClear()).isTrue();
+    assertThat(breaker.isClear(0)).isTrue();
     open();
     breaker.admits(100);
     breaker.probeEnded(110);
     assertThat(breaker.isOpen()).isTrue();
+  }
+
+  @Test
+  void failuresOfLongAgoSpeakAgainstNobody() {
+    open();
+    assertThat(breaker.isClear(999)).isFalse();
+    assertThat(breaker.isClear(1000)).isTrue();
+    breaker.admits(1000);
+    assertThat(breaker.isClear(1000)).as("a probe is under way").isFalse();
+    breaker.failed(1010);
+    assertThat(breaker.isClear(1010)).isFalse();
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
@@ -10,6 +11,8 @@ import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What the engine makes of failures. */
 class ReadEngineFailureTest extends ReadEngineTestCase {
@@ -35,6 +38,57 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
     }
     assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
     assertThat(harness.count(TransferCounter.READ_RETRIES)).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"LOC_PROT_ERR", "LOC_ACCESS_ERR", "REM_INV_REQ_ERR"})
+  void aRequestThatIsWrongInItselfFailsAloneAndIsNotHeldAgainstThePeer(
+      WorkCompletionStatus status) {
+    for (int round = 0; round < 5; round++) { // more than the breaker would take
+      TestRead wrong = read("a", 1);
+      TestRead behind = read("a", 1);
+      harness.run();
+      harness.device.last().fail(status);
+      harness.run();
+      wrong.assertFailed(Cause.TRANSPORT);
+      behind.assertUnanswered();
+      harness.device.last().succeedAll();
+      harness.run();
+      behind.assertSucceeded();
+    }
+    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
+    assertThat(harness.count(TransferCounter.READ_RETRIES)).isZero();
+  }
+
+  @Test
+  void aFaultOfThisSideDoesNotSpeakForThePeer() {
+    failTransport("a"); // of three failures that the breaker takes, two
+    TestRead wrong = read("a", 1);
+    harness.run();
+    harness.device.last().fail(WorkCompletionStatus.LOC_PROT_ERR);
+    harness.run();
+    wrong.assertFailed(Cause.TRANSPORT);
+    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
+    failTransport("a");
+    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isEqualTo(1);
+  }
+
+  @Test
+  void aProbeThatFailsByAFaultOfThisSideIsFollowedByAnother() {
+    failTransport("a");
+    failTransport("a");
+    harness.advanceMs(5_100);
+    TestRead probe = read("a", 1);
+    harness.run();
+    harness.device.last().fail(WorkCompletionStatus.LOC_PROT_ERR);
+    harness.run();
+    probe.assertFailed(Cause.TRANSPORT);
+    harness.advanceMs(5_100);
+    TestRead nextProbe = read("a", 1);
+    harness.run();
+    harness.device.last().succeedAll();
+    harness.run();
+    nextProbe.assertSucceeded();
   }
 
   @Test
@@ -326,6 +380,20 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
   }
 
   @Test
+  void peersThatFailedAndAreWantedNoMoreAreForgotten() {
+    for (int id = 0; id < 10; id++) {
+      failTransport("gone-" + id);
+      harness.engine.peerLost("gone-" + id);
+      failTransport("gone-" + id);
+    }
+    assertThat(harness.engine.peers()).isEqualTo(10);
+
+    harness.advanceMs(60_000);
+
+    assertThat(harness.engine.peers()).isZero();
+  }
+
+  @Test
   void aDeviceThatFailsAnswersEverythingFromThenOn() {
     TestRead posted = read("a", 1);
     harness.run();
@@ -335,5 +403,62 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
     TestRead next = read("a", 1);
     harness.run();
     next.assertFailed(Cause.TRANSPORT);
+  }
+
+  @Test
+  void aFatalErrorOfOneReadFailsTheDeviceForAll() {
+    TestRead fatal = read("a", 1);
+    TestRead behind = read("a", 30 * 4096);
+    TestRead ofAnotherPeer = read("b", 1);
+    harness.run();
+    harness.connectAtOnce = false;
+    TestRead connecting = read("c", 1);
+    harness.run();
+
+    queuePair(0).fail(WorkCompletionStatus.FATAL_ERR);
+    queuePair(1).fail(WorkCompletionStatus.FATAL_ERR);
+    harness.run();
+    for (TestRead read : List.of(fatal, behind, ofAnotherPeer, connecting)) {
+      read.assertFailed(Cause.TRANSPORT);
+    }
+    harness.exchanges.getLast().complete(harness.device.address(9));
+    TestRead next = read("d", 1);
+    harness.run();
+    next.assertFailed(Cause.TRANSPORT);
+    harness.advanceMs(100);
+    assertThat(harness.device.queuePairs)
+        .as("no queue pair is created on a device that failed")
+        .hasSize(3)
+        .allMatch(ScriptedQueuePair::isClosed);
+    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
+    harness.released.removeLast(); // the peer that was told too early is told again
+  }
+
+  @Test
+  void aDeviceThatFailedCreatesNoQueuePairForWhatWaits() {
+    use(
+        new TransferOptions(
+            1 << 20, 1, 8, 4096, 1_000, 60_000, 3, 5_000, 0, ConnectionAttributes.DEFAULT),
+        64);
+    TestRead posted = read("a", 1);
+    TestRead waiting = read("b", 1);
+    harness.run();
+
+    queuePair(0).fail(WorkCompletionStatus.FATAL_ERR);
+    harness.run();
+    posted.assertFailed(Cause.TRANSPORT);
+    waiting.assertFailed(Cause.TRANSPORT);
+    assertThat(harness.device.queuePairs).hasSize(1);
+  }
+
+  @Test
+  void anErrorThatTheDeviceCannotNameBreaksItsQueuePairOnly() {
+    TestRead read = read("a", 1);
+    harness.run();
+    queuePair(0).fail(WorkCompletionStatus.of(4711));
+    harness.run();
+    queuePair(1).succeedAll();
+    harness.run();
+    read.assertSucceeded();
   }
 }

@@ -1,0 +1,155 @@
+package dev.sluice.rdma.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RemotePeer;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Peers' processes are killed while they are READ from: {@code sluice.races.kills} of them, one
+ * after the other, by one endpoint. Each READ is answered once, with the right bytes or none, and
+ * nothing is held in the end.
+ */
+class KilledPeerTest {
+  private static final int KILLS = Integer.getInteger("sluice.races.kills", 5);
+  private static final int REGION_BYTES = 4 << 20;
+  private static final int READS = 64;
+  private static final int READ_BYTES = 256 << 10;
+
+  /** The last of the READs are under way by then. */
+  private static final int LATEST_KILL_MS = 30;
+
+  private static final long DEADLINE_S = 20;
+
+  private final Random random = new Random(7);
+  private final ConcurrentHashMap<String, RemotePeer> peers = new ConcurrentHashMap<>();
+  private int succeeded;
+  private int failed;
+
+  @Test
+  void eachReadFromAKilledPeerIsAnsweredOnceAndNothingIsHeld() throws Exception {
+    InetAddress loopback = InetAddress.getLoopbackAddress();
+    try (RdmaEndpoint endpoint =
+        RdmaEndpoint.open(
+            new SoftProvider(SoftOptions.DEFAULT).open(loopback),
+            SoftPair.OPTIONS,
+            this::connect)) {
+      for (int kill = 0; kill < KILLS; kill++) {
+        try (RemotePeer peer = RemotePeer.start(SoftProvider.NAME, loopback, REGION_BYTES)) {
+          String id = "peer-" + kill;
+          peers.put(id, peer);
+          kill(endpoint, new PeerAddress(id, "localhost", 1), peer);
+        }
+      }
+      assertThat(endpoint.buffers().bytesInUse()).isZero();
+      TransferCounters counters = endpoint.counters();
+      assertThat(counters.get(TransferCounter.BUFFERS_GIVEN_UP)).isZero();
+      assertThat(counters.get(TransferCounter.QUEUE_PAIRS_CLOSED))
+          .isEqualTo(counters.get(TransferCounter.QUEUE_PAIRS_CREATED));
+      assertThat(succeeded + failed).isEqualTo(KILLS * READS);
+    }
+  }
+
+  private CompletableFuture<QueuePairAddress> connect(
+      PeerAddress peer, String provider, QueuePairAddress local) {
+    try {
+      return CompletableFuture.completedFuture(peers.get(peer.id()).connect(local));
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private void kill(RdmaEndpoint endpoint, PeerAddress address, RemotePeer peer) throws Exception {
+    List<Answer> answers = new ArrayList<>();
+    for (int i = 0; i < READS; i++) {
+      answers.add(read(endpoint, address, peer));
+    }
+    Thread.sleep(random.nextInt(LATEST_KILL_MS));
+    peer.kill();
+    for (Answer answer : answers) {
+      settle(answer);
+    }
+    endpoint.peerLost(address.id());
+    awaitClosed(endpoint.counters());
+    peers.remove(address.id());
+  }
+
+  private static void awaitClosed(TransferCounters counters) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_S);
+    while (counters.get(TransferCounter.QUEUE_PAIRS_CLOSED)
+            < counters.get(TransferCounter.QUEUE_PAIRS_CREATED)
+        && System.nanoTime() - deadline < 0) {
+      Thread.sleep(1);
+    }
+  }
+
+  private Answer read(RdmaEndpoint endpoint, PeerAddress address, RemotePeer peer)
+      throws Exception {
+    CompletableFuture<PooledBuffer> taken = new CompletableFuture<>();
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_S);
+    endpoint.buffers().acquire(READ_BYTES, deadline, taken::complete);
+    PooledBuffer buffer = taken.get(DEADLINE_S, TimeUnit.SECONDS);
+    long offset = random.nextInt(REGION_BYTES - READ_BYTES);
+    ReadRange range =
+        new ReadRange(peer.region().address() + offset, READ_BYTES, peer.region().rkey());
+    Answer answer = new Answer(buffer, offset);
+    endpoint.read(new ReadRequest(address, List.of(range), buffer, deadline, answer));
+    return answer;
+  }
+
+  private void settle(Answer answer) throws Exception {
+    try {
+      answer.done.get(2 * DEADLINE_S, TimeUnit.SECONDS);
+      for (int i = 0; i < READ_BYTES; i++) {
+        byte got = answer.buffer.segment().get(ValueLayout.JAVA_BYTE, i);
+        if (got != (byte) (answer.offset + i)) {
+          throw new AssertionError("byte " + i + " is " + got);
+        }
+      }
+      succeeded++;
+    } catch (ExecutionException e) {
+      assertThat(e.getCause()).isInstanceOf(ReadException.class);
+      failed++;
+    }
+    assertThat(answer.answers).hasValue(1);
+    answer.buffer.release();
+  }
+
+  private static final class Answer implements ReadListener {
+    private final PooledBuffer buffer;
+    private final long offset;
+    private final CompletableFuture<Void> done = new CompletableFuture<>();
+    private final AtomicInteger answers = new AtomicInteger();
+
+    Answer(PooledBuffer buffer, long offset) {
+      this.buffer = buffer;
+      this.offset = offset;
+    }
+
+    @Override
+    public void onSuccess() {
+      answers.incrementAndGet();
+      done.complete(null);
+    }
+
+    @Override
+    public void onFailure(ReadException failure) {
+      answers.incrementAndGet();
+      done.completeExceptionally(failure);
+    }
+  }
+}
