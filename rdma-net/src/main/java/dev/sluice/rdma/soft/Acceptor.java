@@ -2,15 +2,13 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.leak.LeakTracker;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.slf4j.Logger;
@@ -24,9 +22,13 @@ import org.slf4j.LoggerFactory;
 final class Acceptor implements EventLoop.Handler, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
   private static final int BACKLOG = 1024;
+  private static final int MAX_PORT = 0xFFFF;
 
   /** Connections that have not yet said who they are, at most. */
   private static final int MAX_STRANGERS = 1024;
+
+  /** Connections that are accepted before those that are there get their turn. */
+  private static final int MAX_ACCEPTED = 64;
 
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final long HELLO_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -36,7 +38,10 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   private final ServerSocketChannel server;
   private final LeakTracker leaks;
   private final LeakTracker.Handle leak;
-  private final Set<Stranger> strangers = new HashSet<>();
+  private final Strangers<Stranger> strangers = new Strangers<>();
+  private final Occurrences evictions = new Occurrences();
+  private final Occurrences refusals = new Occurrences();
+  private final Occurrences outages = new Occurrences();
 
   /** Out of file descriptors, most likely: trying again at once would be a busy loop. */
   private long pausedUntil = EventLoop.NEVER;
@@ -47,15 +52,15 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   Acceptor(
       EventLoop loop,
       InetAddress bindAddress,
-      BiConsumer<Hello, SelectionKey> introduced,
-      LeakTracker leaks)
+      SoftOptions options,
+      BiConsumer<Hello, SelectionKey> introduced)
       throws IOException {
     this.loop = loop;
     this.introduced = introduced;
-    this.leaks = leaks;
+    leaks = options.leaks();
     server = ServerSocketChannel.open();
     try {
-      server.bind(new InetSocketAddress(bindAddress, 0), BACKLOG);
+      bind(bindAddress, options.port(), options.portRetries());
       server.configureBlocking(false);
       server.register(loop.selector(), SelectionKey.OP_ACCEPT, this);
     } catch (IOException e) {
@@ -65,6 +70,20 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
     leak = leaks.opened("socket", server.getLocalAddress());
   }
 
+  private void bind(InetAddress address, int first, int retries) throws IOException {
+    int last = first == 0 ? 0 : Math.min(MAX_PORT, first + retries);
+    for (int port = first; ; port++) {
+      try {
+        server.bind(new InetSocketAddress(address, port), BACKLOG);
+        return;
+      } catch (BindException e) {
+        if (port == last) {
+          throw new IOException("ports " + first + " to " + last + ": " + e.getMessage(), e);
+        }
+      }
+    }
+  }
+
   int port() {
     return server.socket().getLocalPort();
   }
@@ -72,11 +91,23 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   @Override
   public void ready(SelectionKey key) {
     try {
-      for (SocketChannel channel = server.accept(); channel != null; channel = server.accept()) {
+      for (int accepted = 0; accepted < MAX_ACCEPTED; accepted++) {
+        SocketChannel channel = server.accept();
+        if (channel == null) {
+          return;
+        }
         welcome(channel);
       }
     } catch (IOException e) {
-      LOG.warn("cannot accept connections at port {} for a while", port(), e);
+      long times = outages.add(loop.now());
+      if (times > 0) {
+        LOG.warn(
+            "port {}: cannot accept connections for a while; that was so {} times since it was last"
+                + " said",
+            port(),
+            times,
+            e);
+      }
       key.interestOps(0);
       pausedUntil = loop.now() + PAUSE_NANOS;
       loop.schedule(pausedUntil);
@@ -84,16 +115,50 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   }
 
   private void welcome(SocketChannel channel) throws IOException {
-    if (strangers.size() == MAX_STRANGERS) {
-      LOG.warn("port {} has {} silent connections: closing another", port(), MAX_STRANGERS);
-      channel.close();
-      return;
-    }
     channel.configureBlocking(false);
+    if (strangers.size() == MAX_STRANGERS) {
+      makeRoom();
+    }
     Stranger stranger = new Stranger(channel, loop.now() + HELLO_TIMEOUT_NANOS);
-    strangers.add(stranger);
-    channel.register(loop.selector(), SelectionKey.OP_READ, stranger);
+    strangers.add(stranger.address, stranger);
+    stranger.key = channel.register(loop.selector(), SelectionKey.OP_READ, stranger);
     loop.schedule(stranger.deadline);
+  }
+
+  /**
+   * A peer says hello at once, so whoever has been silent longest is the least likely to be one.
+   */
+  private void makeRoom() {
+    Stranger silent = strangers.oldestOfTheMost();
+    silent.ready(silent.key); // its hello may have come meanwhile
+    if (strangers.size() == MAX_STRANGERS) {
+      silent.close();
+      long times = evictions.add(loop.now());
+      if (times > 0) {
+        LOG.warn(
+            "port {}: {} connections say nothing, those that came first are closed for new ones;"
+                + " that was so {} times since it was last said, the last one came from {}",
+            port(),
+            MAX_STRANGERS,
+            times,
+            silent.address.getHostAddress());
+      }
+    }
+  }
+
+  /** Closes a connection that has said hello and may not have what it asks for. Any thread. */
+  void refuse(SelectionKey key, SoftQueuePair queuePair, String reason) {
+    SocketChannel channel = (SocketChannel) key.channel();
+    long times = refusals.add(loop.now());
+    if (times > 0) {
+      LOG.warn(
+          "{}: refused a connection {} from {}; {} were refused since this was last said",
+          queuePair,
+          reason,
+          channel.socket().getRemoteSocketAddress(),
+          times);
+    }
+    Sockets.close(channel);
   }
 
   /** Closes those that have not said hello in time; returns when to call it again. */
@@ -102,63 +167,73 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
       pausedUntil = EventLoop.NEVER;
       server.keyFor(loop.selector()).interestOps(SelectionKey.OP_ACCEPT);
     }
-    long next = pausedUntil;
-    for (Stranger stranger : List.copyOf(strangers)) {
-      if (now >= stranger.deadline) {
-        stranger.close();
-      } else {
-        next = Math.min(next, stranger.deadline);
-      }
+    Stranger oldest = strangers.oldest();
+    while (oldest != null && now >= oldest.deadline) {
+      oldest.close();
+      oldest = strangers.oldest();
     }
-    return next;
+    return oldest == null ? pausedUntil : Math.min(pausedUntil, oldest.deadline);
   }
 
   @Override
   public void close() {
     Sockets.close(server);
-    List.copyOf(strangers).forEach(Stranger::close);
+    strangers.all().forEach(Stranger::close);
     leak.closed();
   }
 
   /** A connection that has not yet said hello. */
   private final class Stranger implements EventLoop.Handler {
     private final SocketChannel channel;
+    private final InetAddress address;
     private final long deadline;
     private final ByteBuffer hello = ByteBuffer.allocate(Hello.BYTES);
     private final LeakTracker.Handle leak = leaks.opened("socket", "accepted at port " + port());
+    private SelectionKey key;
+
+    /** It has said hello, or is closed; the selector may have found before that it is ready. */
+    private boolean gone;
 
     Stranger(SocketChannel channel, long deadline) {
       this.channel = channel;
+      this.address = channel.socket().getInetAddress();
       this.deadline = deadline;
     }
 
     @Override
-    public void ready(SelectionKey key) {
+    public void ready(SelectionKey ready) {
+      if (gone) {
+        return;
+      }
       try {
         if (channel.read(hello) < 0) {
           close();
         } else if (!hello.hasRemaining()) {
-          introduce(key);
+          introduce();
         }
       } catch (IOException e) {
         close();
       }
     }
 
-    private void introduce(SelectionKey key) {
+    private void introduce() {
       Hello decoded = Hello.decode(hello.flip());
       if (decoded == null) {
         close();
         return;
       }
-      strangers.remove(this);
-      leak.closed();
+      leave();
       introduced.accept(decoded, key);
     }
 
     private void close() {
-      strangers.remove(this);
+      leave();
       Sockets.close(channel);
+    }
+
+    private void leave() {
+      gone = true;
+      strangers.remove(address, this);
       leak.closed();
     }
   }

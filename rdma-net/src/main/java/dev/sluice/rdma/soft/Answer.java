@@ -1,9 +1,18 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.WorkCompletionStatus;
+import java.util.EnumSet;
+import java.util.Set;
 
 /** What a responder still has to tell its peer. Guarded by the queue pair's lock. */
 final class Answer {
+  /** What a NAK may say, as those of a NIC: that the request, or serving it, is at fault. */
+  static final Set<WorkCompletionStatus> REFUSALS =
+      EnumSet.of(
+          WorkCompletionStatus.REM_INV_REQ_ERR,
+          WorkCompletionStatus.REM_ACCESS_ERR,
+          WorkCompletionStatus.REM_OP_ERR);
+
   final FrameType type;
 
   /** Status of a NAK, timer of an RNR_NAK. */

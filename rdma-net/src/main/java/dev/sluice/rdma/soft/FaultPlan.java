@@ -19,7 +19,7 @@ import java.util.Random;
  *        | "corrupt" when             one byte of the answer to a READ is falsified
  *        | "kill" when                the connection is cut
  *        | "delay" when ":" ms        the answer is held back, and those behind it
- *        | "status" when ":" status   answered with an error, a name of WorkCompletionStatus
+ *        | "status" when ":" status   answered with REM_INV_REQ_ERR, REM_ACCESS_ERR or REM_OP_ERR
  * when   = "@" n                      exactly the n-th request that the device serves, from 1
  *        | "=" probability            each request with this probability, more than 0, at most 1
  * </pre>
@@ -180,8 +180,8 @@ public final class FaultPlan {
 
     private static WorkCompletionStatus failure(String name) {
       WorkCompletionStatus status = WorkCompletionStatus.valueOf(name);
-      if (status == WorkCompletionStatus.SUCCESS) {
-        throw new IllegalArgumentException("SUCCESS is no failure");
+      if (!Answer.REFUSALS.contains(status)) {
+        throw new IllegalArgumentException(status + " is none of " + Answer.REFUSALS);
       }
       return status;
     }

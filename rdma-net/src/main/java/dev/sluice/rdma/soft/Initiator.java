@@ -146,10 +146,17 @@ final class Initiator {
     switch (header.type) {
       case READ_RESPONSE -> beginData(head, header, payload);
       case ACK -> acknowledge(header.length);
-      case NAK -> fail(head, WorkCompletionStatus.of(header.code));
+      case NAK -> refused(head, WorkCompletionStatus.of(header.code));
       case RNR_NAK -> sendLater(head, RnrTimer.nanos(header.code), now);
       default -> throw new ProtocolException("a request as an answer");
     }
+  }
+
+  private void refused(PendingSend head, WorkCompletionStatus status) throws ProtocolException {
+    if (!Answer.REFUSALS.contains(status)) {
+      throw new ProtocolException("refused with " + status);
+    }
+    fail(head, status);
   }
 
   private void beginData(PendingSend head, FrameHeader header, Payload payload)

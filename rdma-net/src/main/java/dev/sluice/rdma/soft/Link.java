@@ -2,8 +2,6 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.leak.LeakTracker;
 import java.nio.channels.SelectionKey;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * How a queue pair comes by its connection, and that it has lost it. Of the two sides one connects
@@ -11,8 +9,6 @@ import org.slf4j.LoggerFactory;
  * then. Everything is called with the queue pair's lock held; the queue pair closes it.
  */
 final class Link {
-  private static final Logger LOG = LoggerFactory.getLogger(Link.class);
-
   private final SoftQueuePair queuePair;
   private final Initiator initiator;
   private final Responder responder;
@@ -78,8 +74,7 @@ final class Link {
   /** A peer has connected to this queue pair. On the event loop's thread. */
   void introduce(Hello hello, SelectionKey key) {
     if (local == null || tokenUsed || !local.token().matches(hello.toToken())) {
-      LOG.warn("{}: refused a connection without its token", queuePair);
-      Sockets.close(key.channel());
+      device().refuse(key, queuePair, "without its token");
       return;
     }
     tokenUsed = true;
@@ -101,8 +96,7 @@ final class Link {
       device().loop().wakeUp();
     } else {
       // The token is used up, so the peer itself cannot connect any more.
-      LOG.warn("{}: refused a connection that is not from its peer", queuePair);
-      Sockets.close(key.channel());
+      device().refuse(key, queuePair, "that is not its peer's");
       lost = true;
       initiator.connectionLost();
     }

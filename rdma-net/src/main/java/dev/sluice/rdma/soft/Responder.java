@@ -52,7 +52,9 @@ final class Responder {
 
   /** A request's header has come; says where its payload goes. */
   void begin(FrameHeader header, Payload payload, long now) throws ProtocolException {
-    deaf = deaf && (failed || !header.has(FrameHeader.RESYNC));
+    if (deaf && header.has(FrameHeader.RESYNC)) {
+      listenAgain();
+    }
     serving = !deaf && (!header.has(FrameHeader.FIRST) || decideFault(header));
     if (!serving) {
       return;
@@ -68,6 +70,15 @@ final class Responder {
     if (!serving) {
       payload.discard();
     }
+  }
+
+  private void listenAgain() throws ProtocolException {
+    Answer last = answers.peekLast();
+    if (last != null && last.type == FrameType.RNR_NAK) {
+      // Else answers would pile up behind a peer that does not receive them.
+      throw new ProtocolException("sent again before it was told to");
+    }
+    deaf = failed;
   }
 
   private boolean decideFault(FrameHeader header) {

@@ -53,13 +53,14 @@ final class SoftDevice implements Device {
     gid = Gid.of(localAddress);
     loop = new EventLoop("sluice-soft-io", this::expire, options.leaks());
     try {
-      acceptor = new Acceptor(loop, bindAddress(localAddress), this::introduce, options.leaks());
+      acceptor = new Acceptor(loop, bindAddress(localAddress), options, this::introduce);
     } catch (IOException e) {
       loop.close();
       throw e;
     }
     leak = options.leaks().opened("device", this);
     loop.start();
+    LOG.info("{} listens on port {}", this, acceptor.port());
   }
 
   /** Where addresses are translated, the one that peers reach is none of this machine's. */
@@ -266,6 +267,11 @@ final class SoftDevice implements Device {
     } else {
       queuePair.introduce(hello, key);
     }
+  }
+
+  /** Closes a connection that a queue pair does not take. Any thread. */
+  void refuse(SelectionKey key, SoftQueuePair queuePair, String reason) {
+    acceptor.refuse(key, queuePair, reason);
   }
 
   private long expire(long now) {

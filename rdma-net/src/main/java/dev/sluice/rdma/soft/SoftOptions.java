@@ -11,11 +11,18 @@ import java.util.Objects;
  * @param faults what goes wrong at its responders
  * @param bindAddress address that it listens on; null for the one that peers reach it by, or all
  *     where that one is not of this machine
+ * @param port TCP port that it listens on; 0 for any
+ * @param portRetries how many of the ports above that are tried where it is taken
  * @param limits what it says of itself and holds to
  * @param leaks knows what is open
  */
 public record SoftOptions(
-    FaultPlan faults, InetAddress bindAddress, DeviceAttributes limits, LeakTracker leaks) {
+    FaultPlan faults,
+    InetAddress bindAddress,
+    int port,
+    int portRetries,
+    DeviceAttributes limits,
+    LeakTracker leaks) {
 
   /**
    * Limits as a small NIC has them, but more READs under way: each round trip wakes threads on both
@@ -26,7 +33,7 @@ public record SoftOptions(
           16_384, 16_384, 32, 16_384, 1 << 20, 1 << 20, 1L << 44, 4096, 128, 128, 1L << 30, 256);
 
   public static final SoftOptions DEFAULT =
-      new SoftOptions(FaultPlan.NONE, null, SMALL_NIC, LeakTracker.counting());
+      new SoftOptions(FaultPlan.NONE, null, 0, 0, SMALL_NIC, LeakTracker.counting());
 
   public SoftOptions {
     Objects.requireNonNull(faults, "faults");
@@ -35,18 +42,22 @@ public record SoftOptions(
   }
 
   public SoftOptions withFaults(FaultPlan plan) {
-    return new SoftOptions(plan, bindAddress, limits, leaks);
+    return new SoftOptions(plan, bindAddress, port, portRetries, limits, leaks);
   }
 
   public SoftOptions withBindAddress(InetAddress address) {
-    return new SoftOptions(faults, address, limits, leaks);
+    return new SoftOptions(faults, address, port, portRetries, limits, leaks);
+  }
+
+  public SoftOptions withPort(int first, int retries) {
+    return new SoftOptions(faults, bindAddress, first, retries, limits, leaks);
   }
 
   public SoftOptions withLimits(DeviceAttributes attributes) {
-    return new SoftOptions(faults, bindAddress, attributes, leaks);
+    return new SoftOptions(faults, bindAddress, port, portRetries, attributes, leaks);
   }
 
   public SoftOptions withLeaks(LeakTracker tracker) {
-    return new SoftOptions(faults, bindAddress, limits, tracker);
+    return new SoftOptions(faults, bindAddress, port, portRetries, limits, tracker);
   }
 }

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.util.EnumSet;
+import java.util.concurrent.TimeUnit;
 
 /** A peer of a queue pair that a test plays by hand: a socket and frames. */
 final class RawPeer implements AutoCloseable {
@@ -65,6 +66,20 @@ final class RawPeer implements AutoCloseable {
     }
   }
 
+  /** Sends pieces of so many bytes, as long as the connection takes them, and then no more. */
+  void sendWhatItTakes(ByteBuffer bytes, int piece) {
+    try {
+      while (bytes.hasRemaining()) {
+        ByteBuffer next = bytes.slice(bytes.position(), Math.min(piece, bytes.remaining()));
+        bytes.position(bytes.position() + next.remaining());
+        send(next);
+      }
+      socket.shutdownOutput();
+    } catch (IOException e) {
+      // It was closed in the middle.
+    }
+  }
+
   /** The next bytes, all of them. */
   ByteBuffer receive(int bytes) throws IOException {
     ByteBuffer in = ByteBuffer.allocate(bytes);
@@ -79,6 +94,25 @@ final class RawPeer implements AutoCloseable {
     socket.configureBlocking(false);
     assertThat(socket.read(ByteBuffer.allocate(1))).isZero();
     socket.configureBlocking(true);
+  }
+
+  /** What may still come is thrown away, and then the connection is closed. */
+  void assertClosed() throws IOException {
+    socket.configureBlocking(false);
+    ByteBuffer rest = ByteBuffer.allocate(1 << 16);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (isOpen(rest.clear())) {
+      assertThat(System.nanoTime()).as("still open").isLessThan(deadline);
+      Thread.onSpinWait();
+    }
+  }
+
+  private boolean isOpen(ByteBuffer rest) {
+    try {
+      return socket.read(rest) >= 0;
+    } catch (IOException e) {
+      return false; // bytes that were sent in vain make a reset of the end
+    }
   }
 
   FrameHeader receiveHeader() throws IOException {

@@ -17,6 +17,7 @@ import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -57,6 +58,28 @@ class SoftDeviceTest extends SoftNodes {
     assertThatThrownBy(() -> new SoftProvider(options).open(foreign))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("cannot listen on 192.0.2.1");
+  }
+
+  @Test
+  void listensOnThePortThatIsAskedForOrOneAboveIt() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      int port = taken.getLocalPort();
+      TestNode right = open(SoftOptions.DEFAULT.withPort(port, 50));
+      QueuePair queuePair = right.createQueuePair();
+      queuePair.toInit(TestNode.ALL);
+      assertThat(SoftAddress.of(queuePair.address()).port()).isBetween(port + 1, port + 50);
+    }
+  }
+
+  @Test
+  void portsThatAreAllTakenAreAnErrorThatNamesThem() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      int port = taken.getLocalPort();
+      SoftOptions options = SoftOptions.DEFAULT.withPort(port, 0).withLeaks(leaks.tracker());
+      assertThatThrownBy(() -> new SoftProvider(options).open(InetAddress.getLoopbackAddress()))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("ports " + port + " to " + port);
+    }
   }
 
   @Test

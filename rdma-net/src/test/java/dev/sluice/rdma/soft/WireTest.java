@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
@@ -14,12 +15,14 @@ import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.Collections;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a queue pair says to its peer, and when: the peer is played by hand. */
 class WireTest {
@@ -108,6 +111,49 @@ class WireTest {
         peer.send(answer.clear());
       }
       node.await(count);
+    }
+  }
+
+  /** Neither is success without bytes, nor says a peer that this side's device is broken. */
+  @ParameterizedTest
+  @EnumSource(
+      value = WorkCompletionStatus.class,
+      names = {"SUCCESS", "WR_FLUSH_ERR", "FATAL_ERR", "GENERAL_ERR"})
+  void refusalThatNoResponderGivesBreaksTheConnection(WorkCompletionStatus status)
+      throws Exception {
+    SoftQueuePair queuePair = (SoftQueuePair) node.createQueuePair();
+    try (RawPeer peer = RawPeer.connectTo(queuePair, 16, allowing(16))) {
+      postRead(queuePair);
+      peer.receiveHeader();
+      peer.send(answer(FrameType.NAK, status.ordinal()));
+      assertThat(node.await(1).getFirst().status()).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
+    }
+  }
+
+  private void postRead(QueuePair queuePair) throws IOException {
+    MemoryRegion target = node.register(8, TestNode.ALL);
+    ScatterGatherEntry local = new ScatterGatherEntry(target.address(), 8, target.lkey());
+    queuePair.postSend(List.of(SendWorkRequest.read(1, local, 0, 0, true)));
+  }
+
+  private static ByteBuffer answer(FrameType type, int code) {
+    ByteBuffer frame = ByteBuffer.allocate(FrameHeader.BYTES);
+    FrameHeader.encodeAnswer(frame, type, 0, code, 0);
+    return frame.flip();
+  }
+
+  /** Each would otherwise leave an answer behind, for as long as the peer receives nothing. */
+  @Test
+  void peerThatSendsAgainBeforeItWasToldToIsCutOff() throws Exception {
+    ByteBuffer again = ByteBuffer.allocate(1000 * FrameHeader.BYTES);
+    while (again.hasRemaining()) {
+      int flags = FrameHeader.FIRST | FrameHeader.LAST | FrameHeader.RESYNC;
+      FrameHeader.encode(again, FrameType.SEND, flags, 0, 0, 0, 0, 0, 0);
+    }
+    try (RawPeer peer =
+        RawPeer.connectTo(node.createQueuePair(), 16, ConnectionAttributes.DEFAULT)) {
+      peer.send(again.flip());
+      peer.assertClosed();
     }
   }
 }

@@ -1,0 +1,46 @@
+package dev.sluice.rdma.log;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.Logger;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Property;
+
+/** Collects what a class logs at a level until it is closed. */
+public final class LogCapture extends AbstractAppender implements AutoCloseable {
+  private final List<String> messages = new CopyOnWriteArrayList<>();
+  private final Logger logger;
+  private final Level level;
+  private final Level before;
+
+  public LogCapture(Class<?> source, Level level) {
+    super("capture", null, null, false, Property.EMPTY_ARRAY);
+    this.level = level;
+    logger = (Logger) LogManager.getLogger(source);
+    before = logger.getLevel();
+    start();
+    logger.addAppender(this);
+    logger.setLevel(level);
+  }
+
+  public List<String> messages() {
+    return messages;
+  }
+
+  @Override
+  public void append(LogEvent event) {
+    if (event.getLevel() == level) {
+      messages.add(event.getMessage().getFormattedMessage());
+    }
+  }
+
+  @Override
+  public void close() {
+    logger.removeAppender(this);
+    logger.setLevel(before);
+    stop();
+  }
+}

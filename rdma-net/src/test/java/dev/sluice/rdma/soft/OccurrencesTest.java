@@ -1,0 +1,21 @@
+package dev.sluice.rdma.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class OccurrencesTest {
+  private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
+
+  @Test
+  void areSaidAtOnceAndThenOnceAMinuteWithTheirNumber() {
+    Occurrences occurrences = new Occurrences();
+    assertThat(occurrences.add(5)).isEqualTo(1);
+    assertThat(occurrences.add(6)).isZero();
+    assertThat(occurrences.add(4 + MINUTE)).isZero();
+    assertThat(occurrences.add(5 + MINUTE)).isEqualTo(3);
+    assertThat(occurrences.add(6 + MINUTE)).isZero();
+    assertThat(occurrences.add(5 + 3 * MINUTE)).isEqualTo(2);
+  }
+}

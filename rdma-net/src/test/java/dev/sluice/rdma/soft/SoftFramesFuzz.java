@@ -1,0 +1,327 @@
+package dev.sluice.rdma.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.Opcode;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.ReceiveWorkRequest;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.WorkCompletions;
+import dev.sluice.rdma.fuzz.Allocation;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+
+/**
+ * What a peer sends on a software connection, whatever it is, ends in a closed connection: memory
+ * that it may not write stays as it was, what it gets is what it may read, no READ succeeds without
+ * its bytes, and no more is allocated than its bytes account for.
+ *
+ * <p>The first byte of an input chooses the queue pair, the second one the pieces in which the rest
+ * arrives. In that rest addresses and keys are relative, so that an input means the same in every
+ * process.
+ */
+public final class SoftFramesFuzz {
+  private static final int GUARD_BYTES = 4096;
+  private static final int REGION_BYTES = 64 << 10;
+  private static final int READ_BYTES = 100;
+  private static final int LONG_READ_BYTES = 600;
+  private static final byte GUARD = 0x77;
+  private static final byte SOURCE = 0x11;
+  private static final int MAX_TURNS = 5_000;
+  private static final long BASE_ALLOCATION_BYTES = 64 << 10;
+  private static final long ALLOCATION_PER_BYTE = 64;
+  private static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
+  private static final Set<AccessFlag> LOCAL_WRITE = EnumSet.of(AccessFlag.LOCAL_WRITE);
+  private static final int PEER_QP = 7;
+
+  /** Which of a product's queue pairs the input talks to, and one that does all there is. */
+  private enum Role {
+    SERVING(REMOTE_READ),
+    READING(Set.of()),
+    EVERYTHING(TestNode.ALL);
+
+    private final Set<AccessFlag> access;
+
+    Role(Set<AccessFlag> access) {
+      this.access = access;
+    }
+  }
+
+  private static final SoftFramesFuzz FUZZ = new SoftFramesFuzz();
+
+  private final TestNode node;
+  private final LocalStream stream;
+  private final Token token = Token.random(new SecureRandom());
+  private final MemorySegment memory;
+  private final MemorySegment expected;
+  private final MemoryRegion source;
+  private final MemoryRegion target;
+  private final MemoryRegion open;
+
+  private SoftFramesFuzz() {
+    try {
+      node =
+          new TestNode(
+              new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress()));
+      stream = new LocalStream();
+      memory = node.arena.allocate(4L * GUARD_BYTES + 3L * REGION_BYTES, GUARD_BYTES);
+      memory.fill(GUARD);
+      source = region(0, REMOTE_READ);
+      target = region(1, LOCAL_WRITE);
+      open = region(2, TestNode.ALL);
+      piece(0).fill(SOURCE);
+      expected = node.arena.allocate(memory.byteSize()).copyFrom(memory);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private MemoryRegion region(int index, Set<AccessFlag> access) throws IOException {
+    return node.pd.register(piece(index), access);
+  }
+
+  private MemorySegment piece(int index) {
+    return memory.asSlice(GUARD_BYTES + (long) index * (GUARD_BYTES + REGION_BYTES), REGION_BYTES);
+  }
+
+  public static void fuzzerTestOneInput(byte[] input) {
+    if (input.length > 2) {
+      Allocation.handle(() -> FUZZ.run(input));
+    }
+  }
+
+  private void run(byte[] input) {
+    try {
+      run(
+          Role.values()[Byte.toUnsignedInt(input[0]) % Role.values().length],
+          input[1],
+          ByteBuffer.allocate(input.length - 2).put(input, 2, input.length - 2).flip());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void run(Role role, byte pieces, ByteBuffer input) throws IOException {
+    boolean serving = role == Role.SERVING;
+    relocate(input, serving ? source : open);
+    QueuePair queuePair = node.createQueuePair();
+    try (LocalStream.Ends ends = stream.open()) {
+      connect((SoftQueuePair) queuePair, role, ends);
+      send(input, pieces, ends);
+      assertThat(ends.isClosed()).as("closed at the end of the stream").isTrue();
+      if (serving) {
+        assertAnswersAreOfTheSource(ends.received());
+      }
+      assertCompletions(input.limit());
+    } finally {
+      queuePair.close();
+    }
+    assertMemoryIsUntouched(role);
+  }
+
+  /** Makes addresses and keys those of the region, frame by frame as a queue pair reads them. */
+  private static void relocate(ByteBuffer frames, MemoryRegion region) {
+    long at = 0;
+    while (at + FrameHeader.BYTES <= frames.limit()) {
+      int start = (int) at;
+      frames.putLong(start + 8, frames.getLong(start + 8) + region.address());
+      frames.putInt(start + 16, frames.getInt(start + 16) ^ region.rkey());
+      FrameType type = FrameType.of(frames.get(start));
+      boolean payload = type != null && type.hasPayload();
+      at += FrameHeader.BYTES;
+      at += payload ? Math.max(0, frames.getInt(start + 4)) : 0;
+    }
+  }
+
+  private void connect(SoftQueuePair queuePair, Role role, LocalStream.Ends ends)
+      throws IOException {
+    queuePair.toInit(role.access);
+    QueuePairAddress address = queuePair.address();
+    byte[] peer = new SoftAddress(address.gid(), 1, PEER_QP, token).toProviderData();
+    queuePair.toRtr(
+        new QueuePairAddress(PEER_QP, 0, 0, address.gid(), 4096, 16, peer),
+        ConnectionAttributes.DEFAULT);
+    queuePair.toRts();
+    if (role == Role.EVERYTHING) {
+      queuePair.postReceive(
+          List.of(
+              new ReceiveWorkRequest(1, List.of(local(0, 64))),
+              new ReceiveWorkRequest(2, List.of(local(64, 1000)))));
+      queuePair.postSend(List.of(request(Opcode.SEND, 3, 32), request(Opcode.RDMA_WRITE, 4, 2000)));
+    }
+    if (role != Role.SERVING) {
+      queuePair.postSend(
+          List.of(
+              request(Opcode.RDMA_READ, 5, READ_BYTES),
+              request(Opcode.RDMA_READ, 6, LONG_READ_BYTES)));
+    }
+    Hello hello = new Hello(PEER_QP, token, address.qpNumber(), SoftAddress.of(address).token());
+    queuePair.introduce(hello, ends.key());
+  }
+
+  private SendWorkRequest request(Opcode opcode, long wrId, int bytes) {
+    return new SendWorkRequest(
+        wrId, opcode, List.of(local(0, bytes)), SendWorkRequest.SIGNALED, 0, 0, 0, 0, 0);
+  }
+
+  private ScatterGatherEntry local(int offset, int bytes) {
+    return new ScatterGatherEntry(target.address() + offset, bytes, target.lkey());
+  }
+
+  private void send(ByteBuffer input, byte pieces, LocalStream.Ends ends) throws IOException {
+    Random random = new Random(pieces);
+    int whole = input.limit();
+    long limitBytes = BASE_ALLOCATION_BYTES + ALLOCATION_PER_BYTE * whole;
+    for (int at = 0; at < whole; at = input.limit()) {
+      int bytes = pieces == 0 ? whole : 1 + random.nextInt(200);
+      ends.write(input.limit(Math.min(whole, at + bytes)));
+      Allocation.assertWithin(limitBytes, stream::turn);
+      ends.receive();
+    }
+    ends.end();
+    for (int turn = 0; !ends.isClosed() && turn < MAX_TURNS; turn++) {
+      Allocation.assertWithin(limitBytes, stream::turn);
+      ends.receive();
+    }
+  }
+
+  private static void assertAnswersAreOfTheSource(ByteBuffer received) throws IOException {
+    FrameHeader header = new FrameHeader();
+    while (received.remaining() >= FrameHeader.BYTES) {
+      header.decode(received);
+      assertThat(header.type.isRequest()).isFalse();
+      for (int left = Math.min(header.payloadBytes(), received.remaining()); left > 0; left--) {
+        if (received.get() != SOURCE) {
+          throw new AssertionError("a byte that is not of the region");
+        }
+      }
+    }
+  }
+
+  /** A READ needs at least a header and its bytes to succeed. */
+  private void assertCompletions(int inputBytes) throws IOException {
+    WorkCompletions batch = new WorkCompletions(16);
+    int needed = 0;
+    for (int polled = node.cq.poll(batch); polled > 0; polled = node.cq.poll(batch)) {
+      for (int i = 0; i < polled; i++) {
+        if (batch.status(i) == WorkCompletionStatus.SUCCESS && batch.wrId(i) >= 5) {
+          needed += FrameHeader.BYTES + (batch.wrId(i) == 5 ? READ_BYTES : LONG_READ_BYTES);
+        }
+      }
+    }
+    assertThat(inputBytes).as("bytes for READs that succeeded").isGreaterThanOrEqualTo(needed);
+  }
+
+  /** What the queue pair may write to is made as it was, and then nothing else has changed. */
+  private void assertMemoryIsUntouched(Role role) {
+    if (role == Role.EVERYTHING) {
+      piece(2).fill(GUARD);
+    }
+    if (role != Role.SERVING) {
+      piece(1).asSlice(0, 2048).fill(GUARD);
+    }
+    assertThat(memory.mismatch(expected)).as("first byte that was written").isEqualTo(-1);
+  }
+
+  /** Inputs of peers that do as they should. */
+  public static List<byte[]> valid() {
+    byte[] payload = new byte[READ_BYTES];
+    byte[] half = new byte[LONG_READ_BYTES / 2];
+    int last = FrameHeader.LAST;
+    int whole = FrameHeader.FIRST | last;
+    int immediate = whole | FrameHeader.IMMEDIATE;
+    List<byte[]> inputs = new ArrayList<>();
+    inputs.add(new Frames(0).request(FrameType.READ, whole, 64, 0).bytes());
+    inputs.add(
+        new Frames(0)
+            .request(FrameType.READ, whole, REGION_BYTES, 0)
+            .request(FrameType.READ, whole, 0, 0)
+            .request(FrameType.READ, whole, 1, REGION_BYTES - 1)
+            .bytes());
+    inputs.add(
+        new Frames(1)
+            .answer(FrameType.READ_RESPONSE, last, 0, payload)
+            .answer(FrameType.READ_RESPONSE, 0, 0, half)
+            .answer(FrameType.READ_RESPONSE, last, 0, half)
+            .bytes());
+    inputs.add(new Frames(1).answer(FrameType.NAK, 0, 10, null).bytes());
+    inputs.add(new Frames(1).answer(FrameType.RNR_NAK, 0, 12, null).bytes());
+    inputs.add(
+        new Frames(2)
+            .acknowledgement(2)
+            .answer(FrameType.READ_RESPONSE, last, 0, payload)
+            .payload(FrameType.SEND, whole, new byte[40])
+            .payload(FrameType.WRITE, whole, new byte[50])
+            .payload(FrameType.WRITE, immediate, new byte[60])
+            .bytes());
+    inputs.add(
+        new Frames(2)
+            .payload(FrameType.SEND, FrameHeader.FIRST, new byte[10])
+            .payload(FrameType.SEND, last, new byte[20])
+            .request(FrameType.COMPARE_SWAP, whole, 8, 16)
+            .request(FrameType.FETCH_ADD, whole, 8, 8)
+            .request(FrameType.READ, whole, 64, 0)
+            .bytes());
+    inputs.add(
+        new Frames(2)
+            .payload(FrameType.SEND, whole, new byte[0])
+            .payload(FrameType.SEND, whole, new byte[0])
+            .payload(FrameType.SEND, whole, new byte[0])
+            .payload(FrameType.SEND, whole | FrameHeader.RESYNC, new byte[0])
+            .bytes());
+    return inputs;
+  }
+
+  /** Frames with relative addresses and keys, behind the two bytes that choose. */
+  private static final class Frames {
+    private final ByteBuffer out = ByteBuffer.allocate(4096);
+
+    Frames(int role) {
+      out.put((byte) role).put((byte) 0);
+    }
+
+    Frames request(FrameType type, int flags, int length, long address) {
+      FrameHeader.encode(out, type, flags, length, address, 0, 0, 0, 0);
+      return this;
+    }
+
+    Frames payload(FrameType type, int flags, byte[] payload) {
+      FrameHeader.encode(out, type, flags, payload.length, 0, 0, 0, payload.length, 0);
+      out.put(payload);
+      return this;
+    }
+
+    Frames answer(FrameType type, int flags, int code, byte[] payload) {
+      FrameHeader.encodeAnswer(out, type, flags, code, payload == null ? 0 : payload.length);
+      out.put(payload == null ? new byte[0] : payload);
+      return this;
+    }
+
+    Frames acknowledgement(int messages) {
+      FrameHeader.encodeAnswer(out, FrameType.ACK, 0, 0, messages);
+      return this;
+    }
+
+    byte[] bytes() {
+      byte[] bytes = new byte[out.position()];
+      out.get(0, bytes);
+      return bytes;
+    }
+  }
+}
