@@ -2,6 +2,7 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.message.ControlMessages;
 import dev.sluice.blocks.message.MessageCodec;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.server.TransportServer;
@@ -39,7 +40,16 @@ public final class BlockServer implements AutoCloseable {
     MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
     context =
         new TransportContext(conf, new BlockServerHandler(codec, providerName, acceptor, registry));
-    server = context.createServer(host, port, bootstraps);
+    List<TransportServerBootstrap> guarded = new ArrayList<>(bootstraps);
+    guarded.addFirst(guard(conf.authRTTimeoutMs()));
+    server = context.createServer(host, port, guarded);
+  }
+
+  private static TransportServerBootstrap guard(long timeoutMs) {
+    return (channel, handler) -> {
+      channel.pipeline().addFirst(new StrangerGuard(timeoutMs));
+      return handler;
+    };
   }
 
   /** The TCP port that it listens on. */

@@ -30,15 +30,17 @@ import org.apache.spark.network.util.TransportConf;
  *
  * <p>Created by the shuffle manager once per process, which closes it after the RDMA endpoint that
  * connects through it. Any thread may call it. Answers come on the transport's threads, and
- * dependents of the futures run there; each request is answered within the request timeout.
+ * dependents of the futures run there; each request is answered within its timeout.
  *
- * <p>One connection per peer that is asked: 1,000 sockets at 1,000 executors. A location takes 49
- * bytes on the way, so resolving all 100 map outputs of a peer takes 5 KB, and those of all peers 5
- * MB, whatever the number of partitions.
+ * <p>One connection per peer that is asked: 1,000 sockets at 1,000 executors. It ends when the peer
+ * is lost; what is left of one that ended otherwise goes when another peer is asked. A location
+ * takes 49 bytes on the way, so resolving all 100 map outputs of a peer takes 5 KB, and those of
+ * all peers 5 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
   private final String localId;
-  private final long requestTimeoutMs;
+  private final long connectTimeoutMs;
+  private final long resolveTimeoutMs;
   private final LongSupplier clockMs;
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
   private final TransportContext context;
@@ -51,17 +53,21 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * @param conf its connection creation timeout bounds how long a peer that does not answer is
    *     waited for, after the requests that waited for it have failed
    * @param bootstraps authenticate new connections
-   * @param requestTimeoutMs deadline of each request, connecting included
+   * @param connectTimeoutMs deadline of each {@link #exchange}, connecting included
+   * @param resolveTimeoutMs deadline of each {@link #resolve}, connecting included: longer, because
+   *     the peer may have to register what is asked for
    * @param clockMs a monotonic clock in milliseconds
    */
   public BlockServerClient(
       String localId,
       TransportConf conf,
       List<TransportClientBootstrap> bootstraps,
-      long requestTimeoutMs,
+      long connectTimeoutMs,
+      long resolveTimeoutMs,
       LongSupplier clockMs) {
     this.localId = localId;
-    this.requestTimeoutMs = requestTimeoutMs;
+    this.connectTimeoutMs = connectTimeoutMs;
+    this.resolveTimeoutMs = resolveTimeoutMs;
     this.clockMs = clockMs;
     context = new TransportContext(conf, new NoOpRpcHandler(), false, true);
     factory = context.createClientFactory(bootstraps);
@@ -70,7 +76,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   @Override
   public CompletableFuture<QueuePairAddress> exchange(
       PeerAddress peer, String providerName, QueuePairAddress local) {
-    return request(peer, new Connect(localId, providerName, local))
+    return request(peer, new Connect(localId, providerName, local), connectTimeoutMs)
         .thenCompose(
             answer ->
                 switch (answer) {
@@ -84,7 +90,10 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   /** Says nothing to a peer that there is no connection to: it may be gone. */
   @Override
   public void released(PeerAddress peer, int localQpNumber) {
-    channel(peer).sendIfConnected(new Released(localId, localQpNumber));
+    PeerChannel channel = channels.get(peer);
+    if (channel != null) {
+      channel.sendIfConnected(new Released(localId, localQpNumber));
+    }
   }
 
   /**
@@ -105,7 +114,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
 
   private CompletableFuture<List<MapOutputLocation>> resolvePart(
       PeerAddress peer, int shuffleId, long[] mapIds) {
-    return request(peer, new Resolve(shuffleId, mapIds))
+    return request(peer, new Resolve(shuffleId, mapIds), resolveTimeoutMs)
         .thenCompose(
             answer ->
                 answer instanceof Resolved resolved && answers(resolved.locations(), mapIds)
@@ -150,15 +159,26 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   private PeerChannel channel(PeerAddress peer) {
+    PeerChannel known = channels.get(peer);
+    if (known != null) {
+      return known;
+    }
+    // Who asks a peer that was lost before does not hear of it again.
+    channels.values().removeIf(PeerChannel::closeIfAbandoned);
     return channels.computeIfAbsent(peer, key -> new PeerChannel(key, factory, codec, clockMs));
   }
 
-  private CompletableFuture<Object> request(PeerAddress peer, Object message) {
+  /** Peers to which there is a connection, or was one lately. */
+  int channels() {
+    return channels.size();
+  }
+
+  private CompletableFuture<Object> request(PeerAddress peer, Object message, long timeoutMs) {
     if (closed) {
       return failure("request to " + peer + ": the client is closed");
     }
     PeerChannel channel = channel(peer);
-    CompletableFuture<Object> answer = channel.request(message, requestTimeoutMs);
+    CompletableFuture<Object> answer = channel.request(message, timeoutMs);
     if (closed) {
       peerLost(peer);
     }

@@ -10,8 +10,11 @@ import dev.sluice.blocks.message.ControlMessages.Resolved;
 import dev.sluice.blocks.message.ControlMessages.Touch;
 import dev.sluice.blocks.message.MessageCodec;
 import dev.sluice.blocks.message.MessageException;
+import dev.sluice.rdma.QueuePairAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.server.OneForOneStreamManager;
@@ -34,6 +37,9 @@ final class BlockServerHandler extends RpcHandler {
   private final MapOutputRegistry registry;
   private final StreamManager noStreams = new OneForOneStreamManager();
 
+  /** Those that have queue pairs, by their connections to here. */
+  private final Map<TransportClient, String> peers = new ConcurrentHashMap<>();
+
   BlockServerHandler(
       MessageCodec codec,
       String providerName,
@@ -48,8 +54,8 @@ final class BlockServerHandler extends RpcHandler {
   @Override
   public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
     try {
-      switch (codec.decode(frame)) {
-        case Connect connect -> answer(callback, connect(connect));
+      switch (decode(client, frame)) {
+        case Connect connect -> answer(callback, connect(client, connect));
         case Resolve resolve -> resolve(resolve, callback);
         case Object other ->
             throw new MessageException(other.getClass().getName() + " is not a request");
@@ -63,7 +69,7 @@ final class BlockServerHandler extends RpcHandler {
   @Override
   public void receive(TransportClient client, ByteBuffer frame) {
     try {
-      switch (codec.decode(frame)) {
+      switch (decode(client, frame)) {
         case Released released -> acceptor.disconnected(released.peerId(), released.qpNumber());
         case Touch touch -> registry.touch(touch.shuffleId());
         case Object other ->
@@ -74,14 +80,22 @@ final class BlockServerHandler extends RpcHandler {
     }
   }
 
-  private Object connect(Connect request) {
+  private Object decode(TransportClient client, ByteBuffer frame) throws MessageException {
+    Object message = codec.decode(frame);
+    StrangerGuard.admit(client.getChannel());
+    return message;
+  }
+
+  private Object connect(TransportClient client, Connect request) {
     if (!request.providerName().equals(providerName)) {
       return new Refused(
           "provider is %s here and %s at %s"
               .formatted(providerName, request.providerName(), request.peerId()));
     }
     try {
-      return new Connected(acceptor.accept(request.peerId(), request.queuePair()));
+      QueuePairAddress accepted = acceptor.accept(request.peerId(), request.queuePair());
+      peers.put(client, request.peerId());
+      return new Connected(accepted);
     } catch (IOException e) {
       LOG.warn("No queue pair for {}: {}", request.peerId(), e.getMessage());
       return new Refused(e.getMessage());
@@ -111,6 +125,16 @@ final class BlockServerHandler extends RpcHandler {
       callback.onSuccess(ByteBuffer.wrap(codec.encode(message)));
     } catch (MessageException e) {
       callback.onFailure(e);
+    }
+  }
+
+  @Override
+  public void channelInactive(TransportClient client) {
+    String peerId = peers.remove(client);
+    // A peer that has connected anew has not left, when its old connection's end is noticed at
+    // last.
+    if (peerId != null && !peers.containsValue(peerId)) {
+      acceptor.peerLeft(peerId);
     }
   }
 

@@ -1,8 +1,8 @@
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.VerbsException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -55,17 +55,22 @@ final class DataFile implements Closeable {
     }
   }
 
-  /** The file's bytes as memory of the arena. */
-  MemorySegment load(Arena arena) throws IOException {
+  /** Memory of the arena for the file's bytes. */
+  MemorySegment allocate(Arena arena) throws IOException {
     checkLength();
-    MemorySegment memory = form.load(channel, bytes, arena);
-    checkLength();
-    return memory;
+    return form.allocate(channel, bytes, arena);
   }
 
-  /** Registers what {@link #load} gave, for READs only. */
-  MemoryRegion register(ProtectionDomain domain, MemorySegment loaded) throws VerbsException {
-    return domain.register(loaded, form.access());
+  /** What that memory costs before it is registered. */
+  Cost allocatedCost() {
+    return form.allocatedCost(bytes);
+  }
+
+  /** Has the file's bytes in what {@link #allocate} gave, and registers it for READs only. */
+  MemoryRegion register(ProtectionDomain domain, MemorySegment memory) throws IOException {
+    form.fill(memory, channel);
+    checkLength();
+    return domain.register(memory, form.access());
   }
 
   private void checkLength() throws IOException {

@@ -4,9 +4,12 @@ import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
@@ -19,6 +22,9 @@ import org.slf4j.LoggerFactory;
  * outputs would be: no table of kernels, devices and file systems knows it as well. One thread, a
  * few system calls a directory; neither a file nor a region is left behind.
  *
+ * <p>What the device or the file system refuses is decided. A full disk, or memory or descriptors
+ * that are used up, decide nothing, so that the form is found again later ({@link LocalDirectory}).
+ *
  * <p>Memory that the device pages on demand is READ, too, because to register it is not to serve
  * it: to a READ that does not begin where a page does, rdma_rxe of Linux 7.3 answers with other
  * bytes.
@@ -28,6 +34,13 @@ final class FormProbe {
   interface Reader {
     byte[] read(ProtectionDomain domain, RemoteRegion remote) throws IOException;
   }
+
+  /**
+   * What a probe found.
+   *
+   * @param isConclusive whether better forms are refused there; else one could not be tried out
+   */
+  record Result(RegistrationForm form, boolean isConclusive) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(FormProbe.class);
 
@@ -50,26 +63,40 @@ final class FormProbe {
    * @throws RegistrationUnavailableException when none of the forms that the mode allows works in
    *     the directory, with what was tried
    */
-  RegistrationForm bestForm(RegistrationMode mode, Path directory)
-      throws RegistrationUnavailableException {
+  Result bestForm(RegistrationMode mode, Path directory) throws RegistrationUnavailableException {
     StringJoiner refusals = new StringJoiner("; ", ": ", "").setEmptyValue("");
+    boolean conclusive = true;
     for (RegistrationForm form : mode.forms()) {
       try {
         tryOut(form, directory);
         LOG.info(
-            "Map outputs in {} are registered as {} (registration.mode is \"{}\"){}",
+            "Map outputs in {} are registered as {}{} (registration.mode is \"{}\"){}",
             directory,
             form,
+            conclusive ? "" : " until others can be tried out",
             mode,
             refusals);
-        return form;
+        return new Result(form, conclusive);
       } catch (IOException e) {
+        conclusive &= isRefusal(e);
         refusals.add(form + " do not work there (" + e + ")");
       }
     }
     throw new RegistrationUnavailableException(
         "spark.shuffle.rdma.registration.mode is \"%s\", which does not work in %s%s"
             .formatted(mode, directory, refusals));
+  }
+
+  /** Whether it would fail again: the rest are failures without a type or a number of their own. */
+  private static boolean isRefusal(IOException e) {
+    return switch (e) {
+      case VerbsException verbs ->
+          verbs.errno() != VerbsException.ENOMEM
+              && verbs.errno() != VerbsException.EAGAIN
+              && verbs.errno() != VerbsException.EMFILE;
+      case NoSuchFileException _, AccessDeniedException _ -> true;
+      default -> false;
+    };
   }
 
   private void tryOut(RegistrationForm form, Path directory) throws IOException {
@@ -83,7 +110,7 @@ final class FormProbe {
     try (Arena arena = Arena.ofShared()) {
       Files.write(file, bytes);
       try (DataFile data = DataFile.open(file, FILE_BYTES, form);
-          MemoryRegion region = data.register(domain, data.load(arena))) {
+          MemoryRegion region = data.register(domain, data.allocate(arena))) {
         if (form == RegistrationForm.ON_DEMAND_MAPPING) {
           checkRead(region, bytes);
         }

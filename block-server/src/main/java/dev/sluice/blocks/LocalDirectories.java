@@ -2,25 +2,34 @@ package dev.sluice.blocks;
 
 import dev.sluice.rdma.ProtectionDomain;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
  * The directories that this process's map outputs lie in, each with the form in which they are
  * registered there. Whoever starts the process's parts makes it, before any map output is
- * registered; any thread reads it; it owns nothing.
+ * registered; the registry's thread reads it; it owns nothing.
  */
 public final class LocalDirectories {
-  private final Map<Path, RegistrationForm> forms;
+  private final List<LocalDirectory> directories;
+
+  private LocalDirectories(List<LocalDirectory> directories) {
+    this.directories = List.copyOf(directories);
+  }
 
   LocalDirectories(Map<Path, RegistrationForm> forms) {
-    this.forms = new LinkedHashMap<>(forms);
+    this(
+        forms.entrySet().stream()
+            .map(entry -> new LocalDirectory(entry.getKey(), entry.getValue()))
+            .toList());
   }
 
   /**
    * Finds each directory's best form by trying it out there ({@link FormProbe}).
    *
+   * @param domain what is registered in; what could not be tried out is so later
    * @throws RegistrationUnavailableException when a directory has none of the forms that the mode
    *     allows, with what was tried
    */
@@ -28,24 +37,25 @@ public final class LocalDirectories {
       ProtectionDomain domain, RegistrationMode mode, Collection<Path> directories)
       throws RegistrationUnavailableException {
     FormProbe probe = new FormProbe(domain, LoopbackRead::read);
-    Map<Path, RegistrationForm> forms = new LinkedHashMap<>();
+    List<LocalDirectory> probed = new ArrayList<>();
     for (Path directory : directories) {
-      forms.put(directory, probe.bestForm(mode, directory));
+      probed.add(new LocalDirectory(directory, mode, probe));
     }
-    return new LocalDirectories(forms);
+    return new LocalDirectories(probed);
   }
 
   /** The form of a map output's data file. */
-  RegistrationForm form(Path file) throws InconsistentFilesException {
-    for (Map.Entry<Path, RegistrationForm> entry : forms.entrySet()) {
-      if (file.startsWith(entry.getKey())) {
-        return entry.getValue();
+  RegistrationForm form(Path file, long nowMs) throws InconsistentFilesException {
+    for (LocalDirectory directory : directories) {
+      if (file.startsWith(directory.path())) {
+        return directory.form(nowMs);
       }
     }
-    throw new InconsistentFilesException(file + " lies in none of " + forms.keySet());
+    throw new InconsistentFilesException(
+        file + " lies in none of " + directories.stream().map(LocalDirectory::path).toList());
   }
 
   void count(RegistryCounters counters) {
-    forms.values().forEach(form -> counters.add(form.directories(), 1));
+    directories.forEach(directory -> directory.countIn(counters));
   }
 }

@@ -44,7 +44,6 @@ public final class MapOutputRegistry implements AutoCloseable {
   public record Segment(Path file, long offset, long length) {}
 
   private final RegistryLimits limits;
-  private final LongSupplier clockMs;
   private final RegistryCounters counters = new RegistryCounters();
   private final ShuffleEpochs epochs;
   private final Registrar registrar;
@@ -62,11 +61,11 @@ public final class MapOutputRegistry implements AutoCloseable {
       MapOutputListener listener,
       LongSupplier clockMs) {
     this.limits = limits;
-    this.clockMs = clockMs;
-    RegistrationBudget budget = new RegistrationBudget(limits, counters);
+    RegistrationBudget budget = new RegistrationBudget(limits, counters, clockMs);
     directories.count(counters);
     epochs =
-        new ShuffleEpochs(id -> new RegisteredShuffle(id, domain, directories, budget, counters));
+        new ShuffleEpochs(
+            id -> new RegisteredShuffle(id, domain, directories, budget, counters, clockMs));
     registrar = new Registrar(files, limits, budget, epochs, listener, counters, clockMs);
     thread =
         new ThreadPoolExecutor(
@@ -82,6 +81,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   public void add(int shuffleId, long mapId) {
     RegisteredShuffle shuffle = limits.maxBytes() == 0 ? null : epochs.enterForCommit(shuffleId);
     if (shuffle != null) {
+      shuffle.committed(mapId);
       registerSoon(shuffle, new long[] {mapId});
     }
   }
@@ -95,7 +95,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   public CompletableFuture<List<MapOutputLocation>> resolve(int shuffleId, long[] mapIds) {
     RegisteredShuffle known = epochs.get(shuffleId);
     if (known != null) {
-      known.touch(clockMs.getAsLong());
+      known.touch();
       List<MapOutputLocation> locations = locations(known, mapIds);
       if (!locations.contains(null)) {
         return CompletableFuture.completedFuture(locations);
@@ -131,7 +131,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     if (output == null) {
       return null;
     }
-    shuffle.touch(clockMs.getAsLong());
+    shuffle.touch();
     return output.open(startPartition, endPartition);
   }
 
@@ -148,7 +148,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   public void touch(int shuffleId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     if (shuffle != null) {
-      shuffle.touch(clockMs.getAsLong());
+      shuffle.touch();
     }
   }
 

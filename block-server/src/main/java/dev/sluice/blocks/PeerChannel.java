@@ -33,6 +33,9 @@ final class PeerChannel {
   static final long RECONNECT_INTERVAL_MS = 1_000;
   static final long TOUCH_INTERVAL_MS = 10_000;
 
+  /** Without a connection for so long there is nothing to wait for. */
+  static final long ABANDONED_AFTER_MS = 60_000;
+
   /** Shuffles whose last touch is remembered before old ones are forgotten. */
   private static final int TOUCHES = 1_000;
 
@@ -45,6 +48,7 @@ final class PeerChannel {
   private final Map<Integer, Long> touchedMs = new HashMap<>();
   private CompletableFuture<TransportClient> connection;
   private long failedMs;
+  private long usedMs;
   private boolean closed;
 
   PeerChannel(
@@ -53,6 +57,7 @@ final class PeerChannel {
     this.factory = factory;
     this.codec = codec;
     this.clockMs = clockMs;
+    usedMs = clockMs.getAsLong();
   }
 
   /** Sends a message once connected; completes with its answer, or exceptionally. */
@@ -122,6 +127,13 @@ final class PeerChannel {
     }
   }
 
+  /** Closes it where there is no connection, and nobody wanted one for a while. */
+  synchronized boolean closeIfAbandoned() {
+    boolean inUse = connection != null && (!connection.isDone() || isConnected(connection));
+    closed |= !inUse && clockMs.getAsLong() - usedMs >= ABANDONED_AFTER_MS;
+    return closed;
+  }
+
   private static boolean isConnected(CompletableFuture<TransportClient> connection) {
     return connection.isDone()
         && !connection.isCompletedExceptionally()
@@ -134,6 +146,7 @@ final class PeerChannel {
       return CompletableFuture.failedFuture(
           new IOException("Connection to " + peer + " is closed"));
     }
+    usedMs = clockMs.getAsLong();
     if (connection != null && (!connection.isDone() || isConnected(connection) || failedNow())) {
       return connection;
     }

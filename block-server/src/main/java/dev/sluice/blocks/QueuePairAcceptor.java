@@ -17,4 +17,7 @@ public interface QueuePairAcceptor {
 
   /** The peer has closed its queue pair {@code remoteQpNumber}. */
   void disconnected(String peerId, int remoteQpNumber);
+
+  /** The connection on which the peer asked has ended, and perhaps the peer with it. */
+  void peerLeft(String peerId);
 }

@@ -59,7 +59,8 @@ public final class RegisteredInputStream extends InputStream {
     try {
       output.copy(position, target, offset, count);
     } catch (InternalError e) {
-      throw new IOException(output + " cannot be read where it is mapped", e);
+      // Not as the cause: Spark would end the executor for it (Executor#isFatalError).
+      throw new IOException(output + " cannot be read where it is mapped: " + e.getMessage());
     }
     if (position + count == end) {
       output.checkLength(end);

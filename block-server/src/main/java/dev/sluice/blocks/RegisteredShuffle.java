@@ -4,10 +4,12 @@ import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 
 /**
  * One epoch of a shuffle: from the first map output after the shuffle was unknown or unregistered,
@@ -35,7 +37,12 @@ final class RegisteredShuffle {
   private final LocalDirectories directories;
   private final RegistrationBudget budget;
   private final RegistryCounters counters;
+  private final LongSupplier clockMs;
   private final ConcurrentHashMap<Long, RegisteredMapOutput> outputs = new ConcurrentHashMap<>();
+
+  /** Map outputs that cannot be registered for a reason of their own, such as their disk. */
+  private final ConcurrentHashMap<Long, Backoff> failures = new ConcurrentHashMap<>();
+
   private volatile long lastReadMs;
 
   // Guarded by this.
@@ -47,12 +54,14 @@ final class RegisteredShuffle {
       ProtectionDomain domain,
       LocalDirectories directories,
       RegistrationBudget budget,
-      RegistryCounters counters) {
+      RegistryCounters counters,
+      LongSupplier clockMs) {
     this.id = id;
     this.domain = domain;
     this.directories = directories;
     this.budget = budget;
     this.counters = counters;
+    this.clockMs = clockMs;
   }
 
   int id() {
@@ -68,9 +77,21 @@ final class RegisteredShuffle {
     return outputs.isEmpty();
   }
 
+  /** Whether nothing is registered, nor known to be impossible to register. */
+  boolean isBlank() {
+    return outputs.isEmpty() && failures.isEmpty();
+  }
+
   /** The shuffle is READ: it is not idle. */
-  void touch(long nowMs) {
-    lastReadMs = nowMs;
+  void touch() {
+    lastReadMs = clockMs.getAsLong();
+  }
+
+  /**
+   * The map output is new, so that an earlier failure to register it says nothing. Never blocks.
+   */
+  void committed(long mapId) {
+    failures.remove(mapId);
   }
 
   long lastReadMs() {
@@ -78,38 +99,58 @@ final class RegisteredShuffle {
   }
 
   /**
-   * Registers a map output, or finds it registered.
+   * Registers a map output, or finds it registered. One that failed for a reason of its own is left
+   * alone for a while: to ask a failing disk takes long, and every reader would have it asked.
    *
-   * @return null when the shuffle is closed
+   * @return null when the shuffle is closed, or it is too early to try again
    * @throws NoSuchFileException when the map output does not exist (any more)
    * @throws InconsistentFilesException when its files do not fit together
-   * @throws NoRoomException when the budget, or the provider's own limit, is used up
+   * @throws NoRoomException when the budget, the provider's own limit or the process's memory is
+   *     used up
    */
   synchronized RegisteredMapOutput register(long mapId, MapOutputFiles files, Room room)
       throws IOException {
-    if (closed) {
-      return null;
-    }
     RegisteredMapOutput known = outputs.get(mapId);
-    if (known != null) {
+    if (closed || known != null || !mayBeTried(mapId)) {
       return known;
     }
+    try {
+      RegisteredMapOutput output = registerNew(mapId, files, room);
+      failures.remove(mapId);
+      return output;
+    } catch (NoRoomException | NoSuchFileException | FileNotFoundException e) {
+      throw e;
+    } catch (OutOfMemoryError e) {
+      // To ask for memory that there is not costs full collections, on the thread of all.
+      failures.computeIfAbsent(mapId, _ -> new Backoff()).failed(clockMs.getAsLong());
+      throw new NoRoomException("the process has no memory for it", e);
+    } catch (IOException | RuntimeException | InternalError e) {
+      failures.computeIfAbsent(mapId, _ -> new Backoff()).failed(clockMs.getAsLong());
+      throw e;
+    } finally {
+      closeMemoryIfEmpty();
+    }
+  }
+
+  private boolean mayBeTried(long mapId) {
+    Backoff failure = failures.get(mapId);
+    return failure == null || failure.isOver(clockMs.getAsLong());
+  }
+
+  private RegisteredMapOutput registerNew(long mapId, MapOutputFiles files, Room room)
+      throws IOException {
     MapOutputFiles.Files found = files.find(id, mapId);
     if (found == null) {
       throw new NoSuchFileException("map output " + mapId + " of shuffle " + id);
     }
-    try {
-      RegisteredMapOutput output = register(mapId, found, room);
-      outputs.put(mapId, output);
-      counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
-      if (!Files.exists(found.index())) {
-        remove(mapId);
-        throw new NoSuchFileException(found.index().toString());
-      }
-      return output;
-    } finally {
-      closeMemoryIfEmpty();
+    RegisteredMapOutput output = register(mapId, found, room);
+    outputs.put(mapId, output);
+    counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
+    if (!Files.exists(found.index())) {
+      remove(mapId);
+      throw new NoSuchFileException(found.index().toString());
     }
+    return output;
   }
 
   private RegisteredMapOutput register(long mapId, MapOutputFiles.Files files, Room room)
@@ -121,7 +162,7 @@ final class RegisteredShuffle {
           files.data(), Files.exists(files.data()) ? Files.size(files.data()) : 0, 0);
       return register(mapId, files, index, null, room);
     }
-    RegistrationForm form = directories.form(files.data());
+    RegistrationForm form = directories.form(files.data(), clockMs.getAsLong());
     try (DataFile data = DataFile.open(files.data(), index.dataBytes(), form)) {
       return register(mapId, files, index, data, room);
     }
@@ -133,7 +174,9 @@ final class RegisteredShuffle {
     if (memory == null) {
       memory = new ShuffleMemory(domain, budget);
     }
-    room.reserve(memory, memory.cost(index.dataBytes(), index.tableBytes()));
+    Cost cost = memory.cost(index.dataBytes(), index.tableBytes());
+    room.reserve(memory, cost);
+    boolean registered = false;
     try {
       ShuffleMemory.Table table = memory.allocateTable(index.tableBytes());
       index.writeTo(table.memory());
@@ -143,11 +186,14 @@ final class RegisteredShuffle {
       MapOutputLocation location =
           new MapOutputLocation(
               mapId, data == null ? NO_DATA : data.region().toRemote(), table.remote(), algorithm);
+      registered = true;
       return new RegisteredMapOutput(location, files.data(), data, table.memory(), memory);
-    } catch (OutOfMemoryError e) {
-      throw exhausted(e);
     } catch (IOException e) {
-      throw isExhaustion(e) ? exhausted(e) : e;
+      throw isExhaustion(e) ? exhausted(cost, e) : e;
+    } finally {
+      if (!registered) {
+        memory.giveBack();
+      }
     }
   }
 
@@ -157,19 +203,23 @@ final class RegisteredShuffle {
     return data;
   }
 
-  /** ENOMEM of the provider, or of mmap, which FileChannel.map wraps. */
+  /**
+   * ENOMEM of the provider, or of mmap, which FileChannel.map wraps: a heap that is full is
+   * neither.
+   */
   private static boolean isExhaustion(IOException e) {
     return e.getCause() instanceof OutOfMemoryError
         || (e instanceof VerbsException verbs && verbs.errno() == VerbsException.ENOMEM);
   }
 
-  private NoRoomException exhausted(Throwable cause) {
-    budget.lowerBelowUse();
+  private NoRoomException exhausted(Cost cost, IOException cause) {
+    budget.refused(cost);
     return new NoRoomException("a limit of the system or of the provider is reached", cause);
   }
 
   /** The map output's files are replaced or deleted. Also waits for its registration to end. */
   synchronized void invalidate(long mapId) {
+    failures.remove(mapId);
     remove(mapId);
     closeMemoryIfEmpty();
   }
@@ -183,6 +233,7 @@ final class RegisteredShuffle {
   /** Ends the epoch: no region of it is left, and none will be. Idempotent. */
   synchronized void close() {
     closed = true;
+    failures.clear();
     evict();
   }
 

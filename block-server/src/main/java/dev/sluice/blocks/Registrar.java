@@ -53,7 +53,7 @@ final class Registrar {
 
   /** Registers what is not registered yet; what cannot be is counted and logged. */
   void register(RegisteredShuffle shuffle, long mapId) {
-    shuffle.touch(clockMs.getAsLong());
+    shuffle.touch();
     if (shuffle.get(mapId) != null) {
       return;
     }
@@ -66,7 +66,7 @@ final class Registrar {
     } catch (NoRoomException e) {
       counters.add(RegistryCounter.REFUSALS, 1);
       refused(shuffle, mapId, e);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | InternalError e) {
       counters.add(RegistryCounter.REJECTIONS, 1);
       LOG.warn(
           "Shuffle {}: map output {} cannot be registered and goes by Spark's own transfer: {}",

@@ -1,27 +1,47 @@
 package dev.sluice.blocks;
 
-/** How much may be registered, and how much is. Any thread. */
+import java.util.function.LongSupplier;
+
+/**
+ * How much may be registered, and how much is. Any thread.
+ *
+ * <p>The provider may have a lower limit, which shows when it refuses: one that lasts, as
+ * RLIMIT_MEMLOCK does, or one that passes, as a shortage of memory. So what was registered then is
+ * the limit for a while, and after that more is tried again.
+ */
 final class RegistrationBudget {
   private final RegistryCounters counters;
+  private final LongSupplier clockMs;
+  private final long maxBytes;
   private final int maxRegions;
-  private long maxBytes;
+  private final Backoff refusals = new Backoff();
+
+  /** Where the provider refused last. */
+  private long refusedBytes;
+
   private long bytes;
   private int regions;
 
-  RegistrationBudget(RegistryLimits limits, RegistryCounters counters) {
+  RegistrationBudget(RegistryLimits limits, RegistryCounters counters, LongSupplier clockMs) {
     this.counters = counters;
+    this.clockMs = clockMs;
     maxBytes = limits.maxBytes();
     maxRegions = limits.maxRegions();
+    refusedBytes = maxBytes;
+  }
+
+  private long limitBytes() {
+    return refusals.isOver(clockMs.getAsLong()) ? maxBytes : refusedBytes;
   }
 
   /** Whether it would fit if nothing else were registered. */
   synchronized boolean canEverFit(Cost cost) {
-    return cost.bytes() <= maxBytes && cost.regions() <= maxRegions;
+    return cost.bytes() <= limitBytes() && cost.regions() <= maxRegions;
   }
 
   /** Takes all of it, or nothing. */
   synchronized boolean reserve(Cost cost) {
-    if (cost.bytes() > maxBytes - bytes || cost.regions() > maxRegions - regions) {
+    if (cost.bytes() > limitBytes() - bytes || cost.regions() > maxRegions - regions) {
       return false;
     }
     change(cost.bytes(), cost.regions());
@@ -33,11 +53,12 @@ final class RegistrationBudget {
   }
 
   /**
-   * The provider cannot register as much as is reserved now, so its limit is below ours: from now
-   * on less than that is the budget, and files are not mapped for nothing.
+   * The provider cannot register what was reserved last, so its limit is below ours: until that can
+   * be tried again what is beside it is all that fits, and files are not mapped for nothing.
    */
-  synchronized void lowerBelowUse() {
-    maxBytes = bytes - 1;
+  synchronized void refused(Cost cost) {
+    refusedBytes = bytes - cost.bytes();
+    refusals.failed(clockMs.getAsLong());
   }
 
   private void change(long moreBytes, int moreRegions) {
@@ -50,7 +71,7 @@ final class RegistrationBudget {
   @Override
   public synchronized String toString() {
     return "%d of %d bytes and %d of %d regions are in use"
-        .formatted(bytes, maxBytes, regions, maxRegions);
+        .formatted(bytes, limitBytes(), regions, maxRegions);
   }
 
   /**
@@ -61,6 +82,9 @@ final class RegistrationBudget {
    */
   record Cost(long bytes, int regions) {
     static final Cost NONE = new Cost(0, 0);
+
+    /** A mapping that is no region: its pages belong to the page cache. */
+    static final Cost MAPPING = new Cost(0, 1);
 
     static final long PAGE_BYTES = 4096;
 
@@ -74,6 +98,10 @@ final class RegistrationBudget {
 
     Cost plus(Cost other) {
       return new Cost(bytes + other.bytes, regions + other.regions);
+    }
+
+    Cost minus(Cost other) {
+      return new Cost(bytes - other.bytes, regions - other.regions);
     }
   }
 }

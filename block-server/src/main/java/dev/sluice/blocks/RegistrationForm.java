@@ -52,22 +52,30 @@ enum RegistrationForm {
   }
 
   /**
-   * The file's first bytes as memory that lives as long as the arena.
+   * Memory for the file's first bytes, which lives as long as the arena: a mapping, or what {@link
+   * #fill} copies them to, in pages of its own, as pinning and unpinning concerns whole ones.
    *
    * @param bytes no more than the file has, or {@link MapMode#READ_WRITE} would make it longer
    */
-  MemorySegment load(FileChannel file, long bytes, Arena arena) throws IOException {
+  MemorySegment allocate(FileChannel file, long bytes, Arena arena) throws IOException {
     return switch (this) {
       case READ_ONLY_MAPPING, ON_DEMAND_MAPPING -> file.map(MapMode.READ_ONLY, 0, bytes, arena);
       case READ_WRITE_MAPPING -> file.map(MapMode.READ_WRITE, 0, bytes, arena);
-      case COPY -> copy(file, bytes, arena);
+      case COPY -> arena.allocate(Cost.wholePages(bytes), Cost.PAGE_BYTES).asSlice(0, bytes);
     };
   }
 
-  /** In pages of its own: pinning and unpinning concerns whole ones. */
-  private static MemorySegment copy(FileChannel file, long bytes, Arena arena) throws IOException {
-    MemorySegment memory =
-        arena.allocate(Cost.wholePages(bytes), Cost.PAGE_BYTES).asSlice(0, bytes);
+  /** What such memory costs as long as it is not registered. */
+  Cost allocatedCost(long bytes) {
+    return this == COPY ? Cost.region(bytes) : Cost.MAPPING;
+  }
+
+  /** Has the file's first bytes in the memory. */
+  void fill(MemorySegment memory, FileChannel file) throws IOException {
+    if (this != COPY) {
+      return;
+    }
+    long bytes = memory.byteSize();
     long copied = 0;
     while (copied < bytes) {
       ByteBuffer chunk =
@@ -78,7 +86,6 @@ enum RegistrationForm {
       }
       copied += read;
     }
-    return memory;
   }
 
   /** Never more than reading: a peer cannot change a map output, nor can the device. */

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
  * or was unregistered, and ends when the shuffle is unregistered, after which only a new map output
  * begins another: a reader that comes late does not.
  *
- * <p>Any thread. An epoch in which nothing is registered or about to be leaves no trace. What
- * remains of an unregistered shuffle is one bit.
+ * <p>Any thread. An epoch in which nothing is registered, about to be or known to fail leaves no
+ * trace. What remains of an unregistered shuffle is one bit.
  */
 final class ShuffleEpochs {
   private static final class Epoch {
@@ -82,7 +82,7 @@ final class ShuffleEpochs {
 
   synchronized void dropIfUnused(RegisteredShuffle shuffle) {
     Epoch epoch = current.get(shuffle.id());
-    if (epoch != null && epoch.shuffle == shuffle && epoch.pending == 0 && shuffle.isEmpty()) {
+    if (epoch != null && epoch.shuffle == shuffle && epoch.pending == 0 && shuffle.isBlank()) {
       current.remove(shuffle.id());
     }
   }

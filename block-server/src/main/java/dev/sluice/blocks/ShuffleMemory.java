@@ -21,9 +21,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>One shared arena holds all of it, because closing one costs a handshake with every thread of
  * the process: once a shuffle instead of once a file. The price is that a single map output's
- * mapping or copy stays, and counts, until the shuffle's memory goes. References are counted: the
- * owner holds one, and whoever touches the memory holds one meanwhile; the last to {@link #release}
- * it unmaps. All else is called with the owner's lock held.
+ * mapping or copy stays, and counts, until the shuffle's memory goes, also one that could not be
+ * registered. References are counted: the owner holds one, and whoever touches the memory holds one
+ * meanwhile; the last to {@link #release} it unmaps. All else is called with the owner's lock held.
  *
  * <p>Tables cost 16 bytes a partition: 160 KB a map output of 10,000 partitions. Where 1,000
  * executors hold 100,000 such map outputs, that is 16 MB an executor, in 200 regions at most. Slabs
@@ -50,7 +50,13 @@ final class ShuffleMemory {
   private final Arena arena = Arena.ofShared();
   private final AtomicInteger references = new AtomicInteger(1);
   private final List<MemoryRegion> slabs = new ArrayList<>();
+
+  /** What is taken from the budget. */
   private Cost reserved = Cost.NONE;
+
+  /** Of that, what there is: the same, unless a registration is under way or has failed. */
+  private Cost held = Cost.NONE;
+
   private MemorySegment slab = MemorySegment.NULL;
   private long slabUsedBytes;
   private long nextSlabBytes = MIN_SLAB_BYTES;
@@ -75,10 +81,20 @@ final class ShuffleMemory {
     return true;
   }
 
+  /** A registration has failed: gives back what was reserved for it and is not there. */
+  void giveBack() {
+    budget.release(reserved.minus(held));
+    reserved = held;
+  }
+
   /** Loads a data file into this memory's arena and registers it. */
   Data register(DataFile file) throws IOException {
-    MemorySegment bytes = file.load(arena);
-    return new Data(bytes, file.register(domain, bytes));
+    Cost before = held;
+    MemorySegment bytes = file.allocate(arena);
+    held = before.plus(file.allocatedCost());
+    MemoryRegion region = file.register(domain, bytes);
+    held = before.plus(Cost.region(bytes.byteSize()));
+    return new Data(bytes, region);
   }
 
   Table allocateTable(long bytes) throws VerbsException {
@@ -102,6 +118,7 @@ final class ShuffleMemory {
 
   private void addSlab(long bytes) throws VerbsException {
     MemorySegment memory = arena.allocate(bytes, Cost.PAGE_BYTES);
+    held = held.plus(Cost.region(bytes));
     slabs.add(domain.register(memory, REMOTE_READ));
     slab = memory;
     slabUsedBytes = 0;

@@ -58,7 +58,7 @@ class BlockServerLeakTest {
         BlockServer server =
             new BlockServer(CONF, "localhost", 0, List.of(), "soft", new FakeAcceptor(), registry);
         BlockServerClient client =
-            new BlockServerClient("client", CONF, List.of(), 10_000, () -> 0)) {
+            new BlockServerClient("client", CONF, List.of(), 10_000, 10_000, () -> 0)) {
       PeerAddress peer = new PeerAddress("server", "localhost", server.port());
       long[] mapIds = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
       assertThat(client.resolve(peer, 1, mapIds).get(20, TimeUnit.SECONDS)).doesNotContainNull();

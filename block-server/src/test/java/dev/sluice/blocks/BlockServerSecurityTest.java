@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.transfer.PeerAddress;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -18,24 +19,35 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Spark's authentication decides who gets a queue pair or a location. */
+@ParameterizedClass(name = "network encryption {0}")
+@ValueSource(booleans = {true, false})
 class BlockServerSecurityTest {
   private static final int TIMEOUT_MS = 10_000;
-  private static final TransportConf CONF =
-      new TransportConf(
-          "sluice",
-          new MapConfigProvider(
-              Map.of(
-                  "spark.sluice.io.serverThreads", "1",
-                  "spark.sluice.io.clientThreads", "1",
-                  "spark.network.crypto.enabled", "true",
-                  "spark.network.crypto.saslFallback", "false")));
+
+  private static TransportConf conf(boolean crypto) {
+    return new TransportConf(
+        "sluice",
+        new MapConfigProvider(
+            Map.of(
+                "spark.sluice.io.serverThreads", "1",
+                "spark.sluice.io.clientThreads", "1",
+                "spark.network.crypto.enabled", Boolean.toString(crypto),
+                "spark.network.crypto.saslFallback", "false")));
+  }
+
+  /** {@code spark.authenticate} alone is SASL, with network encryption it is Spark's own. */
+  @Parameter private boolean crypto;
 
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private final FakeAcceptor acceptor = new FakeAcceptor();
   private MapOutputRegistry registry;
+  private TransportConf conf;
   private BlockServer server;
   private PeerAddress peer;
 
@@ -54,6 +66,7 @@ class BlockServerSecurityTest {
 
   @BeforeEach
   void open() throws Exception {
+    conf = conf(crypto);
     TestMapOutputs outputs = new TestMapOutputs(directory);
     outputs.write(1, 7, 10);
     registry =
@@ -66,10 +79,10 @@ class BlockServerSecurityTest {
             () -> 0);
     server =
         new BlockServer(
-            CONF,
+            conf,
             "localhost",
             0,
-            List.of(new AuthServerBootstrap(CONF, new Secret("right"))),
+            List.of(new AuthServerBootstrap(conf, new Secret("right"))),
             "soft",
             acceptor,
             registry);
@@ -83,14 +96,25 @@ class BlockServerSecurityTest {
   }
 
   private BlockServerClient client(TransportClientBootstrap... bootstraps) {
-    return new BlockServerClient("client", CONF, List.of(bootstraps), TIMEOUT_MS, () -> 0);
+    return new BlockServerClient(
+        "client", conf, List.of(bootstraps), TIMEOUT_MS, TIMEOUT_MS, () -> 0);
   }
 
   private TransportClientBootstrap auth(String secret) {
-    return new AuthClientBootstrap(CONF, "app", new Secret(secret));
+    return auth("app", secret);
+  }
+
+  private TransportClientBootstrap auth(String application, String secret) {
+    return new AuthClientBootstrap(conf, application, new Secret(secret));
   }
 
   private void assertRefused(BlockServerClient client) {
+    assertRefused(client, peer);
+    assertThat(acceptor.events).isEmpty();
+    assertThat(domain.openRegions()).isZero();
+  }
+
+  private static void assertRefused(BlockServerClient client, PeerAddress peer) {
     assertThatThrownBy(
             () ->
                 client
@@ -103,8 +127,6 @@ class BlockServerSecurityTest {
                 client.resolve(peer, 1, new long[] {7}).get(2 * TIMEOUT_MS, TimeUnit.MILLISECONDS))
         .cause()
         .isInstanceOf(java.io.IOException.class);
-    assertThat(acceptor.events).isEmpty();
-    assertThat(domain.openRegions()).isZero();
   }
 
   @Test
@@ -137,6 +159,43 @@ class BlockServerSecurityTest {
   void noSecretIsRefused() {
     try (BlockServerClient client = client()) {
       assertRefused(client);
+    }
+  }
+
+  @Test
+  void anotherApplicationIsRefused() {
+    try (BlockServerClient client = client(auth("other", "of the other"))) {
+      assertRefused(client);
+    }
+  }
+
+  @Test
+  void whatARightfulClientSaidIsRefusedWhenItIsSaidAgain() throws Exception {
+    try (RecordingProxy proxy = new RecordingProxy(server.port());
+        BlockServerClient client = client(auth("right"))) {
+      PeerAddress proxied = new PeerAddress("server", "localhost", proxy.port());
+      client
+          .exchange(proxied, "soft", FakeAcceptor.queuePair(7))
+          .get(2 * TIMEOUT_MS, TimeUnit.MILLISECONDS);
+      assertThat(acceptor.events).hasSize(1);
+      try (Socket replay = new Socket("localhost", server.port())) {
+        replay.setSoTimeout(2 * TIMEOUT_MS);
+        replay.getOutputStream().write(proxy.said());
+        replay.shutdownOutput();
+        replay.getInputStream().readAllBytes(); // until the server has dealt with all of it
+      }
+    }
+    assertThat(acceptor.events)
+        .filteredOn(event -> event.startsWith("accepted"))
+        .containsExactly("accepted client 7");
+  }
+
+  @Test
+  void aServerThatAnswersWithTheClientsOwnWordsIsToldNothing() throws Exception {
+    try (MirrorServer mirror = new MirrorServer();
+        BlockServerClient client = client(auth("right"))) {
+      assertRefused(client, new PeerAddress("mirror", "localhost", mirror.port()));
+      assertThat(mirror.reflected()).as("requests before the client gave up").isPositive();
     }
   }
 }

@@ -69,7 +69,7 @@ class BlockServerTest {
         new MapOutputRegistry(
             domain, outputs.directories(), files, limits, new RecordingListener(), serverMs::get);
     server = serve(0);
-    client = client(TIMEOUT_MS);
+    client = client(TIMEOUT_MS, TIMEOUT_MS);
     peer = new PeerAddress("server", "localhost", server.port());
   }
 
@@ -77,8 +77,9 @@ class BlockServerTest {
     return new BlockServer(CONF, "localhost", port, List.of(), "soft", acceptor, registry);
   }
 
-  private BlockServerClient client(long timeoutMs) {
-    return new BlockServerClient("client", CONF, List.of(), timeoutMs, clientMs::get);
+  private BlockServerClient client(long connectTimeoutMs, long resolveTimeoutMs) {
+    return new BlockServerClient(
+        "client", CONF, List.of(), connectTimeoutMs, resolveTimeoutMs, clientMs::get);
   }
 
   @AfterEach
@@ -222,9 +223,21 @@ class BlockServerTest {
   void aRequestThatIsNotAnsweredFailsAtItsDeadline() throws Exception {
     filesReady = new CountDownLatch(1);
     outputs.write(SHUFFLE, 1, 10);
-    try (BlockServerClient hasty = client(50)) {
+    try (BlockServerClient hasty = client(TIMEOUT_MS, 50)) {
       assertFails(
           hasty.resolve(peer, SHUFFLE, new long[] {1}), "Resolve to server", "within 50 ms");
+    }
+  }
+
+  @Test
+  void aPeerThatDoesNotAnswerHasUntilTheConnectTimeoutToConnect() throws Exception {
+    try (ServerSocket mute = new ServerSocket(0, 1, InetAddress.getByName("localhost"));
+        BlockServerClient hasty = client(50, TIMEOUT_MS)) {
+      PeerAddress nobody = new PeerAddress("nobody", "localhost", mute.getLocalPort());
+      assertFails(
+          hasty.exchange(nobody, "soft", FakeAcceptor.queuePair(7)),
+          "Connect to nobody",
+          "within 50 ms");
     }
   }
 
@@ -248,6 +261,39 @@ class BlockServerTest {
     client.peerLost(peer);
 
     assertFails(waiting, "Resolve to server");
+  }
+
+  @Test
+  void nothingIsLeftOfALostPeer() throws Exception {
+    get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
+    client.peerLost(peer);
+    client.released(peer, 7);
+
+    assertThat(client.channels()).isZero();
+  }
+
+  @Test
+  void theServerNoticesThatAPeerLeaves() throws Exception {
+    get(client.resolve(peer, SHUFFLE, new long[] {1}));
+    get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
+    client.close();
+    awaitTrue(() -> acceptor.events.contains("left client"));
+  }
+
+  @Test
+  void peersThatAreAskedAfterTheyWereLostAreForgotten() throws Exception {
+    server.close();
+    for (int id = 0; id < 10; id++) {
+      PeerAddress gone = new PeerAddress("gone-" + id, "localhost", peer.port());
+      assertFails(client.resolve(gone, SHUFFLE, new long[] {1}), "No connection to gone");
+    }
+    server = serve(peer.port());
+    get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
+    clientMs.addAndGet(PeerChannel.ABANDONED_AFTER_MS);
+
+    client.touch(new PeerAddress("next", "localhost", peer.port()), SHUFFLE);
+
+    assertThat(client.channels()).as("the one that is connected, and the new one").isEqualTo(2);
   }
 
   @Test

@@ -40,7 +40,7 @@ class DataFileTest {
 
   private MemoryRegion register(Arena arena) throws IOException {
     try (DataFile file = DataFile.open(path, BYTES, form)) {
-      return file.register(domain, file.load(arena));
+      return file.register(domain, file.allocate(arena));
     }
   }
 
@@ -85,7 +85,7 @@ class DataFileTest {
     try (Arena arena = Arena.ofShared();
         DataFile file = DataFile.open(path, BYTES, form)) {
       truncate(0);
-      assertThatThrownBy(() -> file.load(arena)).isInstanceOf(InconsistentFilesException.class);
+      assertThatThrownBy(() -> file.allocate(arena)).isInstanceOf(InconsistentFilesException.class);
     }
     assertThat(path).hasSize(0);
     assertThat(domain.openRegions()).isZero();

@@ -28,4 +28,9 @@ final class FakeAcceptor implements QueuePairAcceptor {
   public void disconnected(String peerId, int remoteQpNumber) {
     events.add("disconnected " + peerId + " " + remoteQpNumber);
   }
+
+  @Override
+  public void peerLeft(String peerId) {
+    events.add("left " + peerId);
+  }
 }

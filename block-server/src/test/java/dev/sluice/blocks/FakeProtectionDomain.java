@@ -29,8 +29,10 @@ final class FakeProtectionDomain implements ProtectionDomain {
   private final Map<Integer, Region> regions = new ConcurrentHashMap<>();
   private final AtomicInteger nextKey = new AtomicInteger(100);
   private final AtomicLong bytes = new AtomicLong();
+  private final AtomicInteger attempts = new AtomicInteger();
   private volatile long limitBytes = Long.MAX_VALUE;
   private volatile Runnable registering = () -> {};
+  private volatile Runnable refusing = () -> {};
 
   FakeProtectionDomain() {
     this(Kernel.PAGES_ON_DEMAND);
@@ -50,6 +52,16 @@ final class FakeProtectionDomain implements ProtectionDomain {
     registering = action;
   }
 
+  /** Runs after each registration that fails with ENOMEM from now on. */
+  void whenRefusing(Runnable action) {
+    refusing = action;
+  }
+
+  /** Registrations that were asked for, refused ones included. */
+  int attempts() {
+    return attempts.get();
+  }
+
   int openRegions() {
     return regions.size();
   }
@@ -66,6 +78,7 @@ final class FakeProtectionDomain implements ProtectionDomain {
 
   @Override
   public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException {
+    attempts.incrementAndGet();
     String operation = "ibv_reg_mr(length=" + memory.byteSize() + ")";
     if (!memory.isNative()
         || memory.byteSize() == 0
@@ -79,6 +92,7 @@ final class FakeProtectionDomain implements ProtectionDomain {
     }
     if (bytes.addAndGet(memory.byteSize()) > limitBytes) {
       bytes.addAndGet(-memory.byteSize());
+      refusing.run();
       throw new VerbsException(operation, VerbsException.ENOMEM, "limit");
     }
     registering.run();

@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.rdma.log.LogCapture;
 import java.nio.file.Path;
 import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
@@ -22,7 +23,7 @@ class FormProbeTest {
       FakeProtectionDomain domain, FormProbe.Reader reader, RegistrationMode mode)
       throws Exception {
     try {
-      return new FormProbe(domain, reader).bestForm(mode, directory);
+      return new FormProbe(domain, reader).bestForm(mode, directory).form();
     } finally {
       assertThat(directory).isEmptyDirectory();
       assertThat(domain.openRegions()).isZero();
@@ -92,12 +93,26 @@ class FormProbeTest {
     }
   }
 
+  /** As a full disk does, a file system has no type of its own for a name that is too long. */
+  @Test
+  void aDirectoryThatTakesNoFileAtTheMomentIsSaidToBeTriedAgain() throws Exception {
+    Path full = directory.resolve("x".repeat(300));
+    FormProbe probe = new FormProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
+    try (LogCapture log = new LogCapture(FormProbe.class, Level.INFO)) {
+      assertThat(probe.bestForm(RegistrationMode.AUTO, full).form())
+          .isEqualTo(RegistrationForm.COPY);
+      assertThat(probe.bestForm(RegistrationMode.AUTO, full).isConclusive()).isFalse();
+      assertThat(log.messages().getFirst()).contains("until others can be tried out");
+    }
+  }
+
   @Test
   void whatCannotBeTriedOutIsCopied() throws Exception {
     Path missing = directory.resolve("missing");
     FormProbe probe = new FormProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
 
-    assertThat(probe.bestForm(RegistrationMode.AUTO, missing)).isEqualTo(RegistrationForm.COPY);
+    assertThat(probe.bestForm(RegistrationMode.AUTO, missing))
+        .isEqualTo(new FormProbe.Result(RegistrationForm.COPY, true));
     assertThatThrownBy(() -> probe.bestForm(RegistrationMode.FILE, missing))
         .isInstanceOf(RegistrationUnavailableException.class)
         .hasMessageContaining("NoSuchFileException");

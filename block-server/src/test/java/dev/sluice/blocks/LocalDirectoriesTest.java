@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class LocalDirectoriesTest {
   private static final Path FIRST = Path.of("/data/1");
@@ -17,15 +19,15 @@ class LocalDirectoriesTest {
 
   @Test
   void eachDirectoryHasItsOwnForm() throws Exception {
-    assertThat(directories.form(FIRST.resolve("0c/shuffle_0_0_0.data")))
+    assertThat(directories.form(FIRST.resolve("0c/shuffle_0_0_0.data"), 0))
         .isEqualTo(RegistrationForm.READ_ONLY_MAPPING);
-    assertThat(directories.form(TENTH.resolve("0c/shuffle_0_0_0.data")))
+    assertThat(directories.form(TENTH.resolve("0c/shuffle_0_0_0.data"), 0))
         .isEqualTo(RegistrationForm.COPY);
   }
 
   @Test
   void aFileElsewhereHasNone() {
-    assertThatThrownBy(() -> directories.form(Path.of("/data/2/0c/shuffle_0_0_0.data")))
+    assertThatThrownBy(() -> directories.form(Path.of("/data/2/0c/shuffle_0_0_0.data"), 0))
         .isInstanceOf(InconsistentFilesException.class)
         .hasMessageContainingAll("/data/2/0c/shuffle_0_0_0.data", "/data/1");
   }
@@ -39,5 +41,56 @@ class LocalDirectoriesTest {
     assertThat(counters.get(RegistryCounter.DIRECTORIES_COPIED)).isEqualTo(1);
     assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_WRITE)).isZero();
     assertThat(counters.get(RegistryCounter.DIRECTORIES_ON_DEMAND)).isZero();
+  }
+
+  @Test
+  void whatCouldNotBeTriedOutIsTriedAgainWithALaterMapOutput(@TempDir Path directory)
+      throws Exception {
+    Path file = directory.resolve("shuffle_0_0_0.data");
+    FakeProtectionDomain domain = new FakeProtectionDomain();
+    domain.limitBytes(0);
+    LocalDirectories probed =
+        LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory));
+    RegistryCounters counters = new RegistryCounters();
+    probed.count(counters);
+    assertThat(probed.form(file, 0)).as("until then").isEqualTo(RegistrationForm.COPY);
+    assertThat(counters.get(RegistryCounter.DIRECTORIES_COPIED)).isEqualTo(1);
+
+    domain.limitBytes(Long.MAX_VALUE);
+    assertThat(probed.form(file, Backoff.FIRST_MS - 1)).isEqualTo(RegistrationForm.COPY);
+    assertThat(probed.form(file, Backoff.FIRST_MS)).isEqualTo(RegistrationForm.READ_ONLY_MAPPING);
+    assertThat(counters.get(RegistryCounter.DIRECTORIES_COPIED)).isZero();
+    assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_ONLY)).isEqualTo(1);
+
+    int attempts = domain.attempts();
+    probed.form(file, 10 * Backoff.MAX_MS);
+    assertThat(domain.attempts()).as("it is settled").isEqualTo(attempts);
+  }
+
+  @Test
+  void whatTheDeviceRefusesIsNotTriedAgain(@TempDir Path directory) throws Exception {
+    FakeProtectionDomain domain = new FakeProtectionDomain(Kernel.PINS_NO_FILE);
+    LocalDirectories probed =
+        LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory));
+    int attempts = domain.attempts();
+
+    assertThat(probed.form(directory.resolve("shuffle_0_0_0.data"), 10 * Backoff.MAX_MS))
+        .isEqualTo(RegistrationForm.COPY);
+    assertThat(domain.attempts()).isEqualTo(attempts);
+  }
+
+  @Test
+  void aFormThatWasAskedForByNameIsKeptWhereABetterOneCannotBeTriedOut(@TempDir Path directory)
+      throws Exception {
+    FakeProtectionDomain domain = new FakeProtectionDomain();
+    domain.limitBytes(0);
+    domain.whenRefusing(() -> domain.limitBytes(Long.MAX_VALUE));
+    LocalDirectories probed =
+        LocalDirectories.probe(domain, RegistrationMode.FILE, List.of(directory));
+    domain.limitBytes(0);
+    domain.whenRefusing(() -> {});
+
+    assertThat(probed.form(directory.resolve("shuffle_0_0_0.data"), 0))
+        .isEqualTo(RegistrationForm.READ_WRITE_MAPPING);
   }
 }

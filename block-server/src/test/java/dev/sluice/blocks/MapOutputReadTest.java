@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "ON_DEMAND_MAPPING")
 class MapOutputReadTest {
   private static final int SHUFFLE = 3;
+  private static final int RACES = Integer.getInteger("sluice.races.unregister", 100);
   private static final TransportConf CONF = new TransportConf("sluice", MapConfigProvider.EMPTY);
 
   @Parameter RegistrationForm form;
@@ -56,7 +57,7 @@ class MapOutputReadTest {
             new RecordingListener(),
             () -> 0);
     server = new BlockServer(CONF, "localhost", 0, List.of(), "soft", serving, registry);
-    client = new BlockServerClient("reader", CONF, List.of(), 10_000, () -> 0);
+    client = new BlockServerClient("reader", CONF, List.of(), 10_000, 10_000, () -> 0);
     peer = new PeerAddress("server", "localhost", server.port());
   }
 
@@ -114,7 +115,7 @@ class MapOutputReadTest {
   @Test
   void unregisteringRacesReads() throws Exception {
     byte[] data = outputs.write(SHUFFLE, 7, 1 << 20);
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < RACES; round++) {
       registry.add(SHUFFLE, 7);
       MapOutputLocation location = resolve(7);
       try (QueuePair queuePair = connect()) {

@@ -68,6 +68,9 @@ final class Node implements QueuePairAcceptor, AutoCloseable {
   @Override
   public void disconnected(String peerId, int remoteQpNumber) {}
 
+  @Override
+  public void peerLeft(String peerId) {}
+
   /** A queue pair in INIT. */
   QueuePair newQueuePair(Set<AccessFlag> access) throws VerbsException {
     QueuePair queuePair = domain.createQueuePair(completions, completions, CAPABILITIES);

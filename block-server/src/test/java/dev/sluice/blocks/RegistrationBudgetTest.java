@@ -4,8 +4,10 @@ import static dev.sluice.blocks.RegistryCounter.EVICTIONS;
 import static dev.sluice.blocks.RegistryCounter.REFUSALS;
 import static dev.sluice.blocks.RegistryCounter.REGISTERED_BYTES;
 import static dev.sluice.blocks.RegistryCounter.REGISTERED_REGIONS;
+import static dev.sluice.blocks.RegistryCounter.REJECTIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.log.LogCapture;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -161,6 +163,80 @@ class RegistrationBudgetTest {
     assertThat(registry.counters().get(REFUSALS)).isEqualTo(2);
     assertThat(outputs.mappings()).isEqualTo(1);
     assertThat(resolve(4, IDLE_MS)).isNotNull();
+  }
+
+  @Test
+  void aLimitOfTheProviderThatPassesIsForgottenAfterAWhile() throws Exception {
+    open(Long.MAX_VALUE, 100);
+    MapOutputLocation first = resolve(1, 0);
+    domain.limitBytes(OUTPUT_BYTES);
+    assertThat(resolve(2, 0)).isNull();
+    domain.limitBytes(Long.MAX_VALUE);
+    nowMs.set(Backoff.FIRST_MS - 1);
+    registry.touch(1);
+    assertThat(resolve(2)).as("too early to try").isNull();
+    assertThat(resolve(2, Backoff.FIRST_MS)).isNotNull();
+
+    assertThat(domain.read(first.data())).isNotNull();
+    assertThat(resolve(3)).isNotNull();
+  }
+
+  @Test
+  void aLimitOfTheProviderThatLastsIsTriedLessAndLess() throws Exception {
+    open(Long.MAX_VALUE, 100);
+    domain.limitBytes(0);
+    for (long ms = 0; ms < 1_300_000; ms += 1_000) {
+      assertThat(resolve(1, ms)).isNull();
+    }
+
+    assertThat(domain.attempts()).as("at 0, 10, 30, 70, 150, 310, 630 and 1230 s").isEqualTo(8);
+    domain.limitBytes(Long.MAX_VALUE);
+    assertThat(resolve(1, 4 * Backoff.MAX_MS)).isNotNull();
+  }
+
+  @Test
+  void whatIsReleasedBelowTheProvidersLimitIsUsedAtOnce() throws Exception {
+    open(Long.MAX_VALUE, 100);
+    domain.limitBytes(OUTPUT_BYTES);
+    resolve(1, 0);
+    assertThat(resolve(2, 0)).isNull();
+    registry.unregister(1);
+
+    assertThat(resolve(2, 0)).isNotNull();
+  }
+
+  @Test
+  void aHeapThatIsFullRefusesTheMapOutputAndLowersNothing() throws Exception {
+    open(Long.MAX_VALUE, 100);
+    domain.whenRegistering(
+        () -> {
+          domain.whenRegistering(() -> {});
+          throw new OutOfMemoryError("scripted");
+        });
+    assertThat(resolve(1, 0)).isNull();
+
+    assertThat(registry.counters().get(REFUSALS)).isEqualTo(1);
+    assertThat(resolve(2, 0)).isNotNull();
+    assertThat(resolve(1, 0)).as("asked again at once").isNull();
+    assertThat(resolve(1, Backoff.FIRST_MS)).isNotNull();
+  }
+
+  /** The mapping stays until the shuffle's memory goes, but it takes no memory. */
+  @Test
+  void aFailedRegistrationGivesBackTheBytesThatItReserved() throws Exception {
+    open(Long.MAX_VALUE, 100);
+    resolve(1, 0);
+    outputs.write(1, 8, 100_000);
+    domain.whenRegistering(RegistrationBudgetTest::fail);
+
+    assertThat(registry.resolve(1, new long[] {8}).get(10, TimeUnit.SECONDS)).containsOnlyNulls();
+    assertThat(registry.counters().get(REJECTIONS)).isEqualTo(1);
+    assertThat(registry.counters().get(REGISTERED_BYTES)).isEqualTo(OUTPUT_BYTES);
+    assertThat(registry.counters().get(REGISTERED_REGIONS)).isEqualTo(outputs.mappings() + 1);
+  }
+
+  private static void fail() {
+    throw new IllegalStateException("scripted");
   }
 
   @Test

@@ -172,7 +172,7 @@ abstract class RegistrationContract {
   void theBestFormDirtiesWhatItSays() throws Exception {
     outputs.write(SHUFFLE, 7, PARTITIONS);
     LocalDirectories directories = probe(RegistrationMode.AUTO);
-    assertThat(directories.form(outputs.data(SHUFFLE, 7))).isEqualTo(best());
+    assertThat(directories.form(outputs.data(SHUFFLE, 7), 0)).isEqualTo(best());
     assumeThat(dirtyBytesAfterForce())
         .as("dirty bytes of a file in " + parent + " that was forced to disk")
         .isZero();

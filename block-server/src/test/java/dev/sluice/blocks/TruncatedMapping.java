@@ -73,7 +73,17 @@ final class TruncatedMapping {
     try (RegisteredInputStream stream = registry.open(SHUFFLE, 1, partition, partition + 1)) {
       return stream.readNBytes(target, 0, target.length);
     } catch (IOException e) {
+      checkNotFatal(e);
       return MapOutputReader.UNREADABLE;
+    }
+  }
+
+  /** Spark ends an executor whose task fails with such a cause (Executor#isFatalError). */
+  private static void checkNotFatal(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof VirtualMachineError) {
+        throw new AssertionError("the failure of a file ends the executor", failure);
+      }
     }
   }
 

@@ -93,7 +93,7 @@ public final class ControlMessages {
     }
 
     private static Resolve read(Input input) {
-      return new Resolve(input.readInt(), Fields.readLongs(input));
+      return new Resolve(Fields.readShuffleId(input), Fields.readLongs(input));
     }
   }
 
@@ -104,7 +104,7 @@ public final class ControlMessages {
     }
 
     private static Resolved read(Input input) {
-      return new Resolved(Fields.readLocations(input));
+      return new Resolved(Fields.readLocations(input, MAX_RESOLVE));
     }
   }
 
@@ -115,7 +115,7 @@ public final class ControlMessages {
     }
 
     private static Touch read(Input input) {
-      return new Touch(input.readInt());
+      return new Touch(Fields.readShuffleId(input));
     }
   }
 }

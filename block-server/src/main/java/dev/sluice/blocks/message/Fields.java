@@ -43,6 +43,15 @@ public final class Fields {
     return count;
   }
 
+  /** Spark counts its shuffles from 0. */
+  public static int readShuffleId(Input input) {
+    int shuffleId = input.readInt();
+    if (shuffleId < 0) {
+      throw new KryoException("A shuffle " + shuffleId);
+    }
+    return shuffleId;
+  }
+
   public static void writeBytes(Output output, byte[] bytes) {
     writeCount(output, bytes.length);
     output.writeBytes(bytes);
@@ -120,9 +129,16 @@ public final class Fields {
     }
   }
 
-  public static List<MapOutputLocation> readLocations(Input input) {
+  /**
+   * @param max more are refused: one that is absent takes a byte here, and four times that in
+   *     memory
+   */
+  public static List<MapOutputLocation> readLocations(Input input, int max) {
     int count = readCount(input, 1);
-    List<MapOutputLocation> locations = new ArrayList<>();
+    if (count > max) {
+      throw new KryoException("%d locations, %d are allowed".formatted(count, max));
+    }
+    List<MapOutputLocation> locations = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       locations.add(readLocation(input));
     }

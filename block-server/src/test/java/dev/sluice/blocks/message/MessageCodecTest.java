@@ -136,6 +136,25 @@ class MessageCodecTest {
   }
 
   @Test
+  void moreLocationsThanCanBeAskedForAreRefused() throws Exception {
+    MapOutputLocation[] none = new MapOutputLocation[ControlMessages.MAX_RESOLVE + 1];
+    byte[] frame = codec.encode(new Resolved(Arrays.asList(none)));
+    assertThatThrownBy(() -> codec.decode(frame))
+        .isInstanceOf(MessageException.class)
+        .hasMessageContaining("4097 locations");
+  }
+
+  @Test
+  void aShuffleBelowZeroIsRefused() throws Exception {
+    for (Object message : List.of(new Touch(-1), new Resolve(-1, new long[0]))) {
+      byte[] frame = codec.encode(message);
+      assertThatThrownBy(() -> codec.decode(frame))
+          .isInstanceOf(MessageException.class)
+          .hasMessageContaining("shuffle -1");
+    }
+  }
+
+  @Test
   void anotherVersionIsNamed() {
     assertThatThrownBy(() -> codec.decode(new byte[] {9, 16}))
         .isInstanceOf(MessageException.class)

@@ -1,0 +1,25 @@
+package dev.sluice.blocks;
+
+/**
+ * When something that failed may be tried again: after a pause that doubles with each failure in a
+ * row, which is one that comes soon after the pause. Guarded by whatever it belongs to.
+ */
+final class Backoff {
+  static final long FIRST_MS = 10_000;
+  static final long MAX_MS = 600_000;
+
+  /** 0 as long as nothing failed. */
+  private long pauseMs;
+
+  private long failedMs;
+
+  void failed(long nowMs) {
+    boolean inARow = nowMs - failedMs <= 2 * pauseMs;
+    pauseMs = inARow ? Math.clamp(2 * pauseMs, FIRST_MS, MAX_MS) : FIRST_MS;
+    failedMs = nowMs;
+  }
+
+  boolean isOver(long nowMs) {
+    return pauseMs == 0 || nowMs - failedMs >= pauseMs;
+  }
+}

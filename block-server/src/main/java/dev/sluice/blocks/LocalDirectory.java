@@ -1,0 +1,80 @@
+package dev.sluice.blocks;
+
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A directory that map outputs lie in, with the form in which they are registered there. Where a
+ * better form could not be tried out when the process started, it is tried again when a map output
+ * is registered there, less and less often. The registry's thread asks it; it owns nothing.
+ */
+final class LocalDirectory {
+  private static final Logger LOG = LoggerFactory.getLogger(LocalDirectory.class);
+
+  private final Path path;
+  private final RegistrationMode mode;
+  private final FormProbe probe;
+  private final Backoff attempts = new Backoff();
+  private FormProbe.Result found;
+
+  /** Null until somebody counts. */
+  private RegistryCounters counters;
+
+  /** A directory of which the form is known. */
+  LocalDirectory(Path path, RegistrationForm form) {
+    this.path = path;
+    mode = null;
+    probe = null;
+    found = new FormProbe.Result(form, true);
+  }
+
+  /**
+   * Tries the directory out.
+   *
+   * @throws RegistrationUnavailableException when it has none of the forms that the mode allows,
+   *     with what was tried
+   */
+  LocalDirectory(Path path, RegistrationMode mode, FormProbe probe)
+      throws RegistrationUnavailableException {
+    this.path = path;
+    this.mode = mode;
+    this.probe = probe;
+    found = probe.bestForm(mode, path);
+  }
+
+  Path path() {
+    return path;
+  }
+
+  synchronized RegistrationForm form(long nowMs) {
+    if (!found.isConclusive() && attempts.isOver(nowMs)) {
+      tryAgain(nowMs);
+    }
+    return found.form();
+  }
+
+  private void tryAgain(long nowMs) {
+    try {
+      FormProbe.Result result = probe.bestForm(mode, path);
+      count(-1);
+      found = result;
+      count(1);
+    } catch (RegistrationUnavailableException e) {
+      LOG.info("Map outputs in {} are still registered as {}", path, found.form(), e);
+    }
+    attempts.failed(nowMs);
+  }
+
+  /** Counts the directory from now on. */
+  synchronized void countIn(RegistryCounters counters) {
+    this.counters = counters;
+    count(1);
+  }
+
+  private void count(int directories) {
+    if (counters != null) {
+      counters.add(found.form().directories(), directories);
+    }
+  }
+}
