@@ -3,10 +3,14 @@ package dev.sluice.spark;
 import dev.sluice.spark.locate.DirectoryEndpoint;
 import dev.sluice.spark.locate.LocationDirectory;
 import dev.sluice.spark.locate.SparkBroadcasts;
+import dev.sluice.spark.metrics.ApplicationSummary;
 import dev.sluice.spark.metrics.ApplicationTotals;
+import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.internal.config.package$;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the shuffle manager runs on the driver: the location directory, from the first shuffle on,
@@ -14,8 +18,14 @@ import org.apache.spark.internal.config.package$;
  * cleaner call it; the shuffle manager closes it.
  */
 final class DriverSide implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DriverSide.class);
+
   private final ApplicationTotals totals = new ApplicationTotals();
-  private LocationDirectory directory;
+  private final ApplicationSummary summary = new ApplicationSummary(totals, LOG::info);
+
+  /** Null before the first shuffle. */
+  private volatile LocationDirectory directory;
+
   private DirectoryEndpoint endpoint;
 
   ApplicationTotals totals() {
@@ -30,24 +40,36 @@ final class DriverSide implements AutoCloseable {
     SparkEnv env = context.env();
     Number minBroadcastBytes =
         (Number) env.conf().get(package$.MODULE$.SHUFFLE_MAPOUTPUT_MIN_SIZE_FOR_BROADCAST());
+    MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) env.mapOutputTracker();
     directory =
         new LocationDirectory(
             new SparkBroadcasts(env.broadcastManager()),
             minBroadcastBytes.longValue(),
-            totals::accept);
+            tracker::containsShuffle,
+            summary::accept);
     endpoint = DirectoryEndpoint.open(env.rpcEnv(), directory);
-    context.addSparkListener(new LostExecutors(directory::executorLost));
+    // Not the queue of everybody's listeners, which drops events when one of them is slow.
+    context.listenerBus().addToManagementQueue(new LostExecutors(this::executorLost));
+    context.addSparkListener(summary);
   }
 
-  synchronized void unregister(int shuffleId) {
-    if (directory != null) {
-      directory.unregister(shuffleId);
+  private void executorLost(String executorId) {
+    directory.executorLost(executorId);
+    totals.executorLost(executorId);
+  }
+
+  /** May wait for Spark's block managers, and so holds no lock that registering a shuffle needs. */
+  void unregister(int shuffleId) {
+    LocationDirectory opened = directory;
+    if (opened != null) {
+      opened.unregister(shuffleId);
     }
   }
 
   @Override
   public synchronized void close() {
     if (endpoint != null) {
+      summary.say();
       endpoint.close();
     }
   }

@@ -16,4 +16,9 @@ public record EndpointAcceptor(RdmaEndpoint endpoint) implements QueuePairAccept
   public void disconnected(String peerId, int remoteQpNumber) {
     endpoint.disconnected(peerId, remoteQpNumber);
   }
+
+  @Override
+  public void peerLeft(String peerId) {
+    endpoint.peerLeft(peerId);
+  }
 }

@@ -5,6 +5,7 @@ import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.SparkBroadcasts;
 import java.io.File;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.nio.file.Path;
@@ -13,17 +14,22 @@ import java.util.List;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.memory.MemoryManager;
 import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
 import org.apache.spark.network.crypto.AuthServerBootstrap;
 import org.apache.spark.network.netty.SparkTransportConf$;
 import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.util.TransportConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import scala.Option;
 import scala.Some;
 
 /** Takes from the complete SparkEnv what an executor's runtime needs; below it nothing does. */
 final class ExecutorEnvironment {
+  private static final Logger LOG = LoggerFactory.getLogger(ExecutorEnvironment.class);
+
   /** The control plane carries a few small messages a peer and shuffle. */
   private static final int TRANSPORT_THREADS = 2;
 
@@ -45,6 +51,7 @@ final class ExecutorEnvironment {
     return new SluiceRuntime.Environment(
         conf,
         env.executorId(),
+        cores(env.memoryManager()),
         host,
         bindAddress(host),
         transportConf,
@@ -55,6 +62,24 @@ final class ExecutorEnvironment {
         files,
         localDirectories(env),
         env.blockManager().blockStoreClient());
+  }
+
+  /**
+   * The cores that the executor was granted, which its configuration does not say: local mode goes
+   * by its master, and a standalone cluster grants all of a worker's unless it is told otherwise.
+   * Spark divides memory by them, and no accessor gives them.
+   */
+  static int cores(MemoryManager memory) {
+    int machine = Runtime.getRuntime().availableProcessors();
+    try {
+      Field numCores = MemoryManager.class.getDeclaredField("numCores");
+      numCores.setAccessible(true);
+      int granted = numCores.getInt(memory);
+      return granted > 0 ? granted : machine;
+    } catch (ReflectiveOperationException | RuntimeException e) {
+      LOG.warn("This executor's cores are not known, and taken to be the machine's {}", machine, e);
+      return machine;
+    }
   }
 
   private static List<Path> localDirectories(SparkEnv env) {

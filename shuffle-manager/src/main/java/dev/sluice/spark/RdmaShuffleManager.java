@@ -135,7 +135,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
   }
 
   /**
-   * On the driver: provider and device in use, with a space between, by executor that has reported.
+   * On the driver: provider and device in use, with a space between, by executor that has reported
+   * and is there.
    */
   public Map<String, String> devices() {
     return implementation == null ? Map.of() : ((Counted) implementation).devices();

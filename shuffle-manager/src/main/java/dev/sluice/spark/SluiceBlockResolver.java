@@ -2,8 +2,10 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.read.FileSegments;
 import dev.sluice.spark.read.RegisteredManagedBuffer;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Supplier;
@@ -60,7 +62,19 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
           "spark.shuffle.rdma.testing.refuseNetty: " + blockId + " is not served");
     }
     ManagedBuffer registered = dirs.isEmpty() ? registered(blockId) : null;
-    return registered == null ? super.getBlockData(blockId, dirs) : registered;
+    return registered == null ? whole(super.getBlockData(blockId, dirs)) : registered;
+  }
+
+  /** An exception is a fetch failure to Spark, which has the map output written again. */
+  private static ManagedBuffer whole(ManagedBuffer block) {
+    if (block instanceof FileSegmentManagedBuffer segment) {
+      try {
+        FileSegments.requireWhole(segment);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+    return block;
   }
 
   private ManagedBuffer registered(BlockId blockId) {
@@ -84,7 +98,7 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
     if (segment == null) {
       return null;
     }
-    ManagedBuffer file =
+    FileSegmentManagedBuffer file =
         new FileSegmentManagedBuffer(
             transportConf, segment.file().toFile(), segment.offset(), segment.length());
     return new RegisteredManagedBuffer(

@@ -9,8 +9,7 @@ import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.Providers;
-import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.Broadcasts;
@@ -25,7 +24,6 @@ import dev.sluice.spark.read.ExecutorReading;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
 import dev.sluice.spark.write.OpenWriters;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -33,7 +31,6 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.SparkConf;
 import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.server.TransportServerBootstrap;
@@ -59,6 +56,7 @@ final class SluiceRuntime implements AutoCloseable {
   /**
    * What Spark gives to an executor's runtime.
    *
+   * @param cores on which its tasks run
    * @param host how other executors reach this one
    * @param bindAddress where the block server listens; null for everywhere
    * @param serverBootstraps authenticate those who connect
@@ -70,6 +68,7 @@ final class SluiceRuntime implements AutoCloseable {
   record Environment(
       SparkConf sparkConf,
       String executorId,
+      int cores,
       String host,
       String bindAddress,
       TransportConf transportConf,
@@ -81,6 +80,15 @@ final class SluiceRuntime implements AutoCloseable {
       List<Path> localDirectories,
       BlockStoreClient sparkClient) {}
 
+  /** Opens what blocks are READ by and served with. */
+  @FunctionalInterface
+  interface DeviceOpener {
+    /**
+     * @throws IOException when there is no device, with the reason
+     */
+    Device open() throws IOException;
+  }
+
   private final SluiceConf conf;
   private final Environment env;
   private final ShuffleCounters counters = new ShuffleCounters();
@@ -90,8 +98,6 @@ final class SluiceRuntime implements AutoCloseable {
 
   /** What is to be closed, what was started last first. */
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
-
-  private final AtomicBoolean summarized = new AtomicBoolean();
 
   private final OpenWriters writers = new OpenWriters();
   private MapOutputRegistry registry;
@@ -109,12 +115,14 @@ final class SluiceRuntime implements AutoCloseable {
   /**
    * A runtime that READs.
    *
+   * @param opener called once
    * @throws IOException when a part cannot be started, with the reason; nothing is left behind
    */
-  static SluiceRuntime start(SluiceConf conf, Environment env) throws IOException {
+  static SluiceRuntime start(SluiceConf conf, Environment env, DeviceOpener opener)
+      throws IOException {
     SluiceRuntime runtime = new SluiceRuntime(conf, env);
     try {
-      runtime.startParts();
+      runtime.startParts(opener);
       return runtime;
     } catch (IOException | RuntimeException e) {
       runtime.close();
@@ -135,7 +143,7 @@ final class SluiceRuntime implements AutoCloseable {
     return runtime;
   }
 
-  private void startParts() throws IOException {
+  private void startParts(DeviceOpener opener) throws IOException {
     BlockServerClient servers =
         started(
             new BlockServerClient(
@@ -143,13 +151,9 @@ final class SluiceRuntime implements AutoCloseable {
                 env.transportConf(),
                 env.clientBootstraps(),
                 conf.connectTimeoutMs(),
+                conf.locateTimeoutMs(),
                 SluiceRuntime::clockMs));
-    Device device =
-        Providers.open(
-            conf.provider(),
-            InetAddress.getByName(env.host()),
-            conf.verbsOptions(env.executorId()),
-            SoftOptions.DEFAULT.withFaults(conf.softFaults()));
+    Device device = opener.open();
     RdmaEndpoint endpoint = open(device, servers);
     Publisher publisher = new Publisher(env.driver(), writers::any);
     registry =
@@ -198,7 +202,7 @@ final class SluiceRuntime implements AutoCloseable {
 
   private RegistryLimits registryLimits(Device device) {
     return new RegistryLimits(
-        conf.plaintextForbidden() ? 0 : conf.registrationMaxBytes(),
+        conf.registrationMaxBytes(),
         conf.maxRegions(),
         conf.registrationIdleTimeoutMs(),
         device.providerName().equals("verbs"));
@@ -235,7 +239,7 @@ final class SluiceRuntime implements AutoCloseable {
                 servers::resolve,
                 driverThreads,
                 conf.locateTimeoutMs(),
-                endpoint::peerLost,
+                peer -> peerLost(peer, endpoint, servers),
                 System::nanoTime));
     reading =
         new ExecutorReading(
@@ -244,7 +248,7 @@ final class SluiceRuntime implements AutoCloseable {
                     env.sparkClient(),
                     env.executorId(),
                     env.transportConf(),
-                    conf.readOptions(),
+                    conf.readOptions(env.cores()),
                     endpoint,
                     locator,
                     servers,
@@ -254,11 +258,23 @@ final class SluiceRuntime implements AutoCloseable {
             conf.loopback());
   }
 
+  private static void peerLost(PeerAddress peer, RdmaEndpoint endpoint, BlockServerClient servers) {
+    endpoint.peerLost(peer.id());
+    servers.peerLost(peer);
+  }
+
   private void startReporting(String device, ExecutorMetrics allCounters) {
     metrics = allCounters;
     reporter =
-        new CountersReporter(
-            env.executorId(), device, metrics, env.driver(), driverThreads, System::nanoTime);
+        started(
+            new CountersReporter(
+                env.executorId(),
+                device,
+                metrics,
+                env.driver(),
+                driverThreads,
+                System::nanoTime,
+                line -> LOG.info("Shuffle blocks of executor {}: {}", env.executorId(), line)));
   }
 
   private <T extends AutoCloseable> T started(T part) {
@@ -305,20 +321,17 @@ final class SluiceRuntime implements AutoCloseable {
     if (registry != null) {
       registry.unregister(shuffleId);
       locator.forget(shuffleId);
-      reading.client().unregisterShuffle(shuffleId);
     }
+    reading.unregister(shuffleId);
   }
 
-  /** Says once what went which way: when the runtime closes, or when the process is told to end. */
+  /** Says what went which way, where that is not yet in the log. */
   void summarize() {
-    if (metrics != null && summarized.compareAndSet(false, true)) {
-      LOG.info("Shuffle blocks of executor {}: {}", env.executorId(), metrics.summary());
-    }
+    reporter.say();
   }
 
   @Override
   public void close() {
-    summarize();
     while (!parts.isEmpty()) {
       AutoCloseable part = parts.pop();
       try {

@@ -2,6 +2,7 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;
+import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.spark.conf.SluiceConf;
@@ -43,9 +44,12 @@ import scala.runtime.BoxedUnit;
  * What {@link RdmaShuffleManager}, whose comment tells the whole, is on a JVM that is new enough.
  * Its constructor only looks at the configuration: Spark calls it before the block manager is
  * there. In local mode one instance is driver and executor.
+ *
+ * <p>What an executor reaches the outside by, {@link #openDevice} and {@link #openDriverChannel},
+ * may be replaced by a subclass: a fault harness puts its own in front.
  */
-public final class SluiceShuffleManager extends SortShuffleManager
-    implements RdmaShuffleManager.Counted {
+@SuppressWarnings("this-escape") // What it hands out of itself is not called before tasks run.
+public class SluiceShuffleManager extends SortShuffleManager implements RdmaShuffleManager.Counted {
   private static final Logger LOG = LoggerFactory.getLogger(SluiceShuffleManager.class);
 
   private final SparkConf sparkConf;
@@ -64,6 +68,7 @@ public final class SluiceShuffleManager extends SortShuffleManager
     this.resolver =
         new SluiceBlockResolver(
             sparkConf, super.shuffleBlockResolver().taskIdMapsForShuffle(), this::registry);
+    JvmDefect.warn();
     if (isDriver) {
       checkOnDriver(new SluiceConf(sparkConf));
     }
@@ -73,11 +78,11 @@ public final class SluiceShuffleManager extends SortShuffleManager
   private void checkOnDriver(SluiceConf conf) {
     if (conf.offReason() != null) {
       LOG.warn("Shuffle blocks are not READ, because {}", conf.offReason());
-    } else if (conf.plaintextForbidden()) {
+    } else if (conf.readsForbidden()) {
       LOG.warn(
-          "Remote shuffle blocks go by Spark's own transfer: network traffic is to be encrypted,"
-              + " and READs would carry the plain bytes of shuffle files. To READ them, set"
-              + " spark.io.encryption.enabled=true, or spark.shuffle.rdma.allowPlaintext=true");
+          "Remote shuffle blocks go by Spark's own transfer, which is encrypted: READs are neither"
+              + " encrypted nor authenticated. Where the network between executors can be trusted,"
+              + " spark.shuffle.rdma.allowPlaintext=true has blocks READ all the same");
     }
     boolean local = sparkConf.get("spark.master", "").matches("local(\\[.*])?");
     if (local && conf.isRequired()) {
@@ -104,7 +109,7 @@ public final class SluiceShuffleManager extends SortShuffleManager
   private SluiceRuntime startRuntime() throws IOException {
     SluiceConf conf = new SluiceConf(sparkConf);
     SparkEnv env = SparkEnv.get();
-    DriverChannel driver = new RpcDriverChannel(env.conf(), env.rpcEnv(), conf.locateTimeoutMs());
+    DriverChannel driver = openDriverChannel(env, conf);
     SluiceRuntime.Environment environment =
         ExecutorEnvironment.of(env, driver, new ResolverMapOutputFiles(env.conf(), resolver));
     SluiceRuntime started =
@@ -114,10 +119,30 @@ public final class SluiceShuffleManager extends SortShuffleManager
     return started;
   }
 
-  private static SluiceRuntime startReading(SluiceConf conf, SluiceRuntime.Environment env)
+  /** How this executor asks the driver's location directory. Called once, when tasks run. */
+  protected DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
+    return new RpcDriverChannel(env.conf(), env.rpcEnv(), conf.locateTimeoutMs());
+  }
+
+  /**
+   * What this executor READs by and serves with, which the caller closes. Called once, when tasks
+   * run.
+   *
+   * @param host by which other executors reach this one
+   * @throws IOException when there is none, with the reason
+   */
+  protected Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
+    return Providers.open(
+        conf.provider(),
+        InetAddress.getByName(host),
+        conf.verbsOptions(executorId),
+        conf.softOptions());
+  }
+
+  private SluiceRuntime startReading(SluiceConf conf, SluiceRuntime.Environment env)
       throws IOException {
     try {
-      return SluiceRuntime.start(conf, env);
+      return SluiceRuntime.start(conf, env, () -> openDevice(conf, env.executorId(), env.host()));
     } catch (RegistrationUnavailableException e) {
       throw failure(env, e.getMessage(), e);
     } catch (IOException | RuntimeException e) {
@@ -167,6 +192,7 @@ public final class SluiceShuffleManager extends SortShuffleManager
     return new RegisteringShuffleWriter<>(
         super.getWriter(handle, mapId, context, metrics),
         handle.shuffleId(),
+        context,
         started.writers(),
         () -> started.committed(handle.shuffleId(), mapId));
   }

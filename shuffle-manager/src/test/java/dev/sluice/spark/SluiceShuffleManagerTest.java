@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -109,6 +111,23 @@ class SluiceShuffleManagerTest {
     assertThat(counts(shuffled)).containsOnly(100L).hasSize(10);
 
     assertThat(resolver().getDataFile(0, FIRST_MAP)).as("written again").doesNotExist();
+  }
+
+  /** Kryo's streams, and those of some codecs, may end anywhere: nobody else would notice. */
+  @Test
+  void ofAFileThatWasCutOffNoRecordIsLost() throws IOException {
+    conf.set("spark.shuffle.rdma.registration.maxBytes", "0")
+        .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+    start();
+    JavaPairRDD<Integer, Iterable<Integer>> shuffled = shuffle();
+    counts(shuffled);
+    Path data = resolver().getDataFile(0, FIRST_MAP).toPath();
+    Files.write(data, new byte[0]);
+
+    assertThatThrownBy(() -> resolver().getBlockData(block(1), Option.empty()))
+        .isInstanceOf(UncheckedIOException.class)
+        .hasMessageContaining(data.toString());
+    assertThat(counts(shuffled)).containsOnly(100L).hasSize(10);
   }
 
   @Test

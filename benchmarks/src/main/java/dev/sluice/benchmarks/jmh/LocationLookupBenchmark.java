@@ -39,7 +39,8 @@ public class LocationLookupBenchmark {
 
   @Setup
   public void publish() throws IOException {
-    LocationDirectory directory = new LocationDirectory(new Unused(), Long.MAX_VALUE, _ -> {});
+    LocationDirectory directory =
+        new LocationDirectory(new Unused(), Long.MAX_VALUE, _ -> true, _ -> {});
     List<Published> outputs = new ArrayList<>();
     for (long id = 0; id < MAPS; id++) {
       MapOutputLocation location =

@@ -75,7 +75,12 @@ final class NetworkParts implements AutoCloseable {
   NetworkParts(String executorId) throws IOException {
     client =
         new BlockServerClient(
-            executorId, TRANSPORT, List.of(), CONNECT_TIMEOUT_MS, NetworkParts::clockMs);
+            executorId,
+            TRANSPORT,
+            List.of(),
+            CONNECT_TIMEOUT_MS,
+            CONNECT_TIMEOUT_MS,
+            NetworkParts::clockMs);
     endpoint =
         RdmaEndpoint.open(
             new SoftProvider(DEVICE).open(InetAddress.getLoopbackAddress()), OPTIONS, client);

@@ -26,7 +26,9 @@ final class SluiceTable implements MapTable {
   SluiceTable(
       int executors, int maps, int partitions, Broadcasts broadcasts, long minBroadcastBytes) {
     this.broadcasts = new CountedBroadcasts(broadcasts);
-    driver = new CodecChannel(new LocationDirectory(this.broadcasts, minBroadcastBytes, _ -> {}));
+    driver =
+        new CodecChannel(
+            new LocationDirectory(this.broadcasts, minBroadcastBytes, _ -> true, _ -> {}));
     for (int executor = 0; executor < executors; executor++) {
       batches.add(ScaleSamples.published(executor, executors, maps, partitions));
     }

@@ -106,15 +106,16 @@ final class Settings {
           "connect.timeout",
           Types.millis("100ms", "10min"),
           "5s",
-          "A queue pair that is not connected by then has failed.");
+          "A queue pair that is not connected by then has failed, the exchange of its parameters with"
+              + " the peer's block server included.");
 
   static final Setting<Long> LOCATE_TIMEOUT =
       with(
           "locate.timeout",
           Types.millis("100ms", "10min"),
           "10s",
-          "Locations that the driver or a peer does not give by then count as unknown, and the"
-              + " blocks are fetched by Spark's own transfer.");
+          "Locations that the driver, or after it a peer's block server, does not give by then count"
+              + " as unknown, and the blocks are fetched by Spark's own transfer.");
 
   static final Setting<Long> READ_TIMEOUT =
       with(
@@ -306,8 +307,10 @@ final class Settings {
           Types.FLAG,
           "false",
           "Whether blocks are READ although Spark encrypts its network traffic"
-              + " (`spark.network.crypto.enabled` or `spark.ssl.rpc.enabled`) and the shuffle files"
-              + " are plain: READs carry the bytes of the files.");
+              + " (`spark.network.crypto.enabled`, `spark.authenticate.enableSaslEncryption` or"
+              + " `spark.ssl.rpc.enabled`). READs are neither encrypted nor authenticated: somebody"
+              + " on the path sees the bytes of the files, unless `spark.io.encryption.enabled` is"
+              + " on, and can alter them in any case (security.md).");
 
   static final Setting<Integer> PORT =
       with(
@@ -316,6 +319,15 @@ final class Settings {
           "0",
           "TCP port of an executor's block server; 0 takes a free one, another one is tried upwards"
               + " as Spark does (`spark.port.maxRetries`).");
+
+  static final Setting<Integer> DATA_PORT =
+      with(
+          "dataPort",
+          Types.PORT,
+          "0",
+          "TCP port on which the software provider is READ from; 0 takes a free one, where another"
+              + " one is taken those above it are tried (`spark.port.maxRetries`). Verbs use no such"
+              + " port.");
 
   static final Setting<FaultPlan> SOFT_FAULTS =
       derived(

@@ -4,21 +4,31 @@ import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.rdma.soft.FaultPlan;
+import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.GidPolicy;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.read.ReadOptions;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.apache.spark.SparkConf;
+import org.apache.spark.util.Utils;
 
 /**
  * The configuration as the code reads it: immutable, typed, validated. Made in the shuffle
  * manager's constructor, on the driver before executors start, so that what is wrong is said there.
  */
 public final class SluiceConf {
+  /** Each of these has Spark encrypt its network; the first two only with spark.authenticate. */
+  private static final List<String> WIRE_ENCRYPTION =
+      List.of(
+          "spark.network.crypto.enabled",
+          "spark.authenticate.enableSaslEncryption",
+          "spark.ssl.rpc.enabled");
+
   private final SparkConf conf;
   private final EnvironmentHints hints;
   private final long registrationMaxBytes;
@@ -37,7 +47,8 @@ public final class SluiceConf {
     this.conf = conf.clone();
     this.hints = new EnvironmentHints(this.conf, environment);
     MemoryBudget budget = MemoryBudget.derive(conf, value(Settings.MEMORY_SHARE), root);
-    this.registrationMaxBytes = or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
+    this.registrationMaxBytes =
+        readsForbidden() ? 0 : or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
     this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
     this.maxRegions = MappingLimit.derive(root);
   }
@@ -59,6 +70,7 @@ public final class SluiceConf {
         : null;
   }
 
+  /** Bytes of map outputs that are registered at most: none where nobody may READ them. */
   public long registrationMaxBytes() {
     return registrationMaxBytes;
   }
@@ -93,10 +105,12 @@ public final class SluiceConf {
     return value(Settings.PORT);
   }
 
-  /** Faults that the software provider injects. */
-  public FaultPlan softFaults() {
+  /** How the software provider opens its device. */
+  public SoftOptions softOptions() {
     FaultPlan faults = Settings.SOFT_FAULTS.get(conf);
-    return faults == null ? FaultPlan.NONE : faults;
+    return SoftOptions.DEFAULT
+        .withFaults(faults == null ? FaultPlan.NONE : faults)
+        .withPort(value(Settings.DATA_PORT), Utils.portMaxRetries(conf));
   }
 
   public boolean loopback() {
@@ -144,8 +158,8 @@ public final class SluiceConf {
 
   /** What may be registered at most and stays in memory while it is. */
   private long lockedBytes() {
-    boolean mapOutputs = !plaintextForbidden() && registrationMode() != RegistrationMode.ODP;
-    return buffersMaxBytes + (mapOutputs ? registrationMaxBytes : 0);
+    boolean pinned = registrationMode() != RegistrationMode.ODP;
+    return buffersMaxBytes + (pinned ? registrationMaxBytes : 0);
   }
 
   /** Limits and times of this process's RDMA endpoint. */
@@ -163,16 +177,20 @@ public final class SluiceConf {
         connectionAttributes());
   }
 
-  /** How blocks are read. */
-  public ReadOptions readOptions() {
+  /**
+   * How blocks are read.
+   *
+   * @param cores of this executor, on which its tasks run
+   */
+  public ReadOptions readOptions(int cores) {
     return new ReadOptions(
         value(Settings.VERIFY_CHECKSUMS),
         value(Settings.READ_TIMEOUT),
         value(Settings.BUFFERS_WAIT_TIMEOUT),
         value(Settings.READ_MAX_BYTES).intValue(),
         value(Settings.OFFSETS_CACHE_BYTES),
-        plaintextForbidden(),
-        gatherBytes(),
+        readsForbidden(),
+        gatherBytes(cores),
         loopback());
   }
 
@@ -180,11 +198,10 @@ public final class SluiceConf {
    * Half of the buffers, divided among the tasks that run at a time: the other half is for blocks
    * that are READ one by one and for partition tables.
    */
-  private long gatherBytes() {
+  private long gatherBytes(int cores) {
     if (!value(Settings.GATHER) || !value(Settings.VERIFY_CHECKSUMS)) {
       return 0;
     }
-    int cores = conf.getInt("spark.executor.cores", Runtime.getRuntime().availableProcessors());
     int tasks = Math.max(1, cores / conf.getInt("spark.task.cpus", 1));
     return buffersMaxBytes / 2 / tasks;
   }
@@ -199,15 +216,13 @@ public final class SluiceConf {
   }
 
   /**
-   * Whether READs would carry in the clear what Spark was told to encrypt: its network traffic is
-   * encrypted, the shuffle files that READs carry are not, and nobody allowed that.
+   * Whether remote blocks stay on Spark's own transfer, because Spark was told to encrypt its
+   * network, READs are neither encrypted nor authenticated, and nobody allowed that. Encrypted
+   * files make no difference: their ciphers hide bytes, and let them be altered unnoticed.
    */
-  public boolean plaintextForbidden() {
-    boolean wireEncrypted =
-        conf.getBoolean("spark.network.crypto.enabled", false)
-            || conf.getBoolean("spark.ssl.rpc.enabled", false);
-    boolean filesEncrypted = conf.getBoolean("spark.io.encryption.enabled", false);
-    return wireEncrypted && !filesEncrypted && !value(Settings.ALLOW_PLAINTEXT);
+  public boolean readsForbidden() {
+    return !value(Settings.ALLOW_PLAINTEXT)
+        && WIRE_ENCRYPTION.stream().anyMatch(key -> conf.getBoolean(key, false));
   }
 
   private <T> T value(Setting<T> setting) {

@@ -8,7 +8,7 @@ public interface Broadcasts {
    * What the driver has shipped.
    *
    * @param handle what executors need to {@link #fetch} it
-   * @param destroy frees it everywhere
+   * @param destroy frees it everywhere; may block
    */
   record Shipped(byte[] handle, Runnable destroy) {}
 

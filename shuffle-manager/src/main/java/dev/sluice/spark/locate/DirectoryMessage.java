@@ -46,7 +46,7 @@ public sealed interface DirectoryMessage {
     }
 
     private static Published read(Input input) {
-      return new Published(input.readInt(), Fields.readLocation(input));
+      return new Published(Fields.readShuffleId(input), Fields.readLocation(input));
     }
   }
 
@@ -55,14 +55,15 @@ public sealed interface DirectoryMessage {
    *
    * @param generation the table that it knows; 0 for none
    * @param count how many of that table's records it knows
-   * @param events how many of the executors' events it knows
+   * @param executors the version of the executors' table that it knows; 0 for none
    */
-  record Locate(int shuffleId, long generation, int count, int events) implements DirectoryMessage {
+  record Locate(int shuffleId, long generation, int count, int executors)
+      implements DirectoryMessage {
     void write(Output output) {
       output.writeInt(shuffleId);
       output.writeLong(generation);
       output.writeInt(count);
-      output.writeInt(events);
+      output.writeInt(executors);
     }
 
     static Locate read(Input input) {
@@ -76,15 +77,15 @@ public sealed interface DirectoryMessage {
    * @param generation differs from that of the request where the table is to be replaced
    * @param broadcast handle of a broadcast that holds the first records; empty for none
    * @param records records of {@link LocationLog} that follow those known, or the broadcast's
-   * @param events executors' events that follow those known
+   * @param executors what is new of them
    */
-  record Table(long generation, byte[] broadcast, byte[] records, List<Event> events)
+  record Table(long generation, byte[] broadcast, byte[] records, LiveExecutors executors)
       implements DirectoryMessage {
     void write(Output output) {
       output.writeLong(generation);
       Fields.writeBytes(output, broadcast);
       Fields.writeBytes(output, records);
-      writeAll(output, events, Event::write);
+      executors.write(output);
     }
 
     static Table read(Input input) {
@@ -92,19 +93,48 @@ public sealed interface DirectoryMessage {
           input.readLong(),
           Fields.readBytes(input),
           Fields.readBytes(input),
-          readAll(input, Event::read));
+          LiveExecutors.read(input));
     }
   }
 
-  /** An executor came, or was lost. A record of a location names its executor's event. */
-  record Event(ExecutorEndpoint endpoint, boolean lost) {
+  /**
+   * The executors that serve map outputs, to someone who knows an older version of their table.
+   *
+   * @param version of the table; counts executors that came or were lost
+   * @param arrived those that came since
+   * @param staying numbers of those that were there then and still are; null for all
+   */
+  record LiveExecutors(int version, List<Arrival> arrived, List<Integer> staying) {
     private void write(Output output) {
-      endpoint.write(output);
-      output.writeBoolean(lost);
+      output.writeInt(version);
+      writeAll(output, arrived, Arrival::write);
+      output.writeBoolean(staying != null);
+      if (staying != null) {
+        writeAll(output, staying, (number, to) -> to.writeInt(number));
+      }
     }
 
-    private static Event read(Input input) {
-      return new Event(ExecutorEndpoint.read(input), input.readBoolean());
+    private static LiveExecutors read(Input input) {
+      return new LiveExecutors(
+          input.readInt(),
+          readAll(input, Arrival::read),
+          input.readBoolean() ? readAll(input, Input::readInt) : null);
+    }
+  }
+
+  /**
+   * An executor came.
+   *
+   * @param number what records of its locations name, and no other executor has
+   */
+  record Arrival(int number, ExecutorEndpoint endpoint) {
+    private void write(Output output) {
+      output.writeInt(number);
+      endpoint.write(output);
+    }
+
+    private static Arrival read(Input input) {
+      return new Arrival(input.readInt(), ExecutorEndpoint.read(input));
     }
   }
 

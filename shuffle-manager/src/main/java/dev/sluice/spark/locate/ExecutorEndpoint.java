@@ -3,6 +3,7 @@ package dev.sluice.spark.locate;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
 import dev.sluice.blocks.message.Fields;
+import dev.sluice.rdma.transfer.PeerAddress;
 
 /**
  * Where an executor's block server listens, and how its memory can be READ.
@@ -13,6 +14,10 @@ import dev.sluice.blocks.message.Fields;
  * @param provider provider of its device; only executors with the same one READ from it
  */
 public record ExecutorEndpoint(String executorId, String host, int port, String provider) {
+  PeerAddress address() {
+    return new PeerAddress(executorId, host, port);
+  }
+
   void write(Output output) {
     Fields.writeString(output, executorId);
     Fields.writeString(output, host);

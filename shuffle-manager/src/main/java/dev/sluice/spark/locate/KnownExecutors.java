@@ -1,56 +1,63 @@
 package dev.sluice.spark.locate;
 
-import dev.sluice.spark.locate.DirectoryMessage.Event;
+import dev.sluice.spark.locate.DirectoryMessage.Arrival;
+import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
-/** What an executor knows of the others: the directory's events, as far as it has them. */
+/** What an executor knows of the others: the driver's {@link ExecutorTable} at some version. */
 final class KnownExecutors {
-  private final List<ExecutorEndpoint> byEvent = new ArrayList<>();
-  private final Map<String, ExecutorEndpoint> current = new HashMap<>();
-  private final Consumer<String> lost;
+  private final Map<String, Arrival> byId = new HashMap<>();
+  private final Consumer<ExecutorEndpoint> lost;
+  private int version;
 
   /**
-   * @param lost is told the ids of executors that are gone
+   * @param lost is told of executors that are gone
    */
-  KnownExecutors(Consumer<String> lost) {
+  KnownExecutors(Consumer<ExecutorEndpoint> lost) {
     this.lost = lost;
   }
 
-  synchronized int events() {
-    return byEvent.size();
+  synchronized int version() {
+    return version;
   }
 
   /** The executor's endpoint; null where it has none. */
   synchronized ExecutorEndpoint endpoint(String executorId) {
-    return current.get(executorId);
+    Arrival known = byId.get(executorId);
+    return known == null ? null : known.endpoint();
   }
 
-  /** Whether a record that names the event is the executor's. */
-  synchronized boolean isExecutor(int event, String executorId) {
-    return event < byEvent.size() && byEvent.get(event).executorId().equals(executorId);
+  /** Whether a record that names the number is the executor's. */
+  synchronized boolean isExecutor(int number, String executorId) {
+    Arrival known = byId.get(executorId);
+    return known != null && known.number() == number;
   }
 
-  /** Takes events that follow the first {@code known}; some may have arrived before. */
-  void add(int known, List<Event> events) {
-    List<String> gone = new ArrayList<>();
+  /** Takes what is new since some version that was known; something newer may have arrived. */
+  void update(LiveExecutors news) {
+    List<ExecutorEndpoint> gone = new ArrayList<>();
     synchronized (this) {
-      int have = Math.min(byEvent.size() - known, events.size());
-      for (Event event : events.subList(have, events.size())) {
-        String executorId = event.endpoint().executorId();
-        byEvent.add(event.endpoint());
-        if (event.lost()) {
-          current.remove(executorId);
-          gone.add(executorId);
-        } else {
-          current.put(executorId, event.endpoint());
-          gone.remove(executorId);
-        }
+      if (news.version() <= version) {
+        return;
       }
+      if (news.staying() != null) {
+        removeAllBut(news, gone);
+      }
+      news.arrived().forEach(arrival -> byId.put(arrival.endpoint().executorId(), arrival));
+      version = news.version();
     }
     gone.forEach(lost);
+  }
+
+  private void removeAllBut(LiveExecutors news, List<ExecutorEndpoint> gone) {
+    Set<Integer> live = new HashSet<>(news.staying());
+    news.arrived().forEach(arrival -> live.add(arrival.number()));
+    byId.values().removeIf(known -> !live.contains(known.number()) && gone.add(known.endpoint()));
   }
 }

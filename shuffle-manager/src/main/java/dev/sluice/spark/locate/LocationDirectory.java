@@ -2,21 +2,22 @@ package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.message.MessageCodec;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
-import dev.sluice.spark.locate.DirectoryMessage.Event;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,28 +41,48 @@ public final class LocationDirectory {
   /** What fits a message for certain, whatever Spark's own limit for broadcasts is. */
   private static final long MAX_DIRECT_BYTES = MessageCodec.MAX_FRAME_BYTES / 2;
 
+  /** Reasons that are told apart; an application with so many has ended. */
+  private static final int MAX_FAILURES = 100;
+
   private final Broadcasts broadcasts;
   private final long minBroadcastBytes;
+  private final IntPredicate registered;
   private final Consumer<Report> reports;
   private final Map<Integer, PublishedShuffle> shuffles = new HashMap<>();
-  private final List<Event> events = new ArrayList<>();
-  private final Map<String, Integer> executors = new HashMap<>();
+  private final ExecutorTable executors = new ExecutorTable();
+  private final GoneExecutors gone = new GoneExecutors();
   private final Set<String> failures = new HashSet<>();
+
+  /** Broadcasts that serve no more: destroying them blocks, so it waits until the lock is free. */
+  private final Queue<Broadcasts.Shipped> obsolete = new ConcurrentLinkedQueue<>();
+
   private long generations;
 
   /**
    * @param minBroadcastBytes records of so many bytes are shipped as broadcast
+   * @param registered whether Spark has a table of the shuffle's map outputs, without which nobody
+   *     can read them
    * @param reports takes the executors' counters
    */
   public LocationDirectory(
-      Broadcasts broadcasts, long minBroadcastBytes, Consumer<Report> reports) {
+      Broadcasts broadcasts,
+      long minBroadcastBytes,
+      IntPredicate registered,
+      Consumer<Report> reports) {
     this.broadcasts = broadcasts;
     this.minBroadcastBytes = Math.min(minBroadcastBytes, MAX_DIRECT_BYTES);
+    this.registered = registered;
     this.reports = reports;
   }
 
   /** Answers one message. */
-  public synchronized DirectoryMessage handle(DirectoryMessage message) throws IOException {
+  public DirectoryMessage handle(DirectoryMessage message) throws IOException {
+    DirectoryMessage answer = answer(message);
+    destroyObsolete();
+    return answer;
+  }
+
+  private synchronized DirectoryMessage answer(DirectoryMessage message) throws IOException {
     return switch (message) {
       case Publish publish -> publish(publish);
       case Locate locate -> locate(locate);
@@ -70,16 +91,20 @@ public final class LocationDirectory {
         yield new Ack();
       }
       case Failure failure -> failed(failure);
-      case Ack _, Table _ -> throw new IOException("not a question: " + message);
+      case Ack _, Table _ ->
+          throw new IOException("not a question: " + message.getClass().getSimpleName());
     };
   }
 
   private Ack publish(Publish publish) {
+    if (gone.contains(publish.endpoint().executorId())) {
+      return new Ack();
+    }
     int executor = known(publish.endpoint());
     for (Published output : publish.outputs()) {
       if (output.location() == null) {
         withdraw(executor, shuffles.get(output.shuffleId()));
-      } else {
+      } else if (registered.test(output.shuffleId())) {
         shuffles
             .computeIfAbsent(output.shuffleId(), _ -> newShuffle())
             .log()
@@ -95,22 +120,21 @@ public final class LocationDirectory {
 
   private void withdraw(int executor, PublishedShuffle shuffle) {
     if (shuffle != null && shuffle.log().removeIf(other -> other == executor)) {
-      shuffle.replaced(++generations);
+      obsolete.addAll(shuffle.replaced(++generations));
     }
   }
 
   private int known(ExecutorEndpoint endpoint) {
-    Integer number = executors.get(endpoint.executorId());
-    if (number != null && events.get(number).endpoint().equals(endpoint)) {
+    int number = executors.number(endpoint);
+    if (number != ExecutorTable.NONE) {
       return number;
     }
-    events.add(new Event(endpoint, false));
-    executors.put(endpoint.executorId(), events.size() - 1);
-    return events.size() - 1;
+    forget(endpoint.executorId());
+    return executors.add(endpoint);
   }
 
   private Table locate(Locate locate) throws IOException {
-    List<Event> news = List.copyOf(events.subList(locate.events(), events.size()));
+    LiveExecutors news = executors.since(locate.executors());
     PublishedShuffle shuffle = shuffles.get(locate.shuffleId());
     return shuffle == null
         ? new Table(0, new byte[0], new byte[0], news)
@@ -118,7 +142,7 @@ public final class LocationDirectory {
   }
 
   private Ack failed(Failure failure) {
-    if (failures.add(failure.reason())) {
+    if (failures.size() < MAX_FAILURES && failures.add(failure.reason())) {
       LOG.error(
           "Executor {} cannot run the shuffle as asked (said once for all executors): {}",
           failure.executorId(),
@@ -127,24 +151,56 @@ public final class LocationDirectory {
     return new Ack();
   }
 
-  /** An executor is gone, and with it all that it had published. */
-  public synchronized void executorLost(String executorId) {
-    Integer number = executors.remove(executorId);
-    if (number == null) {
-      return;
+  /** An executor is gone for good, and with it all that it had published. */
+  public void executorLost(String executorId) {
+    remove(executorId);
+    destroyObsolete();
+  }
+
+  private synchronized void remove(String executorId) {
+    gone.add(executorId);
+    forget(executorId);
+  }
+
+  private void forget(String executorId) {
+    int number = executors.remove(executorId);
+    if (number != ExecutorTable.NONE) {
+      shuffles.values().forEach(shuffle -> withdraw(number, shuffle));
     }
-    events.add(new Event(events.get(number).endpoint(), true));
-    shuffles.values().forEach(shuffle -> withdraw(number, shuffle));
   }
 
   /**
    * The shuffle's files are deleted. Its id may come back: what is published under it afterwards
-   * opens a new generation.
+   * opens a new generation, provided that Spark knows the shuffle. A task that commits too late may
+   * publish before Spark forgets it, so shuffles that it has forgotten since go, too.
    */
-  public synchronized void unregister(int shuffleId) {
-    PublishedShuffle shuffle = shuffles.remove(shuffleId);
-    if (shuffle != null) {
-      shuffle.destroyBroadcasts();
+  public void unregister(int shuffleId) {
+    remove(shuffleId);
+    destroyObsolete();
+  }
+
+  private synchronized void remove(int shuffleId) {
+    shuffles
+        .entrySet()
+        .removeIf(
+            shuffle -> {
+              boolean over = shuffle.getKey() == shuffleId || !registered.test(shuffle.getKey());
+              if (over) {
+                obsolete.addAll(shuffle.getValue().withdrawBroadcasts());
+              }
+              return over;
+            });
+  }
+
+  /** With no lock held. */
+  private void destroyObsolete() {
+    for (Broadcasts.Shipped next = obsolete.poll(); next != null; next = obsolete.poll()) {
+      next.destroy().run();
     }
+  }
+
+  /** Shuffles of which something is published. */
+  synchronized int shuffles() {
+    return shuffles.size();
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.spark.locate;
 import dev.sluice.blocks.ChecksumAlgorithm;
 import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.rdma.RemoteRegion;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.IntPredicate;
@@ -20,6 +21,10 @@ final class LocationLog {
   private static final int DATA = 12;
   private static final int TABLE = 32;
   private static final int ALGORITHM = 52;
+
+  /** Of a region, behind its address. */
+  private static final int LENGTH = 8;
+
   private static final ChecksumAlgorithm[] ALGORITHMS = ChecksumAlgorithm.values();
 
   private ByteBuffer bytes = ByteBuffer.allocate(16 * RECORD_BYTES);
@@ -30,7 +35,7 @@ final class LocationLog {
   }
 
   /**
-   * @param executor number of the event that made the executor known
+   * @param executor the executor's number
    */
   void append(int executor, MapOutputLocation location) {
     reserve(1);
@@ -43,7 +48,29 @@ final class LocationLog {
     count++;
   }
 
-  /** Appends what {@link #records} of another log gave. */
+  /**
+   * Says whether bytes are records, so that no task finds out when it looks for a location.
+   *
+   * @throws IOException where they are not, with the reason
+   */
+  static void check(byte[] records) throws IOException {
+    if (records.length % RECORD_BYTES != 0) {
+      throw new IOException("records of %d bytes in all".formatted(records.length));
+    }
+    ByteBuffer bytes = ByteBuffer.wrap(records);
+    for (int at = 0; at < records.length; at += RECORD_BYTES) {
+      int algorithm = bytes.get(at + ALGORITHM);
+      if (bytes.getInt(at + EXECUTOR) < 0
+          || bytes.getLong(at + DATA + LENGTH) < 0
+          || bytes.getLong(at + TABLE + LENGTH) < 0
+          || algorithm < 0
+          || algorithm >= ALGORITHMS.length) {
+        throw new IOException("record %d is none".formatted(at / RECORD_BYTES));
+      }
+    }
+  }
+
+  /** Appends what {@link #records} of another log gave and {@link #check} finds right. */
   void append(byte[] records) {
     int added = records.length / RECORD_BYTES;
     reserve(added);
@@ -94,11 +121,11 @@ final class LocationLog {
 
   private void putRegion(int at, RemoteRegion region) {
     bytes.putLong(at, region.address());
-    bytes.putLong(at + 8, region.length());
+    bytes.putLong(at + LENGTH, region.length());
     bytes.putInt(at + 16, region.rkey());
   }
 
   private RemoteRegion region(int at) {
-    return new RemoteRegion(bytes.getLong(at), bytes.getLong(at + 8), bytes.getInt(at + 16));
+    return new RemoteRegion(bytes.getLong(at), bytes.getLong(at + LENGTH), bytes.getInt(at + 16));
   }
 }

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * Finds map outputs for this executor's readers: in a copy of the driver's table, fetched once a
  * shuffle and refreshed only when something is missing, and at the peer itself for what the table
  * lacks. Readers call it on any thread and never wait; questions to the driver run on the given
- * executor. {@link #forget} drops a shuffle's copy; there is nothing to close.
+ * executor. {@link #forget} drops a shuffle's copy, and so does time; there is nothing to close.
  */
 public final class LocatorClient implements Locator {
   private static final Logger LOG = LoggerFactory.getLogger(LocatorClient.class);
@@ -33,6 +33,9 @@ public final class LocatorClient implements Locator {
 
   /** A peer that denied a map output is not asked for it again within this time. */
   private static final long DENIAL_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  /** Locations that nobody has asked for within this time are fetched again when somebody does. */
+  private static final long IDLE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   /** Asks a peer's block server: BlockServerClient#resolve. */
   @FunctionalInterface
@@ -48,7 +51,7 @@ public final class LocatorClient implements Locator {
    * @param driver asked on {@code asker} only
    * @param asker runs questions to the driver, which block
    * @param timeoutMs neither the driver nor a peer is waited for longer
-   * @param lost is told the ids of executors that are gone
+   * @param lost is told of executors that are gone
    */
   public record Services(
       String provider,
@@ -57,7 +60,7 @@ public final class LocatorClient implements Locator {
       Resolver resolver,
       Executor asker,
       long timeoutMs,
-      Consumer<String> lost,
+      Consumer<PeerAddress> lost,
       LongSupplier nanoClock) {}
 
   private final Services services;
@@ -66,7 +69,7 @@ public final class LocatorClient implements Locator {
 
   public LocatorClient(Services services) {
     this.services = services;
-    this.executors = new KnownExecutors(services.lost());
+    this.executors = new KnownExecutors(gone -> services.lost().accept(gone.address()));
   }
 
   @Override
@@ -105,8 +108,17 @@ public final class LocatorClient implements Locator {
   }
 
   private CachedShuffle cached(int shuffleId) {
-    return shuffles.computeIfAbsent(
-        shuffleId, id -> new CachedShuffle(new ShuffleLocations(id, executors)));
+    long now = services.nanoClock().getAsLong();
+    CachedShuffle shuffle = shuffles.get(shuffleId);
+    if (shuffle == null) {
+      // A task may read a shuffle that is unregistered: nobody else would forget that.
+      shuffles.values().removeIf(other -> now - other.usedNanos > IDLE_NANOS);
+      shuffle =
+          shuffles.computeIfAbsent(
+              shuffleId, id -> new CachedShuffle(new ShuffleLocations(id, executors), now));
+    }
+    shuffle.usedNanos = now;
+    return shuffle;
   }
 
   private Located look(CachedShuffle shuffle, String executorId, long[] mapIds) {
@@ -125,7 +137,7 @@ public final class LocatorClient implements Locator {
     ExecutorEndpoint endpoint = executors.endpoint(executorId);
     return endpoint == null || !endpoint.provider().equals(services.provider())
         ? null
-        : new PeerAddress(executorId, endpoint.host(), endpoint.port());
+        : endpoint.address();
   }
 
   private static boolean isComplete(Located located) {
@@ -163,9 +175,10 @@ public final class LocatorClient implements Locator {
     Locate question = locations.question();
     try {
       if (services.driver().ask(question) instanceof Table table) {
+        // Before what may fail: peers are asked for what the table lacks.
+        executors.update(table.executors());
         byte[] handle = table.broadcast();
         byte[] broadcast = handle.length == 0 ? null : services.broadcasts().fetch(handle);
-        executors.add(question.events(), table.events());
         locations.update(question, table, broadcast);
       }
     } catch (IOException e) {
@@ -224,14 +237,16 @@ public final class LocatorClient implements Locator {
     return Collections.nCopies(expected, null);
   }
 
-  /** A shuffle's locations and the last refresh of them; guarded by itself. */
+  /** A shuffle's locations and the last refresh of them, which is guarded by this. */
   private static final class CachedShuffle {
     final ShuffleLocations locations;
+    volatile long usedNanos;
     CompletableFuture<Void> refresh;
     long refreshNanos;
 
-    CachedShuffle(ShuffleLocations locations) {
+    CachedShuffle(ShuffleLocations locations, long nowNanos) {
       this.locations = locations;
+      usedNanos = nowNanos;
     }
   }
 }

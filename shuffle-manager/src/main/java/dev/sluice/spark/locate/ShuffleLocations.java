@@ -3,6 +3,7 @@ package dev.sluice.spark.locate;
 import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -51,15 +52,20 @@ final class ShuffleLocations {
 
   /** The question for what is not known yet. */
   synchronized Locate question() {
-    return new Locate(shuffleId, generation, log.count(), executors.events());
+    return new Locate(shuffleId, generation, log.count(), executors.version());
   }
 
   /**
    * Takes the answer to a {@link #question}, unless the answer to another one came before it.
    *
    * @param broadcast the records of the table's broadcast; null where it has none
+   * @throws IOException where these are no records; what is known stays as it was
    */
-  synchronized void update(Locate question, Table table, byte[] broadcast) {
+  synchronized void update(Locate question, Table table, byte[] broadcast) throws IOException {
+    LocationLog.check(table.records());
+    if (broadcast != null) {
+      LocationLog.check(broadcast);
+    }
     if (question.generation() != generation || question.count() != log.count()) {
       return;
     }

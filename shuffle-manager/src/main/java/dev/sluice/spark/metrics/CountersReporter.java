@@ -3,23 +3,37 @@ package dev.sluice.spark.metrics;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DriverChannel;
 import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the driver what the executor has counted: a moment after its tasks have ceased, and now and
- * then while they go on, as the driver takes the reports of a thousand executors one by one. Tasks'
- * threads call {@link #changed}, which never blocks; the given scheduler sends.
+ * Says what the executor has counted, to the driver and in the executor's log: a moment after its
+ * tasks have ceased, and now and then while they go on, as the driver takes the reports of a
+ * thousand executors one by one. The log has at most one line in ten seconds. It must not wait for
+ * the executor's end: a standalone Worker stops copying an executor's output before it ends the
+ * process.
+ *
+ * <p>Tasks' threads call {@link #changed}, which never blocks; the given scheduler sends and logs.
+ * The runtime closes it, before the scheduler.
  */
-public final class CountersReporter {
+public final class CountersReporter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CountersReporter.class);
   private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final long MAX_AGE_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long LINE_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** For the last report: the driver, which stops, waits no longer for it. */
+  private static final long CLOSE_TIMEOUT_MS = 1_000;
 
   private final String executorId;
   private final String device;
@@ -27,16 +41,24 @@ public final class CountersReporter {
   private final DriverChannel driver;
   private final ScheduledExecutorService scheduler;
   private final LongSupplier nanoClock;
-  private final AtomicBoolean pending = new AtomicBoolean();
+  private final Consumer<String> log;
+
+  /** A task has ended that no report is about. */
+  private final AtomicBoolean unreported = new AtomicBoolean();
+
+  private final AtomicBoolean lineScheduled = new AtomicBoolean();
 
   /** When the first task ended that the pending report is about. */
   private long firstNanos;
 
   private volatile long lastNanos;
+  private volatile long saidNanos;
+  private long saidBlocks;
 
   /**
    * @param device provider and device in use
    * @param nanoClock as {@link System#nanoTime}
+   * @param log takes the counters that are not zero, for a line
    */
   public CountersReporter(
       String executorId,
@@ -44,28 +66,31 @@ public final class CountersReporter {
       ExecutorMetrics metrics,
       DriverChannel driver,
       ScheduledExecutorService scheduler,
-      LongSupplier nanoClock) {
+      LongSupplier nanoClock,
+      Consumer<String> log) {
     this.executorId = executorId;
     this.device = device;
     this.metrics = metrics;
     this.driver = driver;
     this.scheduler = scheduler;
     this.nanoClock = nanoClock;
+    this.log = log;
+    this.saidNanos = nanoClock.getAsLong() - LINE_INTERVAL_NANOS;
   }
 
   /** A task has ended. */
   public void changed() {
     long now = nanoClock.getAsLong();
     lastNanos = now;
-    if (pending.compareAndSet(false, true)) {
+    if (unreported.compareAndSet(false, true)) {
       firstNanos = now;
-      reportAfter(QUIET_NANOS);
+      after(QUIET_NANOS, this::reportIfDue);
     }
   }
 
-  private void reportAfter(long nanos) {
+  private void after(long nanos, Runnable action) {
     try {
-      scheduler.schedule(this::reportIfDue, nanos, TimeUnit.NANOSECONDS);
+      scheduler.schedule(action, nanos, TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
       LOG.debug("The executor stops; its counters are not reported any more");
     }
@@ -75,19 +100,57 @@ public final class CountersReporter {
     long now = nanoClock.getAsLong();
     long left = Math.min(lastNanos + QUIET_NANOS - now, firstNanos + MAX_AGE_NANOS - now);
     if (left > 0) {
-      reportAfter(left);
+      after(left, this::reportIfDue);
       return;
     }
-    // Before the counters are read: a task that ends from here on has a report of its own.
-    pending.set(false);
+    if (lineScheduled.compareAndSet(false, true)) {
+      after(Math.max(0, saidNanos + LINE_INTERVAL_NANOS - now), this::sayWhenDue);
+    }
     report();
   }
 
   private void report() {
+    // Before the counters are read: a task that ends from here on has a report of its own.
+    if (!unreported.getAndSet(false)) {
+      return;
+    }
     try {
       driver.ask(new Report(executorId, nanoClock.getAsLong(), device, metrics.snapshot()));
     } catch (IOException e) {
-      LOG.debug("The counters are not reported; they go with the next task's", e);
+      LOG.debug("The counters are not reported now; they are a while later, or at the end", e);
+      if (unreported.compareAndSet(false, true)) {
+        after(MAX_AGE_NANOS, this::reportIfDue);
+      }
+    }
+  }
+
+  private void sayWhenDue() {
+    lineScheduled.set(false);
+    say();
+  }
+
+  /** The line of the log, unless the last one has all blocks. Any thread. */
+  public synchronized void say() {
+    Map<String, Long> values = metrics.snapshot();
+    long blocks = ShuffleCounters.blocks(values);
+    if (blocks != saidBlocks) {
+      saidBlocks = blocks;
+      saidNanos = nanoClock.getAsLong();
+      log.accept(ExecutorMetrics.summary(values));
+    }
+  }
+
+  /** Says and reports what is not yet, and waits a little until the driver has it. */
+  @Override
+  public void close() {
+    say();
+    try {
+      Future<?> last = scheduler.submit(this::report);
+      last.get(CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException | RejectedExecutionException e) {
+      LOG.debug("The last counters are not reported", e);
     }
   }
 }

@@ -12,8 +12,7 @@ import java.util.stream.Collectors;
 
 /**
  * Everything that an executor counts, by name: what {@link MetricsSource} shows to Spark's metrics
- * system, {@link CountersReporter} tells the driver and the line at the executor's end says. Any
- * thread.
+ * system, and {@link CountersReporter} tells the driver and the log. Any thread.
  */
 public final class ExecutorMetrics {
   private final Map<String, LongSupplier> counters;
@@ -51,8 +50,8 @@ public final class ExecutorMetrics {
   }
 
   /** Those that are not zero, on one line. */
-  public String summary() {
-    return snapshot().entrySet().stream()
+  static String summary(Map<String, Long> counters) {
+    return counters.entrySet().stream()
         .filter(entry -> entry.getValue() != 0)
         .map(Map.Entry::toString)
         .collect(Collectors.joining(", "));

@@ -12,7 +12,7 @@ public enum FallbackReason {
   STALE_LOCATION,
   /** No queue pair could be connected. */
   CONNECT,
-  /** The READ failed, also on a fresh queue pair. */
+  /** The READ failed, also on a fresh queue pair, or was wrong in itself; or the device failed. */
   TRANSPORT,
   /** The READ was not done by its deadline. */
   DEADLINE,
@@ -22,7 +22,7 @@ public enum FallbackReason {
   BUFFERS,
   /** The bytes did not match Spark's checksum, twice. */
   CHECKSUM,
-  /** Wire encryption is asked for, and READs would carry plain bytes. */
+  /** Spark encrypts its network, and READs are neither encrypted nor authenticated. */
   WIRE_ENCRYPTION,
   /** What was READ could not be written to disk. */
   DISK,

@@ -67,6 +67,18 @@ public final class ShuffleCounters {
     return all;
   }
 
+  /** Blocks by whatever path, of {@link #byName}'s values. */
+  static long blocks(Map<String, Long> counters) {
+    return counters.entrySet().stream()
+        .filter(
+            counter ->
+                counter.getKey().equals("read.blocks")
+                    || counter.getKey().equals("local.blocks")
+                    || counter.getKey().startsWith("fallback.blocks."))
+        .mapToLong(Map.Entry::getValue)
+        .sum();
+  }
+
   private static Map<FallbackReason, LongAdder> adders() {
     Map<FallbackReason, LongAdder> adders = new EnumMap<>(FallbackReason.class);
     for (FallbackReason reason : FallbackReason.values()) {

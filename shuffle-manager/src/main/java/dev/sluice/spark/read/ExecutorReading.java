@@ -25,4 +25,10 @@ public record ExecutorReading(
       boolean loopback) {
     this(client, registry, new ShuffleSerializers(), counters, loopback);
   }
+
+  /** The shuffle is unregistered: what is known of it is forgotten. */
+  public void unregister(int shuffleId) {
+    client.unregisterShuffle(shuffleId);
+    serializers.drop(shuffleId);
+  }
 }

@@ -9,8 +9,8 @@ package dev.sluice.spark.read;
  * @param bufferWaitMs how long a READ waits for a free buffer
  * @param maxGroupBytes small blocks are READ together into one buffer of at most so many bytes
  * @param tableCacheBytes heap that cached partition tables may take
- * @param wireEncryption READs would carry plain bytes where encryption is asked for: every remote
- *     block goes by Spark's own transfer
+ * @param wireEncryption Spark encrypts its network, which READs are not: every remote block goes by
+ *     Spark's own transfer
  * @param gatherBytes bytes of gathered blocks that a task READs or has waiting at most; 0 to gather
  *     none
  * @param loopback for tests: blocks of this executor are READ as if they were remote

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
@@ -16,7 +17,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
  * copy. For the thread of a task, or of the transport.
  */
 public final class RegisteredManagedBuffer extends ManagedBuffer {
-  private final ManagedBuffer file;
+  private final FileSegmentManagedBuffer file;
   private final Supplier<RegisteredInputStream> registered;
   private final List<RegisteredInputStream> streams = new ArrayList<>();
   private int references;
@@ -25,7 +26,8 @@ public final class RegisteredManagedBuffer extends ManagedBuffer {
    * @param file the block's bytes in its file
    * @param registered opens them in registered memory; null where they are not there any more
    */
-  public RegisteredManagedBuffer(ManagedBuffer file, Supplier<RegisteredInputStream> registered) {
+  public RegisteredManagedBuffer(
+      FileSegmentManagedBuffer file, Supplier<RegisteredInputStream> registered) {
     this.file = file;
     this.registered = registered;
   }
@@ -40,15 +42,32 @@ public final class RegisteredManagedBuffer extends ManagedBuffer {
     return file.nioByteBuffer();
   }
 
-  /** Streams are closed at the latest when the last reference is released. */
+  /**
+   * Streams are closed at the latest when the last reference is released. Never throws: Spark's
+   * iterator expects that of files alone, and takes it for a bug of others.
+   */
   @Override
-  public InputStream createInputStream() throws IOException {
+  public InputStream createInputStream() {
     RegisteredInputStream stream = registered.get();
     if (stream == null) {
-      return file.createInputStream();
+      return fileStream();
     }
     streams.add(stream);
     return stream;
+  }
+
+  private InputStream fileStream() {
+    try {
+      FileSegments.requireWhole(file);
+      return file.createInputStream();
+    } catch (IOException e) {
+      return new InputStream() {
+        @Override
+        public int read() throws IOException {
+          throw e;
+        }
+      };
+    }
   }
 
   @Override

@@ -11,7 +11,8 @@ import org.apache.spark.serializer.Serializer;
  * Spark registers takes longer than deserialising some thousand records. Any thread.
  *
  * <p>Only Spark's own KryoSerializer is shared, of which SparkEnv has one that all tasks use, too.
- * Tasks of sessions with classes of their own have class loaders of their own, and so do not meet.
+ * Tasks of sessions with classes of their own have class loaders of their own, and so do not meet;
+ * what is kept of a session goes with its shuffles.
  */
 final class ShuffleSerializers {
   /** More than an executor reads at a time; what is beyond is set up once more. */
@@ -37,5 +38,10 @@ final class ShuffleSerializers {
       kept.pollFirstEntry();
     }
     return shared;
+  }
+
+  /** The shuffle is unregistered: nothing of the sessions that read it is held any more. */
+  synchronized void drop(int shuffleId) {
+    kept.keySet().removeIf(key -> key.shuffleId() == shuffleId);
   }
 }

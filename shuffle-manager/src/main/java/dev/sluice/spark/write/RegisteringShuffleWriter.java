@@ -1,8 +1,10 @@
 package dev.sluice.spark.write;
 
 import java.io.IOException;
+import org.apache.spark.TaskContext;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.shuffle.ShuffleWriter;
+import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Option;
@@ -24,16 +26,30 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   private boolean stopped;
 
   /**
-   * @param open counts it until it is stopped, as Spark does with every writer
+   * @param task whose end is this writer's, too: Spark stops no writer that ended with an Error
+   * @param open counts it until then
    * @param committed called when the map output's files are there
    */
   public RegisteringShuffleWriter(
-      ShuffleWriter<K, V> writer, int shuffleId, OpenWriters open, Runnable committed) {
+      ShuffleWriter<K, V> writer,
+      int shuffleId,
+      TaskContext task,
+      OpenWriters open,
+      Runnable committed) {
     this.writer = writer;
     this.shuffleId = shuffleId;
     this.open = open;
     this.committed = committed;
     open.opened(shuffleId);
+    TaskCompletionListener ended = _ -> writesNoMore();
+    task.addTaskCompletionListener(ended);
+  }
+
+  private void writesNoMore() {
+    if (!stopped) {
+      stopped = true;
+      open.closed(shuffleId);
+    }
   }
 
   @Override
@@ -43,10 +59,7 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
 
   @Override
   public Option<MapStatus> stop(boolean success) {
-    if (!stopped) {
-      stopped = true;
-      open.closed(shuffleId);
-    }
+    writesNoMore();
     Option<MapStatus> status = writer.stop(success);
     if (success && status.isDefined()) {
       register();

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SluiceConfTest {
   private final SparkConf conf = new SparkConf(false);
@@ -38,6 +38,14 @@ class SluiceConfTest {
   }
 
   @Test
+  void theDataPortIsTriedUpwardsAsSparksPortsAre() {
+    assertThat(new SluiceConf(conf).softOptions().port()).isZero();
+    conf.set("spark.shuffle.rdma.dataPort", "7400").set("spark.port.maxRetries", "5");
+    assertThat(new SluiceConf(conf).softOptions().port()).isEqualTo(7400);
+    assertThat(new SluiceConf(conf).softOptions().portRetries()).isEqualTo(5);
+  }
+
+  @Test
   void theRegistrationModeIsOneOfTheRegistrys() {
     assertThat(new SluiceConf(conf).registrationMode()).isEqualTo(RegistrationMode.AUTO);
     for (RegistrationMode mode : RegistrationMode.values()) {
@@ -47,21 +55,34 @@ class SluiceConfTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "false, false, false, false, false",
-    "true,  false, false, false, true",
-    "false, true,  false, false, true",
-    "true,  true,  true,  false, false",
-    "true,  false, false, true,  false"
-  })
-  void plainFilesAreNotReadWhereTheWireIsEncrypted(
-      String crypto, String tls, String files, String allowed, boolean forbidden) {
-    conf.set("spark.network.crypto.enabled", crypto)
-        .set("spark.ssl.rpc.enabled", tls)
-        .set("spark.io.encryption.enabled", files)
-        .set("spark.shuffle.rdma.allowPlaintext", allowed);
-    assertThat(new SluiceConf(conf).plaintextForbidden()).isEqualTo(forbidden);
-    assertThat(new SluiceConf(conf).readOptions().wireEncryption()).isEqualTo(forbidden);
+  @ValueSource(
+      strings = {
+        "spark.network.crypto.enabled",
+        "spark.authenticate.enableSaslEncryption",
+        "spark.ssl.rpc.enabled"
+      })
+  void nothingIsReadWhereSparkEncryptsItsNetwork(String key) {
+    assertThat(new SluiceConf(conf).readsForbidden()).isFalse();
+    conf.set(key, "true");
+    assertThat(new SluiceConf(conf).readsForbidden()).isTrue();
+    conf.set("spark.io.encryption.enabled", "true");
+    SluiceConf encryptedFiles = new SluiceConf(conf);
+    assertThat(encryptedFiles.readsForbidden()).as("nothing authenticates them").isTrue();
+    assertThat(encryptedFiles.readOptions(1).wireEncryption()).isTrue();
+    assertThat(encryptedFiles.registrationMaxBytes()).isZero();
+
+    conf.set("spark.shuffle.rdma.allowPlaintext", "true");
+    SluiceConf allowed = new SluiceConf(conf);
+    assertThat(allowed.readsForbidden()).isFalse();
+    assertThat(allowed.readOptions(1).wireEncryption()).isFalse();
+    assertThat(allowed.registrationMaxBytes()).isPositive();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"spark.authenticate", "spark.io.encryption.enabled", "spark.ssl.enabled"})
+  void whatDoesNotEncryptTheNetworkLeavesBlocksToBeRead(String key) {
+    conf.set(key, "true");
+    assertThat(new SluiceConf(conf).readsForbidden()).isFalse();
   }
 
   @Test
@@ -73,17 +94,24 @@ class SluiceConfTest {
 
   @Test
   void theTasksOfAnExecutorGatherInHalfOfItsBuffers() {
-    conf.set("spark.shuffle.rdma.buffers.maxBytes", "64m")
-        .set("spark.executor.cores", "8")
-        .set("spark.task.cpus", "2");
-    assertThat(new SluiceConf(conf).readOptions().gatherBytes()).isEqualTo(8 << 20);
+    conf.set("spark.shuffle.rdma.buffers.maxBytes", "64m").set("spark.task.cpus", "2");
+    assertThat(new SluiceConf(conf).readOptions(8).gatherBytes()).isEqualTo(8 << 20);
+  }
+
+  /** Which local mode does not look at, and which standalone clusters do not need. */
+  @Test
+  void theCoresThatAnExecutorHasCountAndNotThoseThatAreConfigured() {
+    conf.set("spark.shuffle.rdma.buffers.maxBytes", "64m").set("spark.executor.cores", "2");
+    assertThat(new SluiceConf(conf).readOptions(8).gatherBytes()).isEqualTo(4 << 20);
+    conf.remove("spark.executor.cores");
+    assertThat(new SluiceConf(conf).readOptions(16).gatherBytes()).isEqualTo(2 << 20);
   }
 
   @ParameterizedTest
-  @CsvSource({"gather", "verifyChecksums"})
+  @ValueSource(strings = {"gather", "verifyChecksums"})
   void nothingIsGatheredThatIsNotVerified(String key) {
     conf.set("spark.shuffle.rdma." + key, "false");
-    assertThat(new SluiceConf(conf).readOptions().gatherBytes()).isZero();
+    assertThat(new SluiceConf(conf).readOptions(1).gatherBytes()).isZero();
   }
 
   private VerbsOptions verbsOptions(Map<String, String> environment) {

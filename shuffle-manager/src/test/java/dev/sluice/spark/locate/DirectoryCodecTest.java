@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.message.MessageException;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
-import dev.sluice.spark.locate.DirectoryMessage.Event;
+import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
@@ -42,8 +43,12 @@ class DirectoryCodecTest {
 
   @Test
   void aTableKeepsItsBytes() throws MessageException {
-    Event lost = new Event(Samples.endpoint("1"), true);
-    Table table = new Table(5, new byte[] {1, 2}, new byte[] {3}, List.of(lost));
+    assertIsKept(new LiveExecutors(3, List.of(new Arrival(2, Samples.endpoint("1"))), null));
+    assertIsKept(new LiveExecutors(3, List.of(), List.of(1, 2)));
+  }
+
+  private void assertIsKept(LiveExecutors executors) throws MessageException {
+    Table table = new Table(5, new byte[] {1, 2}, new byte[] {3}, executors);
     assertThat(codec.decode(codec.encode(table))).usingRecursiveComparison().isEqualTo(table);
   }
 

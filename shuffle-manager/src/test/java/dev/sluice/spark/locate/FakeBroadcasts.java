@@ -1,5 +1,6 @@
 package dev.sluice.spark.locate;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
@@ -7,21 +8,41 @@ import java.util.Map;
 /** Broadcasts in memory; a handle is a number. */
 final class FakeBroadcasts implements Broadcasts {
   private final Map<Integer, byte[]> live = new HashMap<>();
+  private Runnable destroying = () -> {};
   private int shipped;
   private int fetched;
+  private boolean failing;
+
+  /** Runs before each broadcast that is destroyed from now on. */
+  void whenDestroying(Runnable action) {
+    destroying = action;
+  }
 
   @Override
   public Shipped ship(byte[] bytes) {
     int number = ++shipped;
     live.put(number, bytes);
     return new Shipped(
-        ByteBuffer.allocate(Integer.BYTES).putInt(number).array(), () -> live.remove(number));
+        ByteBuffer.allocate(Integer.BYTES).putInt(number).array(), () -> destroy(number));
+  }
+
+  private void destroy(int number) {
+    destroying.run();
+    live.remove(number);
   }
 
   @Override
-  public byte[] fetch(byte[] handle) {
+  public byte[] fetch(byte[] handle) throws IOException {
     fetched++;
+    if (failing) {
+      throw new IOException("lost a piece of the broadcast");
+    }
     return live.get(ByteBuffer.wrap(handle).getInt());
+  }
+
+  /** From now on nothing can be fetched. */
+  void fail() {
+    failing = true;
   }
 
   int shipped() {

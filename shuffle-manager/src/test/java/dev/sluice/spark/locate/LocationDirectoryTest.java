@@ -3,29 +3,43 @@ package dev.sluice.spark.locate;
 import static dev.sluice.spark.locate.Samples.SHUFFLE;
 import static dev.sluice.spark.locate.Samples.location;
 import static dev.sluice.spark.locate.Samples.publish;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
-import dev.sluice.spark.locate.DirectoryMessage.Event;
+import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class LocationDirectoryTest {
   private static final int LARGE = 10;
 
   private final FakeBroadcasts broadcasts = new FakeBroadcasts();
+  private final Set<Integer> forgotten = new HashSet<>();
   private final List<Report> reports = new ArrayList<>();
   private final LocationDirectory directory =
-      new LocationDirectory(broadcasts, LARGE * LocationLog.RECORD_BYTES, reports::add);
+      new LocationDirectory(
+          broadcasts,
+          LARGE * LocationLog.RECORD_BYTES,
+          id -> !forgotten.contains(id),
+          reports::add);
 
   @Test
   void knowsNothingOfAShuffleThatNobodyPublished() throws IOException {
@@ -41,14 +55,14 @@ class LocationDirectoryTest {
 
     Table table = locate(0, 0);
 
-    assertThat(table.events())
+    assertThat(table.executors().arrived())
         .containsExactly(
-            new Event(Samples.endpoint("1"), false), new Event(Samples.endpoint("2"), false));
+            new Arrival(1, Samples.endpoint("1")), new Arrival(2, Samples.endpoint("2")));
     LocationLog log = log(table);
     assertThat(log.location(0)).isEqualTo(location(5));
-    assertThat(log.executor(0)).isZero();
+    assertThat(log.executor(0)).isEqualTo(1);
     assertThat(log.location(1)).isEqualTo(location(6));
-    assertThat(log.executor(1)).isEqualTo(1);
+    assertThat(log.executor(1)).isEqualTo(2);
   }
 
   @Test
@@ -60,7 +74,8 @@ class LocationDirectoryTest {
     Table next = question(first.generation(), 2, 1);
 
     assertThat(next.generation()).isEqualTo(first.generation());
-    assertThat(next.events()).isEmpty();
+    assertThat(next.executors().arrived()).isEmpty();
+    assertThat(next.executors().staying()).as("all").isNull();
     assertThat(log(next).count()).isEqualTo(1);
     assertThat(log(next).mapId(0)).isEqualTo(7);
   }
@@ -75,27 +90,82 @@ class LocationDirectoryTest {
 
     Table after = question(before.generation(), 2, 2);
     assertThat(after.generation()).isNotEqualTo(before.generation());
-    assertThat(after.events()).containsExactly(new Event(Samples.endpoint("1"), true));
+    assertThat(after.executors().arrived()).isEmpty();
+    assertThat(after.executors().staying()).containsExactly(2);
     assertThat(log(after).count()).isEqualTo(1);
     assertThat(log(after).mapId(0)).isEqualTo(6);
+  }
+
+  /** A number far below zero would otherwise make the driver allocate gigabytes. */
+  @Test
+  void aQuestionThatKnowsWhatThereIsNotIsRefused() throws IOException {
+    directory.handle(publish("1", location(5)));
+    long generation = locate(0, 0).generation();
+    for (int wrong : new int[] {2, -1, -40_000_000, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
+      assertThatThrownBy(() -> question(generation, wrong, 0))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("1 records");
+      assertThat(question(generation, 0, wrong).executors().version()).isEqualTo(1);
+    }
+  }
+
+  /** It may be one of 16 MiB, and as text it is many times that. */
+  @Test
+  void anAnswerInThePlaceOfAQuestionIsNotRepeatedInTheRefusal() {
+    Arrival arrival = new Arrival(1, Samples.endpoint("1"));
+    LiveExecutors executors = new LiveExecutors(1, Collections.nCopies(1_000, arrival), List.of());
+    Table table = new Table(1, new byte[0], new byte[0], executors);
+    assertThatThrownBy(() -> directory.handle(table))
+        .isInstanceOf(IOException.class)
+        .hasMessage("not a question: Table");
   }
 
   @Test
   void anUnknownExecutorCanBeLost() throws IOException {
     directory.executorLost("9");
-    assertThat(locate(0, 0).events()).isEmpty();
+    assertThat(locate(0, 0).executors().arrived()).isEmpty();
   }
 
   @Test
-  void anExecutorThatComesBackIsKnownAgain() throws IOException {
+  void anExecutorThatServesElsewhereIsAnother() throws IOException {
     directory.handle(publish("1", location(5)));
-    directory.executorLost("1");
-    directory.handle(publish("1", location(6)));
+    ExecutorEndpoint elsewhere = new ExecutorEndpoint("1", "host-1", 4001, "soft");
+    directory.handle(new Publish(elsewhere, List.of(new Published(SHUFFLE, location(6)))));
 
     Table table = locate(0, 0);
 
-    assertThat(table.events()).extracting(Event::lost).containsExactly(false, true, false);
-    assertThat(log(table).executor(0)).isEqualTo(2);
+    assertThat(table.executors().arrived()).containsExactly(new Arrival(3, elsewhere));
+    assertThat(log(table).count()).isEqualTo(1);
+    assertThat(log(table).executor(0)).isEqualTo(3);
+  }
+
+  @Test
+  void whatAGoneExecutorSentBeforeChangesNothing() throws IOException {
+    directory.handle(publish("1", location(5)));
+    directory.executorLost("1");
+    directory.executorLost("2");
+
+    directory.handle(publish("1", location(6)));
+    directory.handle(publish("2", location(7)));
+
+    Table table = locate(0, 0);
+    assertThat(table.executors().arrived()).isEmpty();
+    assertThat(log(table).count()).isZero();
+  }
+
+  @Test
+  void executorsThatCameAndWentLeaveNothing() throws IOException {
+    directory.handle(publish("0", location(5)));
+    for (int executor = 1; executor <= 1000; executor++) {
+      directory.handle(publish("" + executor, location(executor)));
+      directory.executorLost("" + executor);
+    }
+
+    LiveExecutors forNew = locate(0, 0).executors();
+    assertThat(forNew.arrived()).containsExactly(new Arrival(1, Samples.endpoint("0")));
+    LiveExecutors forOld = question(0, 0, 1000).executors();
+    assertThat(forOld.arrived()).isEmpty();
+    assertThat(forOld.staying()).containsExactly(1);
   }
 
   @Test
@@ -127,6 +197,20 @@ class LocationDirectoryTest {
     assertThat(after.generation()).isNotIn(0L, before.generation());
     assertThat(log(after).count()).isEqualTo(1);
     assertThat(log(after).mapId(0)).isEqualTo(9);
+  }
+
+  @Test
+  void tasksThatCommitTooLatePublishNothingThatStays() throws IOException {
+    directory.handle(publish("1", location(5)));
+    directory.unregister(SHUFFLE);
+    directory.handle(publish("1", location(6)));
+    assertThat(directory.shuffles()).as("Spark has yet to forget it").isEqualTo(1);
+
+    forgotten.add(SHUFFLE);
+    directory.unregister(SHUFFLE + 1);
+    directory.handle(publish("1", location(7)));
+
+    assertThat(directory.shuffles()).isZero();
   }
 
   @Test
@@ -199,8 +283,8 @@ class LocationDirectoryTest {
     return question(generation, count, 0);
   }
 
-  private Table question(long generation, int count, int events) throws IOException {
-    return (Table) directory.handle(new Locate(SHUFFLE, generation, count, events));
+  private Table question(long generation, int count, int executors) throws IOException {
+    return (Table) directory.handle(new Locate(SHUFFLE, generation, count, executors));
   }
 
   private static LocationLog log(Table table) {
@@ -208,5 +292,60 @@ class LocationDirectoryTest {
     LocationLog log = new LocationLog();
     log.append(table.records());
     return log;
+  }
+
+  @Test
+  void othersAreAnsweredWhileAnUnregisteredShufflesBroadcastIsDestroyed() throws Exception {
+    assertOthersAreAnsweredDuring(() -> directory.unregister(SHUFFLE));
+  }
+
+  @Test
+  void othersAreAnsweredWhileALostExecutorsBroadcastIsDestroyed() throws Exception {
+    assertOthersAreAnsweredDuring(() -> directory.executorLost("1"));
+  }
+
+  /**
+   * @param destroys what the directory knows of a shuffle that it has shipped
+   */
+  private void assertOthersAreAnsweredDuring(Runnable destroys) throws Exception {
+    for (int mapId = 0; mapId < LARGE; mapId++) {
+      directory.handle(publish("1", location(mapId)));
+    }
+    locate(0, 0);
+    CountDownLatch destroying = new CountDownLatch(1);
+    CountDownLatch proceed = new CountDownLatch(1);
+    broadcasts.whenDestroying(
+        () -> {
+          destroying.countDown();
+          await(proceed);
+        });
+    CompletableFuture<Void> destroyed =
+        CompletableFuture.runAsync(destroys, Thread::startVirtualThread);
+    await(destroying);
+    CompletableFuture<Table> answer =
+        CompletableFuture.supplyAsync(this::locateAll, Thread::startVirtualThread);
+    try {
+      assertThat(answer.get(10, SECONDS).records()).isEmpty();
+    } finally {
+      proceed.countDown();
+    }
+    destroyed.get(10, SECONDS);
+    assertThat(broadcasts.live()).isZero();
+  }
+
+  private Table locateAll() {
+    try {
+      return locate(0, 0);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(30, SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 }

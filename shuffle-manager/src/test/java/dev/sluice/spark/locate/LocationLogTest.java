@@ -2,7 +2,10 @@ package dev.sluice.spark.locate;
 
 import static dev.sluice.spark.locate.Samples.location;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
@@ -22,6 +25,24 @@ class LocationLogTest {
     for (int i = 0; i < 1000; i++) {
       assertThat(copy.location(i)).isEqualTo(location(i));
       assertThat(copy.executor(i)).isEqualTo(i % 7);
+    }
+  }
+
+  @Test
+  void saysWhatAreNoRecords() throws IOException {
+    log.append(3, location(5));
+    byte[] record = log.records(0);
+    LocationLog.check(record);
+    LocationLog.check(new byte[0]);
+    assertThatThrownBy(() -> LocationLog.check(Arrays.copyOf(record, record.length - 1)))
+        .isInstanceOf(IOException.class);
+    int[] firstBytes = {8, 20, 40, LocationLog.RECORD_BYTES - 1}; // executor, lengths, algorithm
+    for (int at : firstBytes) {
+      byte[] wrong = record.clone();
+      wrong[at] = -1;
+      assertThatThrownBy(() -> LocationLog.check(wrong))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("record 0");
     }
   }
 

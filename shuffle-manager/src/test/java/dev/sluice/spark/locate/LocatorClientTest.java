@@ -31,7 +31,7 @@ class LocatorClientTest {
   private final DirectoryCodec codec = new DirectoryCodec();
   private final FakeBroadcasts broadcasts = new FakeBroadcasts();
   private final LocationDirectory directory =
-      new LocationDirectory(broadcasts, 100 * LocationLog.RECORD_BYTES, _ -> {});
+      new LocationDirectory(broadcasts, 100 * LocationLog.RECORD_BYTES, _ -> true, _ -> {});
   private final Queue<Runnable> driverQuestions = new ArrayDeque<>();
   private final List<String> lost = new ArrayList<>();
   private final List<String> peerQuestions = new ArrayList<>();
@@ -56,7 +56,7 @@ class LocatorClientTest {
             this::peer,
             asker,
             timeoutMs,
-            lost::add,
+            peer -> lost.add(peer.id()),
             () -> nowNanos));
   }
 
@@ -237,6 +237,20 @@ class LocatorClientTest {
   }
 
   @Test
+  void aShuffleThatNobodyReadForLongIsForgotten() throws IOException {
+    directory.handle(publish("1", location(5)));
+    locate("1", 5);
+    assertThat(asked).isEqualTo(1);
+    nowNanos += TimeUnit.MINUTES.toNanos(11);
+    locator.prepare(SHUFFLE + 1);
+    answer();
+
+    assertThat(locate("1", 5).outputs()).containsExactly(location(5));
+
+    assertThat(asked).isEqualTo(3);
+  }
+
+  @Test
   void aReusedShuffleIdReplacesTheTable() throws IOException {
     directory.handle(publish("1", location(5), location(6)));
     locate("1", 5);
@@ -256,6 +270,20 @@ class LocatorClientTest {
     Arrays.setAll(all, i -> i);
     assertThat(locate("1", all).outputs()).doesNotContainNull().endsWith(location(999));
     assertThat(broadcasts.fetched()).isEqualTo(1);
+  }
+
+  @Test
+  void aBroadcastThatFailsCostsTheTableAndNotTheExecutors() throws IOException {
+    for (int i = 0; i < 1000; i++) {
+      directory.handle(publish("1", location(i)));
+    }
+    directory.handle(publish("2"));
+    broadcasts.fail();
+    atPeer.put(5L, location(5));
+
+    assertThat(locate("1", 5).outputs()).containsExactly(location(5));
+    assertThat(locate("2").peer()).isNotNull();
+    assertThat(peerQuestions).containsExactly("1 [5]");
   }
 
   @Test

@@ -26,4 +26,41 @@ class ApplicationTotalsTest {
     totals.accept(new Report("1", 1, "soft a", Map.of("read.blocks", 3L)));
     assertThat(totals.totals()).containsExactly(entry("read.blocks", 5L));
   }
+
+  @Test
+  void executorsThatAreGoneCountOnWithoutBeingKept() {
+    for (int executor = 0; executor < 10_000; executor++) {
+      totals.accept(new Report("" + executor, 1, "soft a", Map.of("read.blocks", 1L)));
+      totals.executorLost("" + executor);
+    }
+    assertThat(totals.held()).isLessThanOrEqualTo(1_000);
+    assertThat(totals.totals()).containsExactly(entry("read.blocks", 10_000L));
+    assertThat(totals.devices()).isEmpty();
+  }
+
+  @Test
+  void aReportThatComesAfterItsExecutorWentCounts() {
+    totals.accept(new Report("1", 1, "soft a", Map.of("read.blocks", 3L)));
+    totals.executorLost("1");
+    totals.executorLost("2");
+    totals.executorLost("1");
+
+    totals.accept(new Report("1", 3, "soft a", Map.of("read.blocks", 5L)));
+    totals.accept(new Report("1", 2, "soft a", Map.of("read.blocks", 4L)));
+    totals.accept(new Report("2", -7, "soft a", Map.of("read.blocks", 100L)));
+
+    assertThat(totals.totals()).containsExactly(entry("read.blocks", 105L));
+  }
+
+  @Test
+  void aReportOfLongAgoDoesNotCountTwice() {
+    totals.accept(new Report("0", 1, "soft a", Map.of("read.blocks", 3L)));
+    for (int executor = 0; executor <= 1_000; executor++) {
+      totals.executorLost("" + executor);
+    }
+    totals.accept(new Report("0", 2, "soft a", Map.of("read.blocks", 3L)));
+    totals.executorLost("0");
+    assertThat(totals.totals()).containsExactly(entry("read.blocks", 3L));
+    assertThat(totals.devices()).isEmpty();
+  }
 }

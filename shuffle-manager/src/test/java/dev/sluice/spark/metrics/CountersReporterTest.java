@@ -5,26 +5,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
+import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Executors;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.Semaphore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class CountersReporterTest {
   private final ShuffleCounters counters = new ShuffleCounters();
-  private final BlockingQueue<Report> sent = new LinkedBlockingQueue<>();
-  private final AtomicLong nanos = new AtomicLong();
-  private final Semaphore looks = new Semaphore(0);
-  private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor();
+  private final List<Report> sent = new CopyOnWriteArrayList<>();
+  private final List<String> said = new ArrayList<>();
+  private final HandTurnedScheduler scheduler = new HandTurnedScheduler();
   private final CountersReporter reporter =
       new CountersReporter(
-          "1", "soft a", new ExecutorMetrics(counters), this::answer, scheduler, this::clock);
+          "1",
+          "soft a",
+          new ExecutorMetrics(counters),
+          this::answer,
+          scheduler,
+          scheduler::nanoTime,
+          said::add);
+  private boolean driverIsGone;
 
   @AfterEach
   void stop() {
@@ -32,80 +39,170 @@ class CountersReporterTest {
   }
 
   @Test
-  void manyTasksHaveOneReport() throws InterruptedException {
+  void manyTasksHaveOneReport() {
     counters.read(2, 20);
     counters.fallback(FallbackReason.CONNECT, 1);
     reporter.changed();
     reporter.changed();
     later(Duration.ofMillis(200));
-    assertThat(next().counters())
+    assertThat(sent).hasSize(1);
+    assertThat(sent.getFirst().counters())
         .containsEntry("read.blocks", 2L)
         .containsEntry("read.bytes", 20L)
         .containsEntry("fallback.blocks.CONNECT", 1L)
         .containsEntry("fallback.bytes.CONNECT", 0L);
-    scheduler.close();
-    assertThat(sent).isEmpty();
+    later(Duration.ofMinutes(1));
+    assertThat(sent).hasSize(1);
   }
 
   @Test
-  void aReportWaitsUntilTasksHaveCeased() throws InterruptedException {
+  void aReportWaitsUntilTasksHaveCeased() {
     reporter.changed();
     later(Duration.ofMillis(199));
     counters.read(3, 30);
     reporter.changed();
-    awaitLook();
     later(Duration.ofMillis(199));
-    awaitLook();
     assertThat(sent).isEmpty();
     later(Duration.ofMillis(1));
-    assertThat(next().counters()).containsEntry("read.blocks", 3L);
+    assertThat(sent.getFirst().counters()).containsEntry("read.blocks", 3L);
   }
 
   @Test
-  void tasksThatNeverCeaseAreReportedAllTheSame() throws InterruptedException {
-    reporter.changed();
-    later(Duration.ofSeconds(10));
-    counters.read(4, 40);
-    reporter.changed();
-    assertThat(next().counters()).containsEntry("read.blocks", 4L);
+  void tasksThatNeverCeaseAreReportedAllTheSame() {
+    for (int task = 0; task < 101; task++) {
+      counters.read(1, 10);
+      reporter.changed();
+      later(Duration.ofMillis(100));
+    }
+    assertThat(sent).singleElement().matches(r -> r.counters().get("read.blocks") >= 100);
+    assertThat(said).singleElement().asString().matches("read.blocks=10[01], read.bytes=.*");
   }
 
   @Test
-  void theNextTaskHasAReportOfItsOwn() throws InterruptedException {
+  void theNextTaskHasAReportOfItsOwn() {
     reporter.changed();
     later(Duration.ofMillis(200));
-    long first = next().sequence();
     counters.read(5, 50);
     reporter.changed();
     later(Duration.ofMillis(200));
-    Report second = next();
-    assertThat(second.counters()).containsEntry("read.blocks", 5L);
-    assertThat(second.sequence()).isGreaterThan(first);
+    assertThat(sent).hasSize(2);
+    assertThat(sent.getLast().counters()).containsEntry("read.blocks", 5L);
+    assertThat(sent.getLast().sequence()).isGreaterThan(sent.getFirst().sequence());
+  }
+
+  @Test
+  void aReportThatTheDriverDidNotTakeComesAgainAlsoWithoutAnotherTask() {
+    driverIsGone = true;
+    counters.read(5, 50);
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    driverIsGone = false;
+    sent.clear();
+    later(Duration.ofSeconds(10));
+    assertThat(sent).singleElement().matches(r -> r.counters().get("read.blocks") == 5);
+  }
+
+  @Test
+  void theLogHasItWhenTasksHaveCeasedAndNotAtTheEnd() {
+    counters.read(2, 20);
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    assertThat(said).containsExactly("read.blocks=2, read.bytes=20");
+    later(Duration.ofMinutes(1));
+    reporter.close();
+    assertThat(said).hasSize(1);
+  }
+
+  @Test
+  void theLogHasOneLineInTenSecondsAndTheLastOneIsNotLeftOut() {
+    for (int task = 0; task < 5; task++) {
+      counters.read(1, 10);
+      reporter.changed();
+      later(Duration.ofMillis(300));
+    }
+    assertThat(said).containsExactly("read.blocks=1, read.bytes=10");
+    later(Duration.ofSeconds(10));
+    assertThat(said).hasSize(2).last().isEqualTo("read.blocks=5, read.bytes=50");
+    later(Duration.ofMinutes(1));
+    assertThat(said).hasSize(2);
+  }
+
+  @Test
+  void whatIsNeitherSaidNorReportedIsWhenItCloses() {
+    counters.read(2, 20);
+    reporter.changed();
+    later(Duration.ofMillis(100));
+    reporter.close();
+    assertThat(said).containsExactly("read.blocks=2, read.bytes=20");
+    assertThat(sent.getLast().counters()).containsEntry("read.blocks", 2L);
+  }
+
+  @Test
+  void whatIsReportedIsNotReportedAgainWhenItCloses() {
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    reporter.close();
+    assertThat(sent).hasSize(1);
+  }
+
+  @Test
+  void aDriverThatIsGoneDoesNotKeepItFromClosing() {
+    driverIsGone = true;
+    counters.read(2, 20);
+    reporter.changed();
+    reporter.close();
+    assertThat(said).containsExactly("read.blocks=2, read.bytes=20");
   }
 
   private void later(Duration duration) {
-    nanos.addAndGet(duration.toNanos());
+    scheduler.turn(duration.toNanos());
   }
 
-  /** The reporter has read the clock twice: once more than a look that began before. */
-  private void awaitLook() throws InterruptedException {
-    looks.drainPermits();
-    assertThat(looks.tryAcquire(2, 20, TimeUnit.SECONDS)).isTrue();
-  }
-
-  private Report next() throws InterruptedException {
-    Report report = sent.poll(20, TimeUnit.SECONDS);
-    assertThat(report).as("a report").isNotNull();
-    return report;
-  }
-
-  private long clock() {
-    looks.release();
-    return nanos.get();
-  }
-
-  private DirectoryMessage answer(DirectoryMessage message) {
+  private DirectoryMessage answer(DirectoryMessage message) throws IOException {
+    if (driverIsGone) {
+      throw new IOException("gone");
+    }
     sent.add((Report) message);
     return new Ack();
+  }
+
+  /** Its time passes when the test says so; what is due at once has a thread of its own. */
+  private static final class HandTurnedScheduler extends ScheduledThreadPoolExecutor {
+    private record Delayed(Runnable action, long dueNanos) {}
+
+    private final List<Delayed> delayed = new ArrayList<>();
+    private long nanos = 1_000_000_000L;
+
+    HandTurnedScheduler() {
+      super(1);
+    }
+
+    long nanoTime() {
+      return nanos;
+    }
+
+    @Override
+    public Future<?> submit(Runnable action) {
+      return super.schedule(action, 0, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public ScheduledFuture<?> schedule(Runnable action, long delay, TimeUnit unit) {
+      delayed.add(new Delayed(action, nanos + unit.toNanos(delay)));
+      return null;
+    }
+
+    void turn(long duration) {
+      nanos += duration;
+      while (delayed.stream().anyMatch(this::isDue)) {
+        List<Delayed> due = delayed.stream().filter(this::isDue).toList();
+        delayed.removeAll(due);
+        due.forEach(one -> one.action().run());
+      }
+    }
+
+    private boolean isDue(Delayed one) {
+      return one.dueNanos() <= nanos;
+    }
   }
 }

@@ -63,6 +63,19 @@ class RegisteredManagedBufferTest {
     }
   }
 
+  /** Spark's iterator asserts that no other buffer than a file's fails to open. */
+  @Test
+  void whatIsNeitherRegisteredNorInItsFileFailsWhenItIsRead() throws IOException {
+    executor.registry().unregister(SHUFFLE);
+    Files.write(file, new byte[150]);
+
+    try (InputStream stream = buffer.createInputStream()) {
+      assertThatThrownBy(stream::read)
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("has 150 bytes, and a block ends at 2100");
+    }
+  }
+
   @Test
   void theTransportSendsTheFile() throws IOException {
     assertThat(buffer.convertToNetty()).isInstanceOf(FileRegion.class);

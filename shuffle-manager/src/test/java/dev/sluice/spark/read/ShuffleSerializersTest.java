@@ -2,13 +2,16 @@ package dev.sluice.spark.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkConf;
 import org.apache.spark.serializer.JavaSerializer;
 import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.serializer.Serializer;
 import org.junit.jupiter.api.Test;
+import scala.reflect.ClassTag$;
 
 class ShuffleSerializersTest {
   private final ShuffleSerializers serializers = new ShuffleSerializers();
@@ -42,6 +45,34 @@ class ShuffleSerializersTest {
     } finally {
       thread.setContextClassLoader(before);
     }
+  }
+
+  @Test
+  void aShuffleThatIsUnregisteredFreesTheClassesOfItsSession() {
+    WeakReference<ClassLoader> session = readInSession(1);
+
+    serializers.drop(1);
+
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (session.get() != null) {
+      assertThat(System.nanoTime())
+          .as("the session's class loader stays")
+          .isLessThan(deadlineNanos);
+      System.gc();
+    }
+  }
+
+  private WeakReference<ClassLoader> readInSession(int shuffleId) {
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    ClassLoader session = new URLClassLoader(new URL[0], before);
+    thread.setContextClassLoader(session);
+    try {
+      serializers.get(shuffleId, kryo()).newInstance().serialize("text", ClassTag$.MODULE$.Any());
+    } finally {
+      thread.setContextClassLoader(before);
+    }
+    return new WeakReference<>(session);
   }
 
   @Test

@@ -48,7 +48,8 @@ class SoftReadTest {
 
   private void start(FaultPlan faults) throws IOException {
     peer = new SoftPeer(directory, faults);
-    servers = new BlockServerClient("1", SoftPeer.TRANSPORT_CONF, List.of(), 5_000, () -> 0);
+    servers =
+        new BlockServerClient("1", SoftPeer.TRANSPORT_CONF, List.of(), 5_000, 10_000, () -> 0);
     endpoint = SoftPeer.endpoint(FaultPlan.NONE, servers);
     client =
         RdmaBlockStoreClient.open(

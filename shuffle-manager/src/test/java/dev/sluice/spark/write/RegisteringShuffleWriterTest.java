@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.TaskContext$;
+import org.apache.spark.TaskContextImpl;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.scheduler.MapStatus$;
 import org.apache.spark.shuffle.ShuffleWriter;
@@ -19,12 +21,13 @@ class RegisteringShuffleWriterTest {
           BlockManagerId.apply("1", "host", 7, Option.empty()), new long[] {3}, 42, 99);
   private final List<String> calls = new ArrayList<>();
   private final OpenWriters open = new OpenWriters();
+  private final TaskContextImpl task = TaskContext$.MODULE$.empty();
 
   @Test
   void registersWhatWasCommittedAndReturnsTheVeryMapStatus() {
     ShuffleWriter<Object, Object> writer =
         new RegisteringShuffleWriter<>(
-            new Scripted(Option.apply(status)), 3, open, () -> log("register"));
+            new Scripted(Option.apply(status)), 3, task, open, () -> log("register"));
     assertThat(writer.stop(true).get()).isSameAs(status);
     assertThat(calls).containsExactly("stop true", "register");
   }
@@ -33,7 +36,7 @@ class RegisteringShuffleWriterTest {
   void registersNothingOfAFailedTask() {
     ShuffleWriter<Object, Object> writer =
         new RegisteringShuffleWriter<>(
-            new Scripted(Option.empty()), 3, open, () -> log("register"));
+            new Scripted(Option.empty()), 3, task, open, () -> log("register"));
     assertThat(writer.stop(false).isEmpty()).isTrue();
     assertThat(writer.stop(true).isEmpty()).isTrue();
     assertThat(calls).containsExactly("stop false", "stop true");
@@ -45,6 +48,7 @@ class RegisteringShuffleWriterTest {
         new RegisteringShuffleWriter<>(
             new Scripted(Option.apply(status)),
             3,
+            task,
             open,
             () -> {
               throw new IllegalStateException("closed");
@@ -55,9 +59,9 @@ class RegisteringShuffleWriterTest {
   @Test
   void countsAsOpenUntilItIsStopped() {
     ShuffleWriter<Object, Object> first =
-        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), 3, open, () -> {});
+        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), 3, task, open, () -> {});
     ShuffleWriter<Object, Object> second =
-        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), 3, open, () -> {});
+        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), 3, task, open, () -> {});
     assertThat(open.any(3)).isTrue();
     assertThat(open.any(4)).isFalse();
     first.stop(true);
@@ -68,10 +72,25 @@ class RegisteringShuffleWriterTest {
   }
 
   @Test
+  void aWriterThatAnErrorEndedIsNotOpenBeyondItsTask() {
+    TaskContextImpl other = TaskContext$.MODULE$.empty();
+    new RegisteringShuffleWriter<>(new Scripted(Option.empty()), 3, task, open, () -> {});
+    ShuffleWriter<Object, Object> stopped =
+        new RegisteringShuffleWriter<>(new Scripted(Option.empty()), 4, task, open, () -> {});
+    new RegisteringShuffleWriter<>(new Scripted(Option.empty()), 4, other, open, () -> {});
+    stopped.stop(true);
+
+    task.markTaskCompleted(Option.empty());
+
+    assertThat(open.any(3)).isFalse();
+    assertThat(open.any(4)).as("another task writes").isTrue();
+  }
+
+  @Test
   void partitionLengthsAreSparks() {
     ShuffleWriter<Object, Object> writer =
         new RegisteringShuffleWriter<>(
-            new Scripted(Option.empty()), 3, open, () -> log("register"));
+            new Scripted(Option.empty()), 3, task, open, () -> log("register"));
     assertThat(writer.getPartitionLengths()).containsExactly(1, 2);
   }
 

@@ -1,0 +1,61 @@
+package dev.sluice.spark.locate;
+
+import dev.sluice.spark.locate.DirectoryMessage.Arrival;
+import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The executors that serve map outputs, in the {@link LocationDirectory}, under whose lock it is
+ * used. Of those that are gone it keeps nothing; those that live take some 200 bytes each.
+ *
+ * <p>It has a version, which is the number of the last change, and an executor's number is that of
+ * its arrival. Who knows a version gets those that came since; if any is gone since, the numbers of
+ * those that stay as well: 4 KB at 1,000 executors, for each asker once a second at most, and
+ * nothing has to be kept for askers who may never come.
+ */
+final class ExecutorTable {
+  static final int NONE = 0;
+
+  private final TreeMap<Integer, ExecutorEndpoint> byNumber = new TreeMap<>();
+  private final Map<String, Integer> numbers = new HashMap<>();
+  private int version;
+  private int lastLoss;
+
+  /** The executor's number; NONE where it has none, or had another endpoint. */
+  int number(ExecutorEndpoint endpoint) {
+    int number = numbers.getOrDefault(endpoint.executorId(), NONE);
+    return endpoint.equals(byNumber.get(number)) ? number : NONE;
+  }
+
+  /** The number of an executor that comes. */
+  int add(ExecutorEndpoint endpoint) {
+    byNumber.put(++version, endpoint);
+    numbers.put(endpoint.executorId(), version);
+    return version;
+  }
+
+  /** The number of an executor that is gone; NONE where it had none. */
+  int remove(String executorId) {
+    Integer number = numbers.remove(executorId);
+    if (number == null) {
+      return NONE;
+    }
+    byNumber.remove(number);
+    lastLoss = ++version;
+    return number;
+  }
+
+  /** What is new to someone who knows that version. */
+  LiveExecutors since(int known) {
+    List<Arrival> arrived =
+        byNumber.tailMap(known, false).entrySet().stream()
+            .map(executor -> new Arrival(executor.getKey(), executor.getValue()))
+            .toList();
+    List<Integer> staying =
+        lastLoss > known ? List.copyOf(byNumber.headMap(known, true).keySet()) : null;
+    return new LiveExecutors(version, arrived, staying);
+  }
+}

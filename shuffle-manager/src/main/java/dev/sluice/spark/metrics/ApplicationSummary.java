@@ -1,0 +1,77 @@
+package dev.sluice.spark.metrics;
+
+import dev.sluice.spark.locate.DirectoryMessage.Report;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+
+/**
+ * The line about the whole application at its end, in the driver's log. Executors report a moment
+ * after their tasks, and the application may end at once: so the line waits a little until as many
+ * blocks are reported as Spark's own task metrics have.
+ *
+ * <p>Spark's listener bus, the location directory's thread and the one that stops the context call
+ * it; it holds nothing that needs to be closed.
+ */
+public final class ApplicationSummary extends SparkListener {
+  /** Executors that were lost never report: their applications end this much later. */
+  private static final long REPORTS_TIMEOUT_MS = 1_000;
+
+  private final ApplicationTotals totals;
+  private final Consumer<String> log;
+  private long fetchedBlocks;
+
+  /**
+   * @param log takes the line
+   */
+  public ApplicationSummary(ApplicationTotals totals, Consumer<String> log) {
+    this.totals = totals;
+    this.log = log;
+  }
+
+  /** An executor has reported. */
+  public synchronized void accept(Report report) {
+    totals.accept(report);
+    notifyAll();
+  }
+
+  @Override
+  public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
+    if (end.taskMetrics() != null) {
+      fetched(end.taskMetrics().shuffleReadMetrics().totalBlocksFetched());
+    }
+  }
+
+  synchronized void fetched(long blocks) {
+    fetchedBlocks += blocks;
+  }
+
+  /** Says it, once all listeners have been told of all tasks. */
+  public synchronized void say() {
+    Map<String, Long> counted = awaitReports();
+    long missing = fetchedBlocks - ShuffleCounters.blocks(counted);
+    String line = "Shuffle blocks of the application: " + ExecutorMetrics.summary(counted);
+    log.accept(
+        missing > 0
+            ? line + "; and " + missing + " of executors that ended before they had reported"
+            : line);
+  }
+
+  private Map<String, Long> awaitReports() {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(REPORTS_TIMEOUT_MS);
+    Map<String, Long> counted = totals.totals();
+    long leftNanos = deadline - System.nanoTime();
+    try {
+      while (ShuffleCounters.blocks(counted) < fetchedBlocks && leftNanos > 0) {
+        TimeUnit.NANOSECONDS.timedWait(this, leftNanos);
+        counted = totals.totals();
+        leftNanos = deadline - System.nanoTime();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return counted;
+  }
+}

@@ -1,0 +1,18 @@
+package dev.sluice.spark;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class DriverSideTest {
+  /** What it does there may take long, and must keep no shuffle from being registered. */
+  @Test
+  void aShuffleIsUnregisteredWithoutTheLockThatRegisteringNeeds() throws Exception {
+    DriverSide driverSide = new DriverSide();
+    synchronized (driverSide) {
+      CompletableFuture.runAsync(() -> driverSide.unregister(1), Thread::startVirtualThread)
+          .get(10, SECONDS);
+    }
+  }
+}

@@ -1,0 +1,150 @@
+package dev.sluice.spark.locate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.message.MessageException;
+import dev.sluice.rdma.fuzz.Allocation;
+import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Arrival;
+import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
+import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.DirectoryMessage.Published;
+import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.locate.DirectoryMessage.Table;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Bytes that come to the driver's directory or back from it, whatever they are, are a message or a
+ * {@link MessageException}. What the directory is asked it answers or refuses with an IOException,
+ * and so does an executor with a table; both allocate in proportion to what they got and know.
+ */
+public final class DirectoryFuzz {
+  private static final long BASE_ALLOCATION_BYTES = 64 << 10;
+  private static final long ALLOCATION_PER_BYTE = 48;
+  private static final int KNOWN = 3;
+  private static final long GENERATION = 1;
+
+  private static final DirectoryCodec CODEC = new DirectoryCodec();
+
+  private DirectoryFuzz() {}
+
+  /** What may end in an IOException. */
+  private interface Step {
+    void run() throws IOException;
+  }
+
+  public static void fuzzerTestOneInput(byte[] input) {
+    Allocation.handle(() -> run(input));
+  }
+
+  private static void run(byte[] input) {
+    within(input, () -> CODEC.decode(input));
+    DirectoryMessage message = decode(input);
+    if (message == null) {
+      return;
+    }
+    assertComesBack(message);
+    if (!(message instanceof Failure)) { // which is only logged
+      LocationDirectory directory = directory();
+      within(input, () -> directory.handle(message));
+    }
+    if (message instanceof Table table) {
+      KnownExecutors executors = new KnownExecutors(_ -> {});
+      ShuffleLocations locations = new ShuffleLocations(Samples.SHUFFLE, executors);
+      within(input, () -> take(table, executors, locations));
+    }
+  }
+
+  private static void within(byte[] input, Step step) {
+    Allocation.assertWithin(
+        BASE_ALLOCATION_BYTES + ALLOCATION_PER_BYTE * input.length, () -> runOrRefuse(step));
+  }
+
+  private static void runOrRefuse(Step step) {
+    try {
+      step.run();
+    } catch (IOException e) {
+      assertThat(e.getMessage()).isNotBlank();
+    }
+  }
+
+  private static DirectoryMessage decode(byte[] input) {
+    try {
+      return CODEC.decode(input);
+    } catch (MessageException e) {
+      return null;
+    }
+  }
+
+  private static void assertComesBack(DirectoryMessage message) {
+    try {
+      byte[] encoded = CODEC.encode(message);
+      DirectoryMessage decoded = CODEC.decode(encoded);
+      if (!decoded.equals(message) && !Arrays.equals(CODEC.encode(decoded), encoded)) {
+        throw new AssertionError(decoded + " comes back of " + message);
+      }
+    } catch (MessageException e) {
+      throw new AssertionError(message + " cannot be sent", e);
+    }
+  }
+
+  /** A directory that knows an executor and some map outputs. */
+  private static LocationDirectory directory() {
+    LocationDirectory directory =
+        new LocationDirectory(
+            new FakeBroadcasts(), 4L * LocationLog.RECORD_BYTES, _ -> true, _ -> {});
+    MapOutputLocation[] locations = new MapOutputLocation[KNOWN];
+    Arrays.setAll(locations, Samples::location);
+    try {
+      directory.handle(Samples.publish("1", locations));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return directory;
+  }
+
+  /** As the executor that asked for it does, whose tasks then look for map outputs. */
+  private static void take(Table table, KnownExecutors executors, ShuffleLocations locations)
+      throws IOException {
+    Locate question = locations.question();
+    executors.update(table.executors());
+    locations.update(question, table, null);
+    for (long mapId = 0; mapId < KNOWN; mapId++) {
+      locations.find("1", mapId);
+    }
+  }
+
+  /** Each message as executors and driver send it. */
+  public static List<byte[]> valid() throws IOException {
+    LocationDirectory directory = directory();
+    List<DirectoryMessage> messages = new ArrayList<>();
+    messages.add(new Ack());
+    messages.add(Samples.publish("2", Samples.location(4), Samples.location(5)));
+    messages.add(new Publish(Samples.endpoint("1"), List.of(new Published(Samples.SHUFFLE, null))));
+    for (int known = 0; known <= KNOWN; known++) {
+      messages.add(new Locate(Samples.SHUFFLE, GENERATION, known, 0));
+    }
+    messages.add(directory.handle(new Locate(Samples.SHUFFLE, 0, 0, 0)));
+    messages.add(
+        new Table(
+            5,
+            new byte[] {1},
+            new byte[0],
+            new LiveExecutors(4, List.of(new Arrival(4, Samples.endpoint("2"))), List.of(1, 3))));
+    messages.add(new Report("1", 5, "soft/soft0", Map.of("read.blocks", 1L, "read.bytes", 2L)));
+    messages.add(new Failure("1", "no device"));
+    List<byte[]> encoded = new ArrayList<>();
+    for (DirectoryMessage message : messages) {
+      encoded.add(CODEC.encode(message));
+    }
+    return encoded;
+  }
+}

@@ -1,0 +1,76 @@
+package dev.sluice.spark.locate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class KnownExecutorsTest {
+  private final ExecutorTable table = new ExecutorTable();
+  private final List<String> lost = new ArrayList<>();
+  private final KnownExecutors known = new KnownExecutors(gone -> lost.add(gone.executorId()));
+
+  @Test
+  void hearsOnlyOfTheLossOfExecutorsThatItKnew() {
+    table.add(Samples.endpoint("1"));
+    table.add(Samples.endpoint("2"));
+    update();
+    table.add(Samples.endpoint("3"));
+    table.remove("3");
+    table.remove("1");
+
+    update();
+
+    assertThat(lost).containsExactly("1");
+    assertThat(known.endpoint("1")).isNull();
+    assertThat(known.isExecutor(1, "1")).isFalse();
+    assertThat(known.isExecutor(2, "2")).isTrue();
+  }
+
+  @Test
+  void anExecutorThatCameBackIsAnother() {
+    int first = table.add(Samples.endpoint("1"));
+    update();
+    table.remove("1");
+    int second = table.add(Samples.endpoint("1"));
+
+    update();
+
+    assertThat(lost).containsExactly("1");
+    assertThat(known.isExecutor(first, "1")).isFalse();
+    assertThat(known.isExecutor(second, "1")).isTrue();
+  }
+
+  @Test
+  void answersThatOvertakeEachOtherEndInTheNewest() {
+    Random random = new Random(7);
+    List<LiveExecutors> answers = new ArrayList<>();
+    for (int change = 0; change < 1000; change++) {
+      String executorId = "" + random.nextInt(20);
+      if (table.remove(executorId) == ExecutorTable.NONE) {
+        table.add(Samples.endpoint(executorId));
+      }
+      answers.add(table.since(known.version()));
+      if (random.nextInt(4) == 0) {
+        known.update(answers.remove(random.nextInt(answers.size())));
+      }
+    }
+    answers.reversed().forEach(known::update);
+
+    LiveExecutors all = table.since(0);
+    for (int executor = 0; executor < 20; executor++) {
+      String executorId = "" + executor;
+      int number = table.number(Samples.endpoint(executorId));
+      assertThat(known.isExecutor(number, executorId)).isEqualTo(number != ExecutorTable.NONE);
+      assertThat(known.endpoint(executorId) != null).isEqualTo(number != ExecutorTable.NONE);
+    }
+    assertThat(known.version()).isEqualTo(all.version());
+  }
+
+  private void update() {
+    known.update(table.since(known.version()));
+  }
+}

@@ -1,0 +1,258 @@
+package dev.sluice.spark.locate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.BlockServer;
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.ChecksumAlgorithm;
+import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.MapOutputListener;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PooledBuffer;
+import dev.sluice.rdma.transfer.QueuePairConnector;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.rdma.transfer.ReadRange;
+import dev.sluice.rdma.transfer.ReadRequest;
+import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.spark.EndpointAcceptor;
+import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.DirectoryMessage.Published;
+import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.locate.Locator.Located;
+import dev.sluice.spark.metrics.ApplicationTotals;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+
+/**
+ * The driver's parts and those of an executor that stays, wired as in an application, in which
+ * other executors come, write a shuffle, are READ from and go. All of these are one process, which
+ * answers under any name. For one thread, which closes it.
+ */
+final class LongApplication implements AutoCloseable {
+  private static final long MAP = 1;
+  private static final int PARTITION_BYTES = 1000;
+  private static final int COUNTERS = 60;
+  private static final int TIMEOUT_MS = 30_000;
+  private static final TransportConf TRANSPORT =
+      new TransportConf(
+          "sluice",
+          new MapConfigProvider(
+              Map.of("spark.sluice.io.serverThreads", "1", "spark.sluice.io.clientThreads", "1")));
+  private static final TransferOptions OPTIONS =
+      new TransferOptions(
+          1 << 20,
+          64,
+          16,
+          1 << 16,
+          TIMEOUT_MS,
+          300_000,
+          3,
+          60_000,
+          0,
+          ConnectionAttributes.DEFAULT);
+
+  private final Path directory;
+  private int lastForgotten = -1;
+  private long nowNanos;
+
+  // The driver.
+  private final DirectoryCodec codec = new DirectoryCodec();
+  private final ApplicationTotals totals = new ApplicationTotals();
+  private final LocationDirectory locations =
+      new LocationDirectory(
+          new FakeBroadcasts(), 1 << 20, id -> id > lastForgotten, totals::accept);
+
+  // The executor that stays.
+  private final BlockServerClient client;
+  private final RdmaEndpoint endpoint;
+  private final LocatorClient locator;
+
+  // Those that come and go.
+  private final RdmaEndpoint otherEndpoint;
+  private final MapOutputRegistry otherOutputs;
+  private final BlockServer otherServer;
+
+  LongApplication(Path directory) throws IOException {
+    this.directory = directory;
+    Files.write(directory.resolve("data"), new byte[PARTITION_BYTES]);
+    Files.write(
+        directory.resolve("index"),
+        ByteBuffer.allocate(16).putLong(0).putLong(PARTITION_BYTES).array());
+    client =
+        new BlockServerClient("stays", TRANSPORT, List.of(), TIMEOUT_MS, TIMEOUT_MS, this::clockMs);
+    endpoint = endpoint(client);
+    locator =
+        new LocatorClient(
+            new LocatorClient.Services(
+                SoftProvider.NAME,
+                this::ask,
+                new FakeBroadcasts(),
+                client::resolve,
+                Runnable::run,
+                TIMEOUT_MS,
+                this::peerLost,
+                () -> nowNanos));
+    otherEndpoint = endpoint((_, _, _) -> CompletableFuture.failedFuture(new IOException()));
+    otherOutputs =
+        new MapOutputRegistry(
+            otherEndpoint.protectionDomain(),
+            LocalDirectories.probe(
+                otherEndpoint.protectionDomain(), RegistrationMode.AUTO, List.of(directory)),
+            this::find,
+            new RegistryLimits(1 << 20, 1000, 0, false),
+            new Unheard(),
+            this::clockMs);
+    otherServer =
+        new BlockServer(
+            TRANSPORT,
+            "localhost",
+            0,
+            List.of(),
+            SoftProvider.NAME,
+            new EndpointAcceptor(otherEndpoint),
+            otherOutputs);
+  }
+
+  private static RdmaEndpoint endpoint(QueuePairConnector connector) throws IOException {
+    SoftProvider provider = new SoftProvider(SoftOptions.DEFAULT);
+    return RdmaEndpoint.open(provider.open(InetAddress.getLoopbackAddress()), OPTIONS, connector);
+  }
+
+  private long clockMs() {
+    return TimeUnit.NANOSECONDS.toMillis(nowNanos);
+  }
+
+  private MapOutputFiles.Files find(int shuffleId, long mapId) {
+    return mapId == MAP
+        ? new MapOutputFiles.Files(
+            directory.resolve("data"), directory.resolve("index"), null, ChecksumAlgorithm.NONE)
+        : null;
+  }
+
+  private void peerLost(PeerAddress peer) {
+    endpoint.peerLost(peer.id());
+    client.peerLost(peer);
+  }
+
+  private DirectoryMessage ask(DirectoryMessage message) throws IOException {
+    byte[] answer = codec.encode(locations.handle(codec.decode(codec.encode(message))));
+    return codec.decode(answer);
+  }
+
+  /**
+   * The executor with that id comes and writes the shuffle with that id, which is READ and
+   * unregistered, and the executor goes; then comes what comes too late.
+   */
+  void executorAndShuffle(int id) throws Exception {
+    nowNanos += TimeUnit.SECONDS.toNanos(1);
+    PeerAddress peer = new PeerAddress("" + id, "localhost", otherServer.port());
+    MapOutputLocation output =
+        otherOutputs
+            .resolve(id, new long[] {MAP})
+            .get(TIMEOUT_MS, TimeUnit.MILLISECONDS)
+            .getFirst();
+    Publish publish =
+        new Publish(
+            new ExecutorEndpoint(peer.id(), peer.host(), peer.port(), SoftProvider.NAME),
+            List.of(new Published(id, output)));
+    ask(publish);
+    ask(report(peer, 1));
+
+    Located located =
+        locator
+            .locate(id, peer.id(), new long[] {MAP, MAP + 1})
+            .get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+    assertThat(located.outputs()).containsExactly(output, null);
+    client.touch(peer, id);
+    read(peer, output);
+
+    otherEndpoint.peerLost("stays");
+    otherOutputs.unregister(id);
+    locations.executorLost(peer.id());
+    totals.executorLost(peer.id());
+    locations.unregister(id);
+    lastForgotten = id;
+    locator.forget(id);
+    ask(report(peer, 2));
+    ask(publish);
+    ask(
+        new Publish(
+            new ExecutorEndpoint("stays", "localhost", 1, SoftProvider.NAME), publish.outputs()));
+    locator.prepare(id);
+  }
+
+  private static Report report(PeerAddress peer, long sequence) {
+    Map<String, Long> counters = new HashMap<>();
+    for (int i = 0; i < COUNTERS; i++) {
+      counters.put("counter-" + i, sequence);
+    }
+    return new Report(peer.id(), sequence, "soft soft0", counters);
+  }
+
+  private void read(PeerAddress peer, MapOutputLocation output) throws Exception {
+    long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
+    CompletableFuture<PooledBuffer> buffer = new CompletableFuture<>();
+    endpoint.buffers().acquire(PARTITION_BYTES, deadlineNanos, buffer::complete);
+    PooledBuffer target = buffer.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+    CompletableFuture<Void> answer = new CompletableFuture<>();
+    ReadRange range = new ReadRange(output.data().address(), PARTITION_BYTES, output.data().rkey());
+    endpoint.read(
+        new ReadRequest(peer, List.of(range), target, deadlineNanos, new Answered(answer)));
+    target.release();
+    answer.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+  }
+
+  /** The sums over all executors' counters. */
+  Map<String, Long> totals() {
+    return totals.totals();
+  }
+
+  @Override
+  public void close() {
+    otherServer.close();
+    otherOutputs.close();
+    otherEndpoint.close();
+    endpoint.close();
+    client.close();
+  }
+
+  private record Answered(CompletableFuture<Void> answer) implements ReadListener {
+    @Override
+    public void onSuccess() {
+      answer.complete(null);
+    }
+
+    @Override
+    public void onFailure(ReadException failure) {
+      answer.completeExceptionally(failure);
+    }
+  }
+
+  private static final class Unheard implements MapOutputListener {
+    @Override
+    public void registered(int shuffleId, MapOutputLocation location) {}
+
+    @Override
+    public void withdrawn(int shuffleId) {}
+  }
+}

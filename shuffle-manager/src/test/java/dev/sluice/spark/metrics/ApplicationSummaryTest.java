@@ -1,0 +1,56 @@
+package dev.sluice.spark.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.locate.DirectoryMessage.Report;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ApplicationSummaryTest {
+  private static final String LINE = "Shuffle blocks of the application: ";
+
+  private final List<String> said = new ArrayList<>();
+  private final ApplicationSummary summary =
+      new ApplicationSummary(new ApplicationTotals(), said::add);
+
+  @Test
+  void saysTheSumsOfAllExecutors() {
+    summary.fetched(10);
+    summary.accept(report("1", Map.of("read.blocks", 3L, "read.bytes", 30L)));
+    summary.accept(report("2", Map.of("local.blocks", 5L, "fallback.blocks.CONNECT", 2L)));
+    summary.say();
+    assertThat(said)
+        .containsExactly(
+            LINE + "fallback.blocks.CONNECT=2, local.blocks=5, read.blocks=3, read.bytes=30");
+  }
+
+  @Test
+  void waitsForReportsOfTasksThatHaveEnded() throws InterruptedException {
+    summary.fetched(3);
+    Thread end = Thread.ofPlatform().start(summary::say);
+    while (end.getState() != Thread.State.TIMED_WAITING) {
+      assertThat(end.isAlive()).as("waits").isTrue();
+      Thread.onSpinWait();
+    }
+    summary.accept(report("1", Map.of("read.blocks", 3L)));
+    assertThat(end.join(Duration.ofSeconds(20))).isTrue();
+    assertThat(said).containsExactly(LINE + "read.blocks=3");
+  }
+
+  @Test
+  void saysHowManyBlocksNobodyReported() {
+    summary.fetched(5);
+    summary.accept(report("1", Map.of("read.blocks", 3L)));
+    summary.say();
+    assertThat(said)
+        .containsExactly(
+            LINE + "read.blocks=3; and 2 of executors that ended before they had reported");
+  }
+
+  private static Report report(String executorId, Map<String, Long> counters) {
+    return new Report(executorId, 1, "soft a", counters);
+  }
+}
