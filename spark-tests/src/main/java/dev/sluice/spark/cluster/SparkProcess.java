@@ -71,7 +71,8 @@ public final class SparkProcess implements AutoCloseable {
   /** Everything it has written so far. */
   public String log() {
     try {
-      return Files.readString(log, StandardCharsets.UTF_8);
+      // Not as strict as readString: what is written meanwhile may end in mid-character.
+      return new String(Files.readAllBytes(log), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException("Reading the log of " + name, e);
     }

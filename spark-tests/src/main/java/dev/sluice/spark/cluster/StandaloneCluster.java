@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * closes it, which kills them all, executors included; for one thread.
  */
 public final class StandaloneCluster implements AutoCloseable {
-  private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
+  private static final Duration START_TIMEOUT = Duration.ofMinutes(5);
   private static final Pattern MASTER_URL = Pattern.compile("Starting Spark master at (\\S+)");
   private static final Pattern REGISTERED = Pattern.compile("Successfully registered with master");
 

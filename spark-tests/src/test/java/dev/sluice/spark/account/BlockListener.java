@@ -9,7 +9,8 @@ import org.apache.spark.shuffle.ShuffleManager;
 /**
  * Notes at the end of every application what its shuffle manager counted, for {@link BlockAccount}.
  * Spark makes one for each context (spark.extraListeners) and calls it on its listener thread,
- * which {@code SparkContext.stop} waits for before it stops executors and manager.
+ * which {@code SparkContext.stop} waits for before it stops the manager. The executors are told to
+ * stop meanwhile, and report then.
  */
 public final class BlockListener extends SparkListener {
   private long blocks;

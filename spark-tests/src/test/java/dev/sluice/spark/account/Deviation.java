@@ -14,6 +14,8 @@ enum Deviation {
       true,
       Set.of("CHECKSUM"),
       "its test of SPARK-36206 corrupts a data file, and expects Spark to diagnose that"),
+  DISK_CORRUPTION_OF_SORT(
+      "RdmaSortShuffleSuite", true, DISK_CORRUPTION.fallback, DISK_CORRUPTION.reason),
   NODE_FAILURES(
       "RdmaDistributedSuite",
       true,

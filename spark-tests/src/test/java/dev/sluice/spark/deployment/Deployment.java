@@ -1,12 +1,12 @@
 package dev.sluice.spark.deployment;
 
+import dev.sluice.spark.account.WorkDirectory;
 import dev.sluice.spark.cluster.SparkHome;
 import dev.sluice.spark.cluster.SparkProcess;
 import dev.sluice.spark.cluster.StandaloneCluster;
 import dev.sluice.spark.cluster.Submission;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,7 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
-import java.util.stream.Collectors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -23,7 +24,9 @@ import java.util.stream.Stream;
  * a jar, as users have it. Whoever starts it closes it; for one thread.
  */
 final class Deployment implements AutoCloseable {
-  private static final Duration RUN_TIMEOUT = Duration.ofMinutes(4);
+  private static final Duration RUN_TIMEOUT = Duration.ofMinutes(10);
+  private static final Pattern CONNECTED =
+      Pattern.compile("Connected to Spark cluster with app ID (\\S+)");
   private static final Path TARGET = Path.of(System.getProperty("sluice.target"));
 
   private final Path directory;
@@ -59,6 +62,14 @@ final class Deployment implements AutoCloseable {
       return Round.of(log);
     }
 
+    String applicationId() {
+      Matcher connected = CONNECTED.matcher(log);
+      if (!connected.find()) {
+        throw new IllegalStateException("The application was not connected: " + end());
+      }
+      return connected.group(1);
+    }
+
     /** The end of the driver's log, which says why it failed. */
     String end() {
       return log.substring(Math.max(0, log.length() - 8_000));
@@ -77,14 +88,9 @@ final class Deployment implements AutoCloseable {
     return run(name, settings, work, List.of(), List.of(DropInJar.path()));
   }
 
-  /** Everything that executors have logged. */
-  String executorLogs() throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      return files
-          .filter(file -> file.endsWith("stderr"))
-          .map(Deployment::read)
-          .collect(Collectors.joining());
-    }
+  /** What executors write. */
+  WorkDirectory work() {
+    return new WorkDirectory(directory.resolve(ShuffleApplication.WORK));
   }
 
   @Override
@@ -121,18 +127,13 @@ final class Deployment implements AutoCloseable {
     conf.put("spark.shuffle.readHostLocalDisk", "false");
     conf.put("spark.executor.cores", "1");
     conf.put("spark.executor.memory", "512m");
+    // No task before both are there, however long they take: one would have all map outputs.
+    conf.put("spark.cores.max", "2");
     conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
+    conf.put("spark.scheduler.maxRegisteredResourcesWaitingTime", "3min");
     conf.put("spark.ui.enabled", "false");
     conf.putAll(settings);
     return conf;
-  }
-
-  private static String read(Path file) {
-    try {
-      return Files.readString(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   /** The test classes without what the drop-in jar and Spark have. */

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.deployment.Deployment.Result;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 
 /** Executors come and go, and Spark's external shuffle service keeps the map outputs. */
@@ -48,14 +50,25 @@ final class ExternalShuffleServiceIT {
 
       // Nobody tries to reach an executor that has left.
       assertThat(withNewOnes.of("transfer.connect-failures")).isZero();
-      assertThat(deployment.executorLogs().lines())
+      assertThat(deployment.work().logs().lines())
           .noneMatch(line -> line.toLowerCase(Locale.ROOT).contains("failed to connect"));
     }
   }
 
+  /**
+   * Below those that the kernel hands out, so that nobody gets it by chance before the Worker,
+   * which starts after the Master.
+   */
   private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
+    for (int tries = 100; ; tries--) {
+      int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return socket.getLocalPort();
+      } catch (BindException e) {
+        if (tries == 0) {
+          throw e;
+        }
+      }
     }
   }
 }

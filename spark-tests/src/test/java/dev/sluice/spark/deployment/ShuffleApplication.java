@@ -1,7 +1,9 @@
 package dev.sluice.spark.deployment;
 
+import dev.sluice.spark.account.BlockLines;
 import dev.sluice.spark.account.ManagerTotals;
 import dev.sluice.spark.account.Totals;
+import dev.sluice.spark.account.WorkDirectory;
 import dev.sluice.spark.scenarios.Gate;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import java.nio.file.Path;
@@ -40,6 +42,9 @@ public final class ShuffleApplication {
    */
   static final String LEAVE = "leave";
 
+  /** One shuffle, and an end that waits until the executors' logs have all of its blocks. */
+  static final String SAID = "said";
+
   /** One shuffle whose executors cannot reach the location directory on the driver. */
   static final String WITHOUT_DIRECTORY = "without-directory";
 
@@ -50,8 +55,13 @@ public final class ShuffleApplication {
   static final String REFUSAL = "REFUSAL";
 
   static final String ROUND = "ROUND";
-  private static final int PARTITIONS = 8;
+
+  /** Of the Worker, from the folder that the driver is started in. */
+  static final Path WORK = Path.of("worker-0", "work");
+
+  static final int PARTITIONS = 8;
   private static final Duration LEAVE_TIMEOUT = Duration.ofMinutes(2);
+  private static final Duration LOG_TIMEOUT = Duration.ofMinutes(1);
 
   private final JavaSparkContext context;
   private final FetchedBlocks fetched = new FetchedBlocks();
@@ -82,6 +92,21 @@ public final class ShuffleApplication {
       round(answerWhileAnExecutorLeaves(shuffled));
       awaitExecutors(0);
       round(KnownShuffle.answerOf(shuffled));
+    }
+    if (what.equals(SAID)) {
+      awaitLogs();
+    }
+  }
+
+  private void awaitLogs() throws Exception {
+    WorkDirectory work = new WorkDirectory(WORK);
+    long deadline = System.nanoTime() + LOG_TIMEOUT.toNanos();
+    while (BlockLines.ofExecutors(work.logs(context.sc().applicationId())).blocks()
+        < fetched.blocks.get()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new IllegalStateException("Executors have not said in " + LOG_TIMEOUT);
+      }
+      TimeUnit.MILLISECONDS.sleep(100);
     }
   }
 

@@ -2,7 +2,10 @@ package dev.sluice.spark.deployment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.spark.account.BlockLines;
+import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.deployment.Deployment.Result;
+import dev.sluice.spark.scenarios.KnownShuffle;
 import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -65,6 +68,20 @@ final class StandaloneIT {
         .asString()
         .contains("IllegalStateException");
     assertRead(result);
+  }
+
+  @Test
+  void theLogsOfExecutorsAndDriverSayWhichWayAllBlocksWent() throws Exception {
+    Result result = deployment.submitWithJars("said", Map.of(), ShuffleApplication.SAID);
+    assertRead(result);
+    Totals application = BlockLines.ofApplication(result.log());
+    Totals executors = BlockLines.ofExecutors(deployment.work().logs(result.applicationId()));
+    assertThat(application.blocks())
+        .isEqualTo((long) KnownShuffle.SMALL.maps() * ShuffleApplication.PARTITIONS);
+    assertThat(application).hasToString(result.rounds().getFirst().totals().toString());
+    assertThat(executors).hasToString(application.toString());
+    assertThat(executors.readBytes()).isEqualTo(application.readBytes()).isPositive();
+    assertThat(executors.of("local.bytes")).isEqualTo(application.of("local.bytes")).isPositive();
   }
 
   private static void assertRead(Result result) {

@@ -4,12 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** READs carry the files' bytes: where Spark encrypts its network, they must not be plain ones. */
+/**
+ * READs are neither encrypted nor authenticated: where Spark encrypts its network there are none,
+ * unless that is allowed.
+ */
 final class EncryptionIT {
   private static final KnownShuffle DATA = KnownShuffle.SMALL;
   private static final int PARTITIONS = 8;
@@ -20,9 +29,31 @@ final class EncryptionIT {
     // What is captured must be searchable.
     "spark.shuffle.compress", "false"
   };
-  private static final String[] CRYPTO = {"spark.network.crypto.enabled", "true"};
   private static final String[] ENCRYPTED_FILES = {"spark.io.encryption.enabled", "true"};
   private static final String[] ALLOW_PLAINTEXT = {"spark.shuffle.rdma.allowPlaintext", "true"};
+
+  @TempDir private static Path folder;
+  private static TlsKeys keys;
+
+  /** The ways in which Spark encrypts its network. */
+  private enum Encryption {
+    NETWORK_CRYPTO,
+    SASL,
+    RPC_TLS;
+
+    String[] settings() {
+      return switch (this) {
+        case NETWORK_CRYPTO -> new String[] {"spark.network.crypto.enabled", "true"};
+        case SASL -> new String[] {"spark.authenticate.enableSaslEncryption", "true"};
+        case RPC_TLS -> keys.settings();
+      };
+    }
+  }
+
+  @BeforeAll
+  static void makeKeys() throws Exception {
+    keys = TlsKeys.create(folder);
+  }
 
   @Test
   void authenticatedPeersReadFromEachOther() throws Exception {
@@ -34,9 +65,10 @@ final class EncryptionIT {
     }
   }
 
-  @Test
-  void plainFilesAreNotReadWhereTheNetworkIsEncrypted() throws Exception {
-    try (LocalCluster cluster = start(CRYPTO);
+  @ParameterizedTest
+  @EnumSource
+  void nothingIsReadWhereTheNetworkIsEncrypted(Encryption encryption) throws Exception {
+    try (LocalCluster cluster = start(encryption.settings());
         PacketCapture capture = PacketCapture.start(CAPTURE)) {
       shuffle(cluster);
       PathAssert.allFellBack(cluster, "WIRE_ENCRYPTION");
@@ -45,8 +77,17 @@ final class EncryptionIT {
   }
 
   @Test
-  void encryptedFilesAreReadWhereTheNetworkIsEncrypted() throws Exception {
-    try (LocalCluster cluster = start(CRYPTO, ENCRYPTED_FILES);
+  void encryptedFilesAreNotReadEither() {
+    try (LocalCluster cluster = start(Encryption.NETWORK_CRYPTO.settings(), ENCRYPTED_FILES)) {
+      shuffle(cluster);
+      PathAssert.allFellBack(cluster, "WIRE_ENCRYPTION");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void encryptedFilesAreReadWhereThatIsAllowed(Encryption encryption) throws Exception {
+    try (LocalCluster cluster = start(encryption.settings(), ENCRYPTED_FILES, ALLOW_PLAINTEXT);
         PacketCapture capture = PacketCapture.start(CAPTURE)) {
       shuffle(cluster);
       PathAssert.allRead(cluster);
@@ -55,11 +96,36 @@ final class EncryptionIT {
   }
 
   @Test
-  void plainFilesAreReadWhereThatIsAllowed() {
-    try (LocalCluster cluster = start(CRYPTO, ALLOW_PLAINTEXT)) {
+  void plainFilesAreReadInTheClearWhereThatIsAllowed() throws Exception {
+    try (LocalCluster cluster = start(Encryption.NETWORK_CRYPTO.settings(), ALLOW_PLAINTEXT);
+        PacketCapture capture = PacketCapture.start(CAPTURE)) {
       shuffle(cluster);
       PathAssert.allRead(cluster);
+      assertThat(recordsInTheClear(capture)).isPositive();
     }
+  }
+
+  @Test
+  void blockServersSpeakTlsWhereSparkDoes() throws Exception {
+    int port = freePort();
+    String[] atPort = {"spark.shuffle.rdma.port", Integer.toString(port)};
+    try (LocalCluster cluster = start(keys.settings(), atPort, ALLOW_PLAINTEXT)) {
+      shuffle(cluster);
+      PathAssert.allRead(cluster);
+      assertThat(keys.shownBy(executorAddress(cluster), port)).isEqualTo(keys.certificate());
+    }
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
+  /** That of all executors, as they run on this machine. */
+  private static InetAddress executorAddress(LocalCluster cluster) throws IOException {
+    return InetAddress.getByName(
+        cluster.context().sc().statusTracker().getExecutorInfos()[0].host());
   }
 
   private static LocalCluster start(String[]... settings) {

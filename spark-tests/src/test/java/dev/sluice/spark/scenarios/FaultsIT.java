@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.account.Totals;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,6 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Whatever happens to READs, the answer is right. */
 final class FaultsIT {
   private static final int PARTITIONS = 8;
+  private static final Duration TIMEOUT = Duration.ofMinutes(1);
+
   // Partition tables are shorter than this, blocks of the data below are longer.
   private static final String BLOCKS_ONLY = "seed=1;minLength=2048;";
 
@@ -70,6 +76,36 @@ final class FaultsIT {
       gate.open();
       assertThat(answer.get(3, TimeUnit.MINUTES)).isEqualTo(data.answer());
       assertThat(cluster.totals().read()).isPositive();
+    }
+  }
+
+  @Test
+  void executorsThatLiveAreReadFromWhenSparkHasTakenThemForLost() throws Exception {
+    KnownShuffle data = KnownShuffle.SMALL;
+    try (LocalCluster cluster = LocalCluster.start()) {
+      JavaPairRDD<Integer, byte[]> shuffled = data.repartitioned(cluster.context(), PARTITIONS);
+      cluster
+          .context()
+          .sc()
+          .submitMapStage((ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head())
+          .get();
+      await(() -> cluster.totals().of("registry.registered-outputs") == data.maps());
+
+      // As a fetch failure does; the executors' next heartbeats bring them back.
+      SparkEnv.get().blockManager().master().removeExecutor("0");
+      SparkEnv.get().blockManager().master().removeExecutor("1");
+      cluster.context().sc().listenerBus().waitUntilEmpty(TIMEOUT.toMillis());
+
+      assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(data.answer());
+      PathAssert.allRead(cluster);
+    }
+  }
+
+  private static void await(BooleanSupplier condition) throws InterruptedException {
+    long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+      TimeUnit.MILLISECONDS.sleep(20);
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.spark.account.ManagerTotals;
 import dev.sluice.spark.account.Totals;
+import java.net.Socket;
 import org.apache.spark.SparkEnv;
 import org.junit.jupiter.api.Test;
 
@@ -26,6 +27,18 @@ final class LimitsIT {
     try (LocalCluster cluster = start("spark.shuffle.rdma.provider", "off")) {
       shuffle(cluster);
       assertThat(ManagerTotals.of(SparkEnv.get().shuffleManager())).isEqualTo(Totals.NONE);
+    }
+  }
+
+  @Test
+  void executorsListenOnThePortsThatAreAskedForAndThoseAboveThem() throws Exception {
+    String[] ports = {"spark.shuffle.rdma.port", "27390", "spark.shuffle.rdma.dataPort", "27490"};
+    try (LocalCluster cluster = LocalCluster.start(ports)) {
+      shuffle(cluster);
+      PathAssert.allRead(cluster);
+      for (int port : new int[] {27390, 27391, 27490, 27491}) {
+        new Socket("127.0.0.1", port).close();
+      }
     }
   }
 

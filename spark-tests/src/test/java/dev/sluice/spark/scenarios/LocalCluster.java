@@ -45,7 +45,10 @@ public final class LocalCluster implements AutoCloseable {
             .set("spark.shuffle.rdma.provider", "soft")
             .set("spark.shuffle.readHostLocalDisk", "false")
             .set(EXECUTOR_OPTIONS, System.getProperty(EXECUTOR_OPTIONS))
+            // No task before both are there: the first one would have all map outputs.
+            .set("spark.cores.max", "2")
             .set("spark.scheduler.minRegisteredResourcesRatio", "1.0")
+            .set("spark.scheduler.maxRegisteredResourcesWaitingTime", "5min")
             .set("spark.ui.enabled", "false");
     for (int i = 0; i < settings.length; i += 2) {
       conf.set(settings[i], settings[i + 1]);

@@ -3,10 +3,7 @@ package dev.sluice.spark.verbs;
 import dev.sluice.spark.scenarios.LocalCluster;
 import java.util.stream.Stream;
 
-/**
- * A local cluster whose executors READ from one another, and not from themselves, by verbs. No task
- * runs before both are there, however long they take: else one of them had all map outputs.
- */
+/** A local cluster whose executors READ from one another, and not from themselves, by verbs. */
 final class VerbsCluster {
   private VerbsCluster() {}
 
@@ -16,12 +13,7 @@ final class VerbsCluster {
   static LocalCluster start(String... settings) {
     Stream<String> verbs =
         Stream.of(
-            "spark.shuffle.rdma.provider",
-            "verbs",
-            "spark.shuffle.rdma.testing.loopback",
-            "false",
-            "spark.scheduler.maxRegisteredResourcesWaitingTime",
-            "5min");
+            "spark.shuffle.rdma.provider", "verbs", "spark.shuffle.rdma.testing.loopback", "false");
     return LocalCluster.start(Stream.concat(verbs, Stream.of(settings)).toArray(String[]::new));
   }
 }
