@@ -4,33 +4,49 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 benchmarks_target=$root/benchmarks/target
 java_release=25
+jvm_folder=/usr/lib/jvm
 
 die() {
   printf '%s\n' "$*" >&2
   exit 1
 }
 
-# The feature release of the JDK in a folder (25 for 25.0.1); nothing where there is no JDK.
-jdk_release() {
+# The version of the JDK in a folder, as 25.0.3; nothing where there is none, or one that is too old.
+suitable_jdk() {
   [[ -x $1/bin/java && -x $1/bin/javac ]] || return 0
-  "$1/bin/java" -XshowSettings:properties -version 2>&1 |
-    sed -n 's/^ *java\.specification\.version = \([0-9]*\).*/\1/p'
+  local version
+  version=$("$1/bin/java" -XshowSettings:properties -version 2>&1 |
+    sed -n 's/^ *java\.version = \([0-9][0-9.]*\)/\1/p')
+  if [[ -n $version ]] && ((${version%%[!0-9]*} >= java_release)); then
+    printf '%s\n' "$version"
+  fi
 }
 
-# Sets and exports JAVA_HOME: a JDK of the release that is needed, or newer.
+# Sets and exports JAVA_HOME, where that is no JDK of the release that is needed, or newer: to the
+# newest one, for updates mend what corrupts data.
 find_jdk() {
-  local candidate release java_on_path
-  local candidates=("${JAVA_HOME:-}" /usr/lib/jvm/* "$HOME"/.sdkman/candidates/java/*)
+  local candidate version java_on_path newest='' found=''
+  # Not of an empty name, which would be /bin/java.
+  if [[ -n ${JAVA_HOME:-} && -n $(suitable_jdk "$JAVA_HOME") ]]; then
+    export JAVA_HOME
+    return
+  fi
+  local candidates=("$jvm_folder"/* "$HOME"/.sdkman/candidates/java/*)
   if java_on_path=$(command -v java); then
     candidates+=("$(dirname "$(dirname "$(readlink -f "$java_on_path")")")")
   fi
   for candidate in "${candidates[@]}"; do
-    release=$(jdk_release "$candidate")
-    if ((${release:-0} >= java_release)); then
-      export JAVA_HOME=$candidate
-      return
+    # As sort sees it, 26~ea comes before 26.
+    version=$(suitable_jdk "$candidate" | tr - '~')
+    if [[ -n $version && $version != "$newest" ]] &&
+      printf '%s\n' "$newest" "$version" | sort --check=quiet --version-sort; then
+      newest=$version found=$candidate
     fi
   done
+  if [[ -n $found ]]; then
+    export JAVA_HOME=$found
+    return
+  fi
   die "Sluice needs a JDK $java_release or newer, and there is none in JAVA_HOME (${JAVA_HOME:-not set}),
 /usr/lib/jvm, ~/.sdkman/candidates/java or on the PATH. Install one of:
   Debian, Ubuntu:  apt-get install openjdk-25-jdk-headless
