@@ -6,7 +6,7 @@ import java.util.Locale;
  * A drawing in SVG, built up shape by shape. What shapes look like is said by classes of one style
  * sheet, which knows light and dark pages. Coordinates are pixels from the upper left corner.
  */
-final class Svg {
+public final class Svg {
   private static final String STYLE =
       """
       <style>
@@ -38,7 +38,7 @@ final class Svg {
 
   private final StringBuilder text = new StringBuilder();
 
-  Svg(int width, int height) {
+  public Svg(int width, int height) {
     add(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%1$d\""
             + " height=\"%2$d\">",
@@ -47,20 +47,20 @@ final class Svg {
     add("<rect class=\"page\" width=\"%d\" height=\"%d\"/>", width, height);
   }
 
-  Svg line(String style, double x1, double y1, double x2, double y2) {
+  public Svg line(String style, double x1, double y1, double x2, double y2) {
     return add(
         "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
         style, x1, y1, x2, y2);
   }
 
-  Svg dot(String style, double x, double y) {
+  public Svg dot(String style, double x, double y) {
     return add("<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", style, x, y);
   }
 
   /**
    * @param y of the middle of the letters
    */
-  Svg label(String style, double x, double y, String words) {
+  public Svg label(String style, double x, double y, String words) {
     return add(
         "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>", style, x, y + 4, escape(words));
   }

@@ -1,0 +1,194 @@
+package dev.sluice.benchmarks.chaos;
+
+import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.benchmarks.StandardOutput;
+import dev.sluice.benchmarks.chaos.fault.Fault;
+import dev.sluice.benchmarks.chaos.fault.Faults;
+import dev.sluice.benchmarks.chaos.workload.Workload;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** The command bin/chaos: real executors, a workload, a fault, and the stock shuffle's answer. */
+@Command(
+    name = "chaos",
+    sortOptions = false,
+    description = {
+      "Runs workloads in executor processes while something goes wrong, and compares",
+      "the answers with the stock shuffle's. Exit status 0 only with no wrong answer,",
+      "no hang, no failure, no stage repeated without need, and nothing left behind."
+    })
+public final class ChaosCommand implements Callable<Integer> {
+  private static final String ALL = "all";
+
+  /** A fault that says nothing else gets so many workloads, each fault the next ones. */
+  private static final int WORKLOADS = 3;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this and exit")
+  private boolean help;
+
+  @Option(names = "--list", description = "Say which faults and workloads there are, and exit")
+  private boolean list;
+
+  @Option(
+      names = "--faults",
+      split = ",",
+      defaultValue = ALL,
+      paramLabel = "NAME",
+      description = "all, or names (default: ${DEFAULT-VALUE})")
+  private List<String> faults;
+
+  @Option(
+      names = "--workloads",
+      split = ",",
+      defaultValue = "three",
+      paramLabel = "NAME",
+      description = "three for each fault, all, or names (default: ${DEFAULT-VALUE})")
+  private List<String> workloads;
+
+  @Option(
+      names = "--seeds",
+      defaultValue = "1",
+      description = "Runs of each workload under each fault (default: ${DEFAULT-VALUE})")
+  private int seeds;
+
+  @Option(
+      names = "--seed",
+      defaultValue = "1",
+      description = "The first seed (default: ${DEFAULT-VALUE})")
+  private long seed;
+
+  @Option(names = "--minutes", description = "Begin no run after so many")
+  private Integer minutes;
+
+  @Option(
+      names = "--provider",
+      defaultValue = "soft",
+      description = "spark.shuffle.rdma.provider: soft or verbs (default: ${DEFAULT-VALUE})")
+  private String provider;
+
+  @Option(
+      names = "--limit",
+      defaultValue = "300",
+      paramLabel = "SECONDS",
+      description = "A job that takes longer hangs (default: ${DEFAULT-VALUE})")
+  private int limitSeconds;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Keep the runs there, and do not repeat those that it has")
+  private Path json;
+
+  @Option(
+      names = "--plot",
+      paramLabel = "FILE",
+      description = "Draw what driver and executors held over the time of the runs, as SVG")
+  private Path plot;
+
+  private final PrintStream out;
+
+  private ChaosCommand(PrintStream out) {
+    this.out = out;
+  }
+
+  public static void main(String[] arguments) {
+    PrintStream out = StandardOutput.claim();
+    CommandLine command = new CommandLine(new ChaosCommand(out));
+    command.setOut(new PrintWriter(out, true));
+    System.exit(command.execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    if (list) {
+      return list();
+    }
+    Path directory = RunDirectory.create(Installation.fromEnvironment().data().resolve("chaos"));
+    ChaosRuns runs =
+        new ChaosRuns(
+            Installation.fromEnvironment(),
+            provider,
+            directory,
+            new ChaosFile(json),
+            limitSeconds,
+            minutes == null
+                ? System.nanoTime() + TimeUnit.DAYS.toNanos(1)
+                : System.nanoTime() + TimeUnit.MINUTES.toNanos(minutes));
+    for (Fault fault : chosenFaults()) {
+      if (fault.unavailable() != null) {
+        out.printf("%s is skipped: %s%n", fault.name(), fault.unavailable());
+        continue;
+      }
+      runs.run(fault, workloadsOf(fault), LongStream.range(seed, seed + seeds).boxed().toList());
+    }
+    return report(runs.all(), runs.notBegun(), directory);
+  }
+
+  private int list() {
+    out.println("Faults:");
+    Faults.ALL.forEach(fault -> out.printf("  %-22s %s%n", fault.name(), fault.what()));
+    out.println("Workloads:");
+    Workload.ALL.forEach(workload -> out.printf("  %s%n", workload.name()));
+    return 0;
+  }
+
+  private List<Fault> chosenFaults() {
+    return faults.equals(List.of(ALL)) ? Faults.ALL : faults.stream().map(Faults::named).toList();
+  }
+
+  private List<Workload> workloadsOf(Fault fault) {
+    if (workloads.equals(List.of(ALL))) {
+      return Workload.ALL;
+    }
+    if (!workloads.equals(List.of("three"))) {
+      return workloads.stream().map(Workload::named).toList();
+    }
+    if (!fault.workloads().isEmpty()) {
+      return fault.workloads().stream().map(Workload::named).toList();
+    }
+    List<Workload> three = new ArrayList<>();
+    int first = Faults.ALL.indexOf(fault) * WORKLOADS;
+    for (int i = first; i < first + WORKLOADS; i++) {
+      three.add(Workload.ALL.get(i % Workload.ALL.size()));
+    }
+    return three;
+  }
+
+  private int report(List<ChaosRun> runs, int notBegun, Path directory) throws IOException {
+    if (runs.isEmpty()) {
+      System.err.println("nothing was run");
+      return 1;
+    }
+    out.print(ChaosTable.of(runs));
+    if (plot != null) {
+      Files.writeString(plot, HeldPlot.of(runs));
+    }
+    long bad = runs.stream().filter(run -> !run.complaints().isEmpty()).count();
+    List<String> missed = ChaosTable.neverStruck(runs);
+    missed.forEach(group -> out.println("never struck: " + group));
+    out.printf(
+        "%d of %d runs without complaint, %d not begun%n",
+        runs.size() - bad, runs.size(), notBegun);
+    if (bad > 0 || !missed.isEmpty()) {
+      return 1;
+    }
+    Directories.delete(directory);
+    return 0;
+  }
+}

@@ -1,0 +1,172 @@
+package dev.sluice.benchmarks.chaos;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.AnsweringDriver;
+import dev.sluice.benchmarks.ClusterConf;
+import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.DriverProcess;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.chaos.fault.Fault;
+import dev.sluice.benchmarks.chaos.inject.ChaosShuffleManager;
+import dev.sluice.benchmarks.chaos.workload.Workload;
+import java.io.File;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A driver process with its executors, in which one fault strikes again and again. It is started
+ * when it is needed, and again after a run that hung. Used by one thread, which closes it.
+ */
+final class ChaosDriver implements AutoCloseable {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static final int EXECUTORS = 3;
+  private static final int CORES = 2;
+  private static final long MEMORY_MB = 640;
+
+  private final Installation installation;
+  private final Shuffle shuffle;
+  private final String provider;
+  private final Fault fault;
+  private final Map<String, String> workloadSettings;
+  private final int limitSeconds;
+  private final Path parent;
+  private int number;
+  private Path directory;
+  private AnsweringDriver driver;
+  private boolean failed;
+
+  /**
+   * @param workloadSettings of the workloads that will run
+   * @param parent of the directories of the processes, one each
+   */
+  ChaosDriver(
+      Installation installation,
+      Shuffle shuffle,
+      String provider,
+      Fault fault,
+      Map<String, String> workloadSettings,
+      int limitSeconds,
+      Path parent) {
+    this.installation = installation;
+    this.shuffle = shuffle;
+    this.provider = provider;
+    this.fault = fault;
+    this.workloadSettings = workloadSettings;
+    this.limitSeconds = limitSeconds;
+    this.parent = parent;
+  }
+
+  /**
+   * @throws IOException when the process failed; the next run gets a new one
+   */
+  RunResult run(Workload workload, long seed) throws Exception {
+    if (driver == null) {
+      start();
+    }
+    try {
+      RunResult result = JSON.readValue(driver.ask(workload.name() + " " + seed), RunResult.class);
+      if (result.hang()) {
+        abandon();
+      }
+      return result;
+    } catch (IOException e) {
+      abandon();
+      throw e;
+    }
+  }
+
+  /** Where the logs of the present or the last process are. */
+  Path directory() {
+    return directory;
+  }
+
+  /** Its logs are worth a look. */
+  void keepLogs() {
+    failed = true;
+  }
+
+  private void start() throws Exception {
+    directory = parent.resolve("%s-%s-%d".formatted(fault.name(), shuffle.label(), ++number));
+    Path orders = Files.createDirectories(directory.resolve("orders"));
+    ChaosJob.Order order =
+        new ChaosJob.Order(
+            fault.name(), shuffle == Shuffle.SLUICE, orders.toString(), limitSeconds);
+    AnsweringDriver starting =
+        new DriverProcess(installation, directory)
+            .start(
+                ChaosJob.class,
+                shuffle,
+                new ClusterConf(EXECUTORS, CORES, MEMORY_MB, 0, provider, settings(orders)),
+                JSON.writeValueAsString(order));
+    driver = starting;
+    try {
+      starting.await();
+    } catch (IOException | InterruptedException e) {
+      abandon();
+      throw e;
+    }
+  }
+
+  private Map<String, String> settings(Path orders) throws Exception {
+    Map<String, String> settings = new LinkedHashMap<>();
+    settings.put("spark.master", fault.master());
+    settings.put("spark.local.dir", directory.resolve("local").toString());
+    // What fails by a fault is to be tried until the fault is over.
+    settings.put("spark.task.maxFailures", "30");
+    settings.put("spark.stage.maxConsecutiveAttempts", "30");
+    settings.put("spark.deploy.maxExecutorRetries", "-1");
+    settings.put("spark.shuffle.io.retryWait", "1s");
+    // Executors live for a few jobs only, most of whose time would be the second compiler's.
+    settings.put(
+        "spark.executor.extraJavaOptions",
+        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dsluice.log=%s"
+            .formatted(directory.resolve("executor-{{EXECUTOR_ID}}.log")));
+    if (shuffle == Shuffle.SLUICE) {
+      settings.put("spark.shuffle.manager", ChaosShuffleManager.class.getName());
+      settings.put(ChaosShuffleManager.DIRECTORY, orders.toString());
+      settings.put(
+          "spark.executor.extraClassPath",
+          installation.sluiceJar() + File.pathSeparator + installation.benchmarksJar());
+    }
+    settings.putAll(workloadSettings);
+    settings.putAll(fault.settings(directory));
+    if (shuffle != Shuffle.SLUICE) {
+      settings.keySet().removeIf(key -> key.startsWith("spark.shuffle.rdma."));
+    }
+    return settings;
+  }
+
+  /** Ends a process that is of no use any more, and keeps its logs. */
+  private void abandon() throws IOException {
+    failed = true;
+    close();
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (driver == null) {
+      return;
+    }
+    try (AnsweringDriver ending = driver) {
+      driver = null;
+      if (!failed) {
+        ending.end();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while the driver ended");
+    } finally {
+      fault.end();
+    }
+    if (!failed) {
+      Directories.delete(directory);
+    }
+    failed = false;
+  }
+}

@@ -1,0 +1,101 @@
+package dev.sluice.benchmarks.chaos;
+
+import dev.sluice.benchmarks.Statistics;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * Fault by workload: how often it was run, and what came of it. In Markdown, which reads as text.
+ */
+final class ChaosTable {
+  private static final List<String> HEADER =
+      List.of(
+          "fault",
+          "workload",
+          "runs",
+          "struck",
+          "wrong",
+          "hangs",
+          "failed",
+          "unexpected losses",
+          "leaks",
+          "late",
+          "recovery s, median",
+          "max",
+          "stock s");
+
+  private ChaosTable() {}
+
+  static String of(List<ChaosRun> runs) {
+    Map<List<String>, List<ChaosRun>> groups =
+        runs.stream()
+            .collect(
+                Collectors.groupingBy(ChaosTable::group, LinkedHashMap::new, Collectors.toList()));
+    List<List<String>> lines = new ArrayList<>();
+    lines.add(HEADER);
+    lines.add(HEADER.stream().map(column -> "-".repeat(column.length())).toList());
+    groups.forEach((group, members) -> lines.add(line(group.get(0), group.get(1), members)));
+    lines.add(line("all", "", runs));
+    return text(lines);
+  }
+
+  /** Faults that struck in none of their runs of a workload: these show nothing. */
+  static List<String> neverStruck(List<ChaosRun> runs) {
+    return runs.stream().collect(Collectors.groupingBy(ChaosTable::group)).entrySet().stream()
+        .filter(group -> group.getValue().stream().noneMatch(run -> run.result().struck()))
+        .map(group -> String.join(" ", group.getKey()))
+        .sorted()
+        .toList();
+  }
+
+  private static List<String> group(ChaosRun run) {
+    return List.of(run.result().fault(), run.result().workload());
+  }
+
+  private static List<String> line(String fault, String workload, List<ChaosRun> runs) {
+    double[] recovery =
+        runs.stream()
+            .filter(run -> run.result().answer() != null)
+            .mapToDouble(run -> run.result().recoverySeconds())
+            .toArray();
+    Double stock = runs.getFirst().stockSeconds();
+    return List.of(
+        fault,
+        workload,
+        Integer.toString(runs.size()),
+        count(runs, run -> run.result().struck()),
+        count(runs, ChaosRun::isWrong),
+        count(runs, ChaosRun::isHang),
+        count(runs, ChaosRun::isFailed),
+        count(runs, run -> run.hasUnexpectedRetries() || run.hasUnexpectedLosses()),
+        count(runs, ChaosRun::isLeak),
+        count(runs, ChaosRun::isLate),
+        recovery.length == 0 ? "" : "%.1f".formatted(Statistics.median(recovery)),
+        recovery.length == 0 ? "" : "%.1f".formatted(Arrays.stream(recovery).max().orElseThrow()),
+        stock == null || fault.equals("all") ? "" : "%.1f".formatted(stock));
+  }
+
+  private static String count(List<ChaosRun> runs, Predicate<ChaosRun> which) {
+    return Long.toString(runs.stream().filter(which).count());
+  }
+
+  private static String text(List<List<String>> lines) {
+    StringBuilder text = new StringBuilder();
+    for (List<String> line : lines) {
+      text.append('|');
+      for (int column = 0; column < HEADER.size(); column++) {
+        int at = column;
+        int width = lines.stream().mapToInt(other -> other.get(at).length()).max().orElseThrow();
+        String cell = line.get(column);
+        text.append(' ').append(cell).repeat(' ', width - cell.length()).append(" |");
+      }
+      text.append('\n');
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,223 @@
+package dev.sluice.benchmarks.chaos;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.chaos.inject.Injection;
+import dev.sluice.benchmarks.chaos.inject.Order;
+import dev.sluice.benchmarks.chaos.inject.Status;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.apache.spark.ExecutorAllocationClient;
+import org.apache.spark.MapOutputTrackerMaster;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.scheduler.ExecutorDecommissionInfo;
+import org.apache.spark.sql.SparkSession;
+import scala.Option;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * What a fault can get hold of: the executors of this driver's local cluster, their files, and the
+ * orders that they obey. Used by the run's thread and the faults'.
+ */
+public final class Cluster {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final long ANSWER_MS = 10_000;
+  private static final long POLL_MS = 10;
+
+  private final SparkSession session;
+  private final boolean sluice;
+  private final Path directory;
+  private Stages stages = new Stages();
+  private long sequence;
+
+  /**
+   * @param sluice whether executors obey orders; those of the stock shuffle do not
+   * @param directory for orders and answers
+   */
+  Cluster(SparkSession session, boolean sluice, Path directory) {
+    this.session = session;
+    this.sluice = sluice;
+    this.directory = directory;
+  }
+
+  public boolean isSluice() {
+    return sluice;
+  }
+
+  SparkSession session() {
+    return session;
+  }
+
+  private SparkContext context() {
+    return session.sparkContext();
+  }
+
+  public String setting(String key) {
+    return context().getConf().get(key);
+  }
+
+  /** Waits until all executors are there that the cluster is to have, and no one else. */
+  void awaitWhole() throws Exception {
+    Executors.await(JavaSparkContext.fromSparkContext(context()));
+  }
+
+  /** Watches from now on. */
+  void watch() {
+    context().removeSparkListener(stages);
+    stages = new Stages();
+    context().addSparkListener(stages);
+  }
+
+  /** The stages of the present run. */
+  public Stages stages() {
+    return stages;
+  }
+
+  /** Any executor that Spark knows and that runs. */
+  public ExecutorProcess any(Random random) {
+    List<ExecutorProcess> executors = executors();
+    if (executors.isEmpty()) {
+      throw new IllegalStateException("no executor runs");
+    }
+    return executors.get(random.nextInt(executors.size()));
+  }
+
+  /** In the order of their ids, so that a seed means the same one again. */
+  List<ExecutorProcess> executors() {
+    List<String> known = CollectionConverters.asJava(context().getExecutorIds());
+    return ExecutorProcess.all().stream()
+        .filter(executor -> known.contains(executor.id()))
+        .sorted(Comparator.comparingInt(executor -> Integer.parseInt(executor.id())))
+        .toList();
+  }
+
+  /** What goes wrong inside executors from now on; the stock shuffle's do nothing. */
+  public void order(Map<Injection, Double> rates, long seed, long victim)
+      throws IOException, InterruptedException {
+    if (sluice) {
+      give(rates, seed, victim);
+    }
+  }
+
+  /** Ends all that was ordered, and asks what the executors hold, by executor. */
+  Map<ExecutorProcess, Status> statuses() throws IOException, InterruptedException {
+    return give(Map.of(), 0, 0);
+  }
+
+  /** How often something that was ordered has gone wrong in the executors that run now. */
+  long hits() throws IOException, InterruptedException {
+    return sluice ? statuses().values().stream().mapToLong(Status::hits).sum() : 0;
+  }
+
+  private synchronized Map<ExecutorProcess, Status> give(
+      Map<Injection, Double> rates, long seed, long victim)
+      throws IOException, InterruptedException {
+    Path partial = directory.resolve("order.partial");
+    JSON.writeValue(partial.toFile(), new Order(++sequence, seed, rates, victim));
+    Files.move(partial, directory.resolve("order.json"), StandardCopyOption.REPLACE_EXISTING);
+    Map<ExecutorProcess, Status> answers = new HashMap<>();
+    for (ExecutorProcess executor : executors()) {
+      Status status = answer(executor);
+      if (status != null) {
+        answers.put(executor, status);
+      }
+    }
+    return answers;
+  }
+
+  /** Null where the executor ended meanwhile. */
+  private Status answer(ExecutorProcess executor) throws IOException, InterruptedException {
+    Path file = directory.resolve("status-" + executor.id() + ".json");
+    long deadline = System.nanoTime() + ANSWER_MS * 1_000_000;
+    while (System.nanoTime() - deadline < 0 && executors().contains(executor)) {
+      if (Files.exists(file)) {
+        Status status = JSON.readValue(file.toFile(), Status.class);
+        if (status.sequence() == sequence) {
+          return status;
+        }
+      }
+      Thread.sleep(POLL_MS);
+    }
+    return null;
+  }
+
+  /** Files of the executors' local directories with names of shuffle files, by name. */
+  public List<Path> shuffleFiles(String suffix) throws IOException {
+    List<Path> files = new ArrayList<>();
+    Files.walkFileTree(
+        Path.of(setting("spark.local.dir")),
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            String name = file.getFileName().toString();
+            if (name.startsWith("shuffle_") && name.endsWith(suffix)) {
+              files.add(file);
+            }
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFileFailed(Path file, IOException failure) {
+            return FileVisitResult.CONTINUE; // It was deleted meanwhile.
+          }
+
+          @Override
+          public FileVisitResult postVisitDirectory(Path visited, IOException failure) {
+            return FileVisitResult.CONTINUE;
+          }
+        });
+    files.sort(Comparator.comparing(file -> file.getFileName().toString()));
+    return files;
+  }
+
+  /** The executors forget the shuffles; what is known of them on the driver stays. */
+  public void removeFromExecutors(Set<Integer> shuffles) {
+    for (int shuffle : shuffles) {
+      SparkEnv.get().blockManager().master().removeShuffle(shuffle, false);
+    }
+  }
+
+  /** Nobody needs the shuffles any more, as when their RDDs were collected; waits for it. */
+  void forget(Set<Integer> shuffles) {
+    MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
+    for (int shuffle : shuffles) {
+      tracker.unregisterShuffle(shuffle);
+      context().shuffleDriverComponents().removeShuffle(shuffle, true);
+    }
+  }
+
+  public void kill(long task) {
+    context().killTaskAttempt(task, true, "the fault harness kills it");
+  }
+
+  /** As a cluster manager does that takes a node away; another one takes the executor's place. */
+  public void decommission(ExecutorProcess executor) {
+    ((ExecutorAllocationClient) context().schedulerBackend())
+        .decommissionExecutor(
+            executor.id(),
+            new ExecutorDecommissionInfo("the fault harness", Option.empty()),
+            false,
+            false);
+  }
+
+  /** As dynamic allocation does; another one may come. */
+  public void remove(ExecutorProcess executor) {
+    ((ExecutorAllocationClient) context().schedulerBackend())
+        .killExecutors(
+            CollectionConverters.asScala(List.of(executor.id())).toSeq(), false, false, true);
+  }
+}

@@ -1,0 +1,136 @@
+package dev.sluice.benchmarks.chaos;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * An executor of this driver's local cluster, as the kernel sees it (proc(5)).
+ *
+ * @param id Spark's executor id; {@code driver} for the driver's own process
+ * @param pid its process
+ */
+public record ExecutorProcess(String id, long pid) {
+
+  static ExecutorProcess driver() {
+    return new ExecutorProcess("driver", ProcessHandle.current().pid());
+  }
+
+  /** Those that run now. */
+  static List<ExecutorProcess> all() {
+    return ProcessHandle.current()
+        .descendants()
+        .map(ExecutorProcess::of)
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  private static Optional<ExecutorProcess> of(ProcessHandle process) {
+    try {
+      // ProcessHandle#info leaves out what is longer than a page.
+      List<String> arguments =
+          Arrays.asList(
+              Files.readString(
+                      Path.of("/proc", Long.toString(process.pid()), "cmdline"),
+                      StandardCharsets.ISO_8859_1)
+                  .split("\0"));
+      int at = arguments.indexOf("--executor-id");
+      return at < 0
+          ? Optional.empty()
+          : Optional.of(new ExecutorProcess(arguments.get(at + 1), process.pid()));
+    } catch (IOException e) {
+      return Optional.empty(); // It has just ended.
+    }
+  }
+
+  public void kill() {
+    ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+  }
+
+  /** Sends a signal, such as {@code STOP}; nothing happens where the process has ended. */
+  public void signal(String name) throws IOException, InterruptedException {
+    new ProcessBuilder("kill", "-" + name, Long.toString(pid))
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start()
+        .waitFor();
+  }
+
+  /** Where its open descriptors lead. */
+  public List<String> descriptors() {
+    try (Stream<Path> descriptors = Files.list(proc("fd"))) {
+      List<String> targets = new ArrayList<>();
+      for (Path descriptor : descriptors.toList()) {
+        target(descriptor).ifPresent(targets::add);
+      }
+      return targets;
+    } catch (IOException e) {
+      return List.of(); // It has ended.
+    }
+  }
+
+  private static Optional<String> target(Path descriptor) {
+    try {
+      return Optional.of(Files.readSymbolicLink(descriptor).toString());
+    } catch (IOException e) {
+      return Optional.empty(); // It was closed meanwhile.
+    }
+  }
+
+  /** Names of the files that it has mapped, one for each mapping. */
+  List<String> mappedFiles() {
+    return lines(proc("maps")).stream().filter(line -> line.indexOf('/') >= 0).toList();
+  }
+
+  /** Names of its threads, the first 15 characters of each. */
+  List<String> threads() {
+    List<String> names = new ArrayList<>();
+    try (Stream<Path> threads = Files.list(proc("task"))) {
+      for (Path thread : threads.toList()) {
+        names.addAll(lines(thread.resolve("comm")));
+      }
+    } catch (IOException e) {
+      return List.of(); // It has ended.
+    }
+    return names;
+  }
+
+  /** Descriptors that it may have open at most. */
+  public int descriptorLimit() {
+    return lines(proc("limits")).stream()
+        .filter(line -> line.startsWith("Max open files"))
+        .mapToInt(line -> Integer.parseInt(line.split(" {2,}")[1]))
+        .findFirst()
+        .orElse(0);
+  }
+
+  /** Resident memory, in KiB. */
+  long residentKib() {
+    return status("VmRSS:");
+  }
+
+  private long status(String field) {
+    return lines(proc("status")).stream()
+        .filter(line -> line.startsWith(field))
+        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+        .findFirst()
+        .orElse(0);
+  }
+
+  private static List<String> lines(Path file) {
+    try {
+      return Files.readAllLines(file, StandardCharsets.ISO_8859_1);
+    } catch (IOException e) {
+      return List.of(); // It has ended.
+    }
+  }
+
+  private Path proc(String file) {
+    return Path.of("/proc", Long.toString(pid), file);
+  }
+}

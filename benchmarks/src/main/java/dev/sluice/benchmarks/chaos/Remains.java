@@ -1,0 +1,124 @@
+package dev.sluice.benchmarks.chaos;
+
+import dev.sluice.benchmarks.chaos.inject.LiveHeap;
+import dev.sluice.benchmarks.chaos.inject.Status;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What executors still hold after a run when its shuffles were removed. Some of it goes a moment
+ * later, so it is looked at again until nothing is left or the time is over.
+ */
+final class Remains {
+  private static final long SETTLE_MS = 15_000;
+  private static final long POLL_MS = 200;
+
+  /** What a process may have more than after its first run: connections, threads of pools. */
+  private static final long GROWTH = 64;
+
+  /** Others are Spark's, which keeps a hundred for a minute after shuffles were removed. */
+  private static final String OWN_THREADS = "sluice-";
+
+  private final Cluster cluster;
+  private final Map<ExecutorProcess, Map<String, Long>> first = new HashMap<>();
+
+  Remains(Cluster cluster) {
+    this.cluster = cluster;
+  }
+
+  /** What is left in the end, in words. */
+  List<String> await() throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + SETTLE_MS * 1_000_000;
+    List<String> left = look();
+    while (!left.isEmpty() && System.nanoTime() - deadline < 0) {
+      Thread.sleep(POLL_MS);
+      left = look();
+    }
+    return left;
+  }
+
+  private List<String> look() throws IOException, InterruptedException {
+    List<String> left = new ArrayList<>();
+    if (cluster.isSluice()) {
+      cluster.statuses().forEach((executor, status) -> addHeld(executor, status, left));
+    }
+    for (ExecutorProcess executor : cluster.executors()) {
+      addFiles(executor, left);
+      addGrowth(executor, left);
+    }
+    return left;
+  }
+
+  private static void addHeld(ExecutorProcess executor, Status status, List<String> left) {
+    Map<String, Long> held = new TreeMap<>();
+    held.put("regions that peers may READ", (long) status.servedRegions());
+    held.put("READs under way", (long) status.underWay());
+    held.put("READs into memory that was in use", status.overlaps());
+    for (String counter :
+        List.of(
+            "registry.registered-bytes",
+            "registry.registered-regions",
+            "transfer.buffer-bytes-in-use",
+            "transfer.buffers-given-up")) {
+      held.put(counter, status.counters().getOrDefault(counter, 0L));
+    }
+    held.forEach(
+        (what, count) -> {
+          if (count != 0) {
+            left.add("executor %s: %d %s".formatted(executor.id(), count, what));
+          }
+        });
+  }
+
+  private static void addFiles(ExecutorProcess executor, List<String> left) {
+    executor.mappedFiles().stream()
+        .filter(line -> line.contains("/shuffle_"))
+        .forEach(line -> left.add("executor %s maps %s".formatted(executor.id(), line)));
+    executor.descriptors().stream()
+        .filter(target -> target.contains("/shuffle_"))
+        .forEach(target -> left.add("executor %s has %s open".formatted(executor.id(), target)));
+  }
+
+  private void addGrowth(ExecutorProcess executor, List<String> left) {
+    Map<String, Long> now = held(executor);
+    Map<String, Long> before = first.computeIfAbsent(executor, _ -> now);
+    for (String what : List.of("descriptors", "own threads")) {
+      if (now.get(what) > before.get(what) + GROWTH) {
+        left.add(
+            "executor %s: %s grew from %d to %d"
+                .formatted(executor.id(), what, before.get(what), now.get(what)));
+      }
+    }
+  }
+
+  /** The most that an executor holds, and what the driver does. */
+  Map<String, Long> held() throws IOException, InterruptedException {
+    Map<String, Long> most = new TreeMap<>();
+    for (ExecutorProcess executor : cluster.executors()) {
+      held(executor).forEach((what, count) -> most.merge(what, count, Math::max));
+    }
+    held(ExecutorProcess.driver()).forEach((what, count) -> most.put("driver " + what, count));
+    most.put("driver heap", LiveHeap.bytes());
+    if (cluster.isSluice()) {
+      cluster
+          .statuses()
+          .values()
+          .forEach(status -> most.merge("heap", status.heapBytes(), Math::max));
+    }
+    return most;
+  }
+
+  private static Map<String, Long> held(ExecutorProcess process) {
+    List<String> threads = process.threads();
+    return Map.of(
+        "descriptors", (long) process.descriptors().size(),
+        "threads", (long) threads.size(),
+        "own threads", threads.stream().filter(name -> name.startsWith(OWN_THREADS)).count(),
+        "mapped files", (long) process.mappedFiles().size(),
+        "resident", process.residentKib() << 10);
+  }
+}

@@ -1,0 +1,105 @@
+package dev.sluice.benchmarks.chaos;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.ExceptionFailure;
+import org.apache.spark.FetchFailed;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerStageSubmitted;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
+import org.apache.spark.scheduler.StageInfo;
+
+/** Watches the stages of one run; called on Spark's listener thread, asked by any other. */
+public final class Stages extends SparkListener {
+  private static final long POLL_MS = 20;
+
+  private final CountDownLatch mapStage = new CountDownLatch(1);
+  private final CountDownLatch reduceStage = new CountDownLatch(1);
+  private final Set<Integer> shuffles = ConcurrentHashMap.newKeySet();
+  private final Set<Long> runningTasks = ConcurrentHashMap.newKeySet();
+  private volatile int retries;
+  private volatile int fetchFailures;
+  private volatile int failedTasks;
+  private volatile int lostExecutors;
+
+  @Override
+  public synchronized void onStageSubmitted(SparkListenerStageSubmitted submitted) {
+    StageInfo stage = submitted.stageInfo();
+    if (stage.attemptNumber() > 0) {
+      retries++;
+    }
+    if (stage.shuffleDepId().isDefined()) {
+      shuffles.add((Integer) stage.shuffleDepId().get());
+    }
+    if (!stage.parentIds().isEmpty()) {
+      reduceStage.countDown();
+    } else if (stage.shuffleDepId().isDefined()) { // and no sampling
+      mapStage.countDown();
+    }
+  }
+
+  @Override
+  public void onTaskStart(SparkListenerTaskStart start) {
+    runningTasks.add(start.taskInfo().taskId());
+  }
+
+  @Override
+  public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
+    runningTasks.remove(end.taskInfo().taskId());
+    if (end.reason() instanceof FetchFailed) {
+      fetchFailures++;
+    } else if (end.reason() instanceof ExceptionFailure) {
+      failedTasks++;
+    }
+  }
+
+  @Override
+  public synchronized void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+    lostExecutors++;
+  }
+
+  /** Whether a stage of this kind began in time. */
+  boolean await(boolean reduce, long timeoutMs) throws InterruptedException {
+    return (reduce ? reduceStage : mapStage).await(timeoutMs, TimeUnit.MILLISECONDS);
+  }
+
+  /** Stages that were run again. */
+  int retries() {
+    return retries;
+  }
+
+  int fetchFailures() {
+    return fetchFailures;
+  }
+
+  /** Tasks that ended with another exception. */
+  int failedTasks() {
+    return failedTasks;
+  }
+
+  int lostExecutors() {
+    return lostExecutors;
+  }
+
+  /** Ids of the shuffles that were written. */
+  public Set<Integer> shuffles() {
+    return Set.copyOf(shuffles);
+  }
+
+  /** Waits until no task runs, as some do after their job was given up. */
+  void awaitIdle(long timeoutMs) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    while (!runningTasks.isEmpty() && System.nanoTime() - deadline < 0) {
+      Thread.sleep(POLL_MS);
+    }
+  }
+
+  public List<Long> runningTasks() {
+    return List.copyOf(runningTasks);
+  }
+}

@@ -1,0 +1,59 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import dev.sluice.benchmarks.chaos.Cluster;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/** The cable between the two devices of the test bed's guest suffers for a while. */
+final class CableFault extends Fault {
+  private final List<String> damage;
+  private final long lastsMs;
+
+  /**
+   * @param damage arguments of the test bed's command {@code cable}
+   */
+  CableFault(String name, String what, long lastsMs, String... damage) {
+    super(name, what, Moment.REDUCE);
+    this.damage = List.of(damage);
+    this.lastsMs = lastsMs;
+  }
+
+  @Override
+  public String unavailable() {
+    return System.getenv().getOrDefault("SLUICE_TESTBED", "native").equals("native")
+        ? "only in a guest of the test bed are there two devices at a cable (bin/with-verbs)"
+        : null;
+  }
+
+  /** Both devices are used, so that there is something on the cable. */
+  @Override
+  public Map<String, String> settings(Path directory) {
+    return Map.of("spark.shuffle.rdma.devices", "rxe0,rxe1");
+  }
+
+  @Override
+  public void strike(Cluster cluster, Random random) throws Exception {
+    cable(damage);
+    Thread.sleep(lastsMs);
+    heal(cluster);
+  }
+
+  @Override
+  public void heal(Cluster cluster) throws Exception {
+    cable(List.of("mend"));
+  }
+
+  private static void cable(List<String> arguments) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getenv("SLUICE_HOME"), "testbed/guest/cable").toString());
+    command.addAll(arguments);
+    int status = new ProcessBuilder(command).inheritIO().start().waitFor();
+    if (status != 0) {
+      throw new IOException(command + " ended with status " + status);
+    }
+  }
+}

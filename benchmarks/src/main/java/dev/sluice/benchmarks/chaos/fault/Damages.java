@@ -1,0 +1,56 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Random;
+
+/** What can happen to a file. */
+final class Damages {
+  private Damages() {}
+
+  static void delete(Path file, Random random) throws IOException {
+    Files.deleteIfExists(file);
+  }
+
+  static void truncate(Path file, Random random) throws IOException {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.truncate(channel.size() / 2);
+    }
+  }
+
+  static void flipByte(Path file, Random random) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      if (channel.size() == 0) {
+        return;
+      }
+      long position = random.nextLong(channel.size());
+      ByteBuffer flipped = ByteBuffer.allocate(1);
+      channel.read(flipped, position);
+      flipped.put(0, (byte) (flipped.get(0) ^ 0x20)).rewind();
+      channel.write(flipped, position);
+    }
+  }
+
+  /** One offset of an index becomes one that no file has. */
+  static void falsifyOffset(Path file, Random random) throws IOException {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      int offsets = (int) (channel.size() / Long.BYTES);
+      ByteBuffer wrong = ByteBuffer.allocate(Long.BYTES).putLong(0, Long.MAX_VALUE / 2);
+      channel.write(wrong, (long) random.nextInt(offsets) * Long.BYTES);
+    }
+  }
+
+  /** What of it is in the page cache and is not pinned or mapped has to be read from disk again. */
+  static void dropFromCache(Path file, Random random) throws IOException, InterruptedException {
+    new ProcessBuilder(
+            "dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none")
+        .inheritIO()
+        .start()
+        .waitFor();
+  }
+}

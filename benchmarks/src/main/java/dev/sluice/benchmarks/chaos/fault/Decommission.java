@@ -1,0 +1,55 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import dev.sluice.benchmarks.chaos.Cluster;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+
+/** An executor is decommissioned while reduce tasks read: its map outputs move elsewhere. */
+final class Decommission extends Fault {
+  private final boolean fallbackStorage;
+
+  Decommission(boolean fallbackStorage) {
+    super(
+        fallbackStorage ? "decommission-fallback" : "decommission",
+        "an executor is decommissioned"
+            + (fallbackStorage ? ", with fallback storage" : ", its map outputs migrate"),
+        Moment.REDUCE);
+    this.fallbackStorage = fallbackStorage;
+  }
+
+  @Override
+  public int stageRetries() {
+    return 4;
+  }
+
+  @Override
+  public boolean happensToStock() {
+    return true;
+  }
+
+  @Override
+  public Map<String, String> settings(Path directory) throws IOException {
+    Map<String, String> settings =
+        new HashMap<>(
+            Map.of(
+                "spark.decommission.enabled", "true",
+                "spark.storage.decommission.enabled", "true",
+                "spark.storage.decommission.shuffleBlocks.enabled", "true",
+                "spark.storage.decommission.replicationReattemptInterval", "1s"));
+    if (fallbackStorage) {
+      Path storage = Files.createDirectories(directory.resolve("fallback"));
+      settings.put("spark.storage.decommission.fallbackStorage.path", storage.toUri() + "/");
+      settings.put("spark.storage.decommission.fallbackStorage.cleanUp", "true");
+    }
+    return settings;
+  }
+
+  @Override
+  public void strike(Cluster cluster, Random random) {
+    cluster.decommission(cluster.any(random));
+  }
+}

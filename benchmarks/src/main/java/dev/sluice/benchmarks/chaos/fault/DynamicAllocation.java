@@ -1,0 +1,69 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import dev.sluice.benchmarks.chaos.Cluster;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+
+/** Executors come and go by themselves, and one goes in the middle of the reduce stage. */
+final class DynamicAllocation extends Fault {
+  private final boolean service;
+
+  DynamicAllocation(boolean service) {
+    super(
+        service ? "allocation-service" : "allocation-tracking",
+        "dynamic allocation with "
+            + (service ? "the external shuffle service" : "shuffle tracking")
+            + ", an executor removed",
+        Moment.REDUCE);
+    this.service = service;
+  }
+
+  @Override
+  public int stageRetries() {
+    return 4;
+  }
+
+  @Override
+  public boolean happensToStock() {
+    return true;
+  }
+
+  /** One worker, and so one service, for all executors. */
+  @Override
+  public String master() {
+    return service ? "local-cluster[1,6,3072]" : super.master();
+  }
+
+  @Override
+  public Map<String, String> settings(Path directory) throws IOException {
+    Map<String, String> settings =
+        new HashMap<>(
+            Map.of(
+                "spark.dynamicAllocation.enabled", "true",
+                "spark.dynamicAllocation.minExecutors", "3",
+                "spark.dynamicAllocation.initialExecutors", "3",
+                "spark.dynamicAllocation.maxExecutors", "3",
+                "spark.dynamicAllocation.executorIdleTimeout", "2s",
+                "spark.dynamicAllocation.schedulerBacklogTimeout", "100ms",
+                "spark.executor.cores", "2"));
+    if (service) {
+      try (ServerSocket free = new ServerSocket(0)) {
+        settings.put("spark.shuffle.service.port", Integer.toString(free.getLocalPort()));
+      }
+      settings.put("spark.shuffle.service.enabled", "true");
+    } else {
+      settings.put("spark.dynamicAllocation.shuffleTracking.enabled", "true");
+      settings.put("spark.dynamicAllocation.shuffleTracking.timeout", "3s");
+    }
+    return settings;
+  }
+
+  @Override
+  public void strike(Cluster cluster, Random random) {
+    cluster.remove(cluster.any(random));
+  }
+}

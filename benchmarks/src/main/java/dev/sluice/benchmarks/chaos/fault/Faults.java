@@ -1,0 +1,193 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import static dev.sluice.benchmarks.chaos.inject.Injection.BAD_ADDRESS;
+import static dev.sluice.benchmarks.chaos.inject.Injection.BAD_KEY;
+import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_GARBAGE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_HALF_OPEN;
+import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_OVERSIZED;
+import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_REFUSED;
+import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_REPLAYED;
+import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_RESET;
+import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_TRICKLE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_TRUNCATED;
+import static dev.sluice.benchmarks.chaos.inject.Injection.CORRUPT;
+import static dev.sluice.benchmarks.chaos.inject.Injection.DRIVER_SLOW;
+import static dev.sluice.benchmarks.chaos.inject.Injection.DRIVER_UNREACHABLE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.KILL_VICTIM;
+import static dev.sluice.benchmarks.chaos.inject.Injection.MAPPINGS_TAKEN;
+import static dev.sluice.benchmarks.chaos.inject.Injection.PUBLISH_LATE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.PUBLISH_LOST;
+import static dev.sluice.benchmarks.chaos.inject.Injection.PUBLISH_TWICE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.QUEUE_PAIR_ENOMEM;
+import static dev.sluice.benchmarks.chaos.inject.Injection.READER_ERROR;
+import static dev.sluice.benchmarks.chaos.inject.Injection.REGISTER_ENOMEM;
+import static dev.sluice.benchmarks.chaos.inject.Injection.SERVER_ERROR;
+import static dev.sluice.benchmarks.chaos.inject.Injection.SLOW_POST;
+
+import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
+import dev.sluice.benchmarks.chaos.inject.Injection;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The faults that there are. */
+public final class Faults {
+  private static final List<Fault> SINGLE =
+      List.of(
+          new NoFault(),
+          new InjectedFault("bad-key", "READs with a wrong key", Map.of(BAD_KEY, 0.1)),
+          new InjectedFault("bad-address", "READs outside their region", Map.of(BAD_ADDRESS, 0.1)),
+          new InjectedFault(
+              "reader-error", "queue pairs that READ go to ERROR", Map.of(READER_ERROR, 0.2)),
+          new InjectedFault(
+              "server-error", "queue pairs that serve go to ERROR", Map.of(SERVER_ERROR, 0.05)),
+          new InjectedFault("corrupt", "bytes are falsified on their way", Map.of(CORRUPT, 0.1)),
+          new InjectedFault("slow-post", "READs are slow", Map.of(SLOW_POST, 0.2)),
+          new InjectedFault(
+              "register-enomem", "registering fails with ENOMEM", Map.of(REGISTER_ENOMEM, 0.4)),
+          new InjectedFault(
+              "queue-pair-enomem",
+              "queue pairs cannot be created",
+              Map.of(QUEUE_PAIR_ENOMEM, 0.5, READER_ERROR, 0.2)),
+          new InjectedFault(
+              "mappings", "no mapping is left to the executors", Map.of(MAPPINGS_TAKEN, 1.0)),
+          new InjectedFault("publish-lost", "publications are lost", Map.of(PUBLISH_LOST, 0.5)),
+          new InjectedFault("publish-late", "publications are late", Map.of(PUBLISH_LATE, 0.5)),
+          new InjectedFault("publish-twice", "publications come twice", Map.of(PUBLISH_TWICE, 0.5)),
+          new InjectedFault("driver-slow", "the driver is slow", Map.of(DRIVER_SLOW, 0.5)),
+          new InjectedFault(
+              "driver-unreachable", "the directory fails", Map.of(DRIVER_UNREACHABLE, 0.5)),
+          control("control-refused", "control connections are refused", CONTROL_REFUSED, 0.7),
+          control("control-reset", "control connections are reset", CONTROL_RESET, 0.3),
+          control("control-half-open", "control connections are dead", CONTROL_HALF_OPEN, 0.7),
+          control("control-trickle", "control connections pass 1 byte/s", CONTROL_TRICKLE, 0.7),
+          control("control-truncated", "control messages are cut off", CONTROL_TRUNCATED, 0.3),
+          control("control-oversized", "control messages are too long", CONTROL_OVERSIZED, 0.3),
+          control("control-garbage", "garbage among control messages", CONTROL_GARBAGE, 0.3),
+          control("control-replayed", "control messages come twice", CONTROL_REPLAYED, 0.5),
+          new ExecutorKilled(
+              "killed-writing", "kill -9 while map tasks write", Moment.MAP, 0, 400, Map.of()),
+          new ExecutorKilled(
+              "killed-before-resolve",
+              "kill -9 before a RESOLVE",
+              Moment.REDUCE,
+              0,
+              5,
+              Map.of(PUBLISH_LOST, 1.0)),
+          new ExecutorKilled(
+              "killed-in-resolve",
+              "kill -9 during a RESOLVE",
+              Moment.REDUCE,
+              10,
+              80,
+              Map.of(PUBLISH_LOST, 1.0)),
+          new ExecutorKilled(
+              "killed-after-resolve",
+              "kill -9 after a RESOLVE",
+              Moment.REDUCE,
+              150,
+              600,
+              Map.of(PUBLISH_LOST, 1.0)),
+          new ExecutorKilled(
+              "killed-in-read",
+              "kill -9 by a peer that READs from it",
+              Moment.REDUCE,
+              0,
+              200,
+              Map.of(KILL_VICTIM, 0.2)),
+          new ExecutorStopped(5),
+          new ExecutorStopped(30),
+          new ExecutorStopped(120),
+          new FilesDamaged(
+              "file-deleted", "map output files are deleted", ".data", false, Damages::delete),
+          new FilesDamaged(
+              "file-truncated", "map output files are cut off", ".data", false, Damages::truncate),
+          new FilesDamaged(
+              "file-flipped",
+              "a byte of map output files changes",
+              ".data",
+              false,
+              Damages::flipByte),
+          new FilesDamaged(
+              "index-wrong",
+              "an offset in index files is wrong",
+              ".index",
+              false,
+              Damages::falsifyOffset),
+          new FilesDamaged(
+              "cache-dropped", "files leave the page cache", ".data", true, Damages::dropFromCache),
+          new ShuffleRemoved(),
+          new TasksKilled(),
+          new Speculation(),
+          new SmallestPool(),
+          new DescriptorsExhausted(),
+          new Decommission(false),
+          new Decommission(true),
+          new DynamicAllocation(false),
+          new DynamicAllocation(true),
+          new DiskFull(),
+          new CableFault(
+              "packets-lost-1", "1 % of the packets is lost for 5 s", 5_000, "lose", "1"),
+          new CableFault(
+              "packets-lost-5", "5 % of the packets is lost for 5 s", 5_000, "lose", "5"),
+          new CableFault("packets-lost-all", "no packet arrives for 5 s", 5_000, "lose", "100"),
+          new CableFault("packets-late", "packets take 50 ms longer for 5 s", 5_000, "delay", "50"),
+          new CableFault("port-down", "both ports are down for 3 s", 3_000, "cut"));
+
+  public static final List<Fault> ALL =
+      Stream.concat(
+              SINGLE.stream(),
+              Stream.of(
+                  new MixedFaults(
+                      List.of(
+                          single("bad-key"),
+                          single("bad-address"),
+                          single("reader-error"),
+                          single("server-error"),
+                          single("corrupt"),
+                          single("slow-post"),
+                          single("register-enomem"),
+                          single("queue-pair-enomem"),
+                          single("publish-lost"),
+                          single("driver-unreachable"),
+                          single("control-refused"),
+                          single("control-reset"),
+                          single("control-garbage"),
+                          single("killed-in-read"),
+                          single("stopped-5s"),
+                          single("file-deleted"),
+                          single("file-truncated"),
+                          single("shuffle-removed"),
+                          single("tasks-killed")))))
+          .toList();
+
+  private Faults() {}
+
+  /** Deadlines shorter than the default ones, since it is they that end most of these. */
+  private static Fault control(String name, String what, Injection injection, double rate) {
+    return new InjectedFault(
+        name,
+        what,
+        // A queue pair is connected anew, and a location asked for, now and then.
+        Map.of(injection, rate, READER_ERROR, 0.03, PUBLISH_LOST, 0.3),
+        Map.of("spark.shuffle.rdma.circuit.cooldown", "1s"));
+  }
+
+  private static Fault single(String name) {
+    return named(name, SINGLE);
+  }
+
+  /**
+   * @throws IllegalArgumentException for one that there is not
+   */
+  public static Fault named(String name) {
+    return named(name, ALL);
+  }
+
+  private static Fault named(String name, List<Fault> among) {
+    return among.stream()
+        .filter(fault -> fault.name().equals(name))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("there is no fault '" + name + "'"));
+  }
+}

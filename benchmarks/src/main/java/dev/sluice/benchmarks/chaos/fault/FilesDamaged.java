@@ -1,0 +1,62 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import dev.sluice.benchmarks.chaos.Cluster;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+
+/** Something happens to a few files of map outputs while reduce tasks read. */
+final class FilesDamaged extends Fault {
+  private static final int FILES = 3;
+
+  /** What happens to one file. */
+  @FunctionalInterface
+  interface Damage {
+    void to(Path file, Random random) throws IOException, InterruptedException;
+  }
+
+  private final String suffix;
+  private final boolean harmless;
+  private final Damage damage;
+
+  /**
+   * @param suffix of the files' names
+   * @param harmless whether nothing is lost by it
+   */
+  FilesDamaged(String name, String what, String suffix, boolean harmless, Damage damage) {
+    super(name, what, Moment.REDUCE);
+    this.suffix = suffix;
+    this.harmless = harmless;
+    this.damage = damage;
+  }
+
+  @Override
+  public int delayMs(Random random) {
+    return random.nextInt(50);
+  }
+
+  /** For each file the map stage and the reduce stage, and once more where others failed then. */
+  @Override
+  public int stageRetries() {
+    return harmless ? 0 : 4 * FILES;
+  }
+
+  @Override
+  public boolean happensToStock() {
+    return true;
+  }
+
+  @Override
+  public void strike(Cluster cluster, Random random) throws Exception {
+    List<Path> files = cluster.shuffleFiles(suffix);
+    Collections.shuffle(files, random);
+    for (Path file : files.subList(0, Math.min(FILES, files.size()))) {
+      if (Files.exists(file)) {
+        damage.to(file, random);
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import dev.sluice.benchmarks.chaos.Cluster;
+import java.util.Random;
+
+/** Nothing: what the other faults' times and answers are compared with. */
+final class NoFault extends Fault {
+  NoFault() {
+    super("none", "nothing goes wrong", Moment.BEFORE);
+  }
+
+  @Override
+  public boolean happensToStock() {
+    return true;
+  }
+
+  @Override
+  public void strike(Cluster cluster, Random random) {}
+}

@@ -1,0 +1,65 @@
+package dev.sluice.benchmarks.chaos.inject;
+
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.WorkCompletions;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** A completion queue that tells the audit what is done, and falsifies bytes where ordered. */
+final class ChaosCompletionQueue implements CompletionQueue {
+  private final CompletionQueue queue;
+  private final ChaosAgent agent;
+  private final ReadAudit audit;
+
+  ChaosCompletionQueue(CompletionQueue queue, ChaosAgent agent, ReadAudit audit) {
+    this.queue = queue;
+    this.agent = agent;
+    this.audit = audit;
+  }
+
+  /** The provider's own, which its queue pairs want. */
+  CompletionQueue queue() {
+    return queue;
+  }
+
+  @Override
+  public int capacity() {
+    return queue.capacity();
+  }
+
+  @Override
+  public int poll(WorkCompletions into) throws VerbsException {
+    int count = queue.poll(into);
+    for (int i = 0; i < count; i++) {
+      for (SendWorkRequest done : audit.completed(into.qpNumber(i), into.wrId(i))) {
+        if (into.status(i) == WorkCompletionStatus.SUCCESS && agent.strikes(Injection.CORRUPT)) {
+          corrupt(done.scatterGather().getFirst());
+        }
+      }
+    }
+    return count;
+  }
+
+  @SuppressWarnings("restricted") // The memory is a buffer that was posted, and is not free yet.
+  private void corrupt(ScatterGatherEntry target) {
+    MemorySegment memory =
+        MemorySegment.ofAddress(target.address())
+            .reinterpret(Integer.toUnsignedLong(target.length()));
+    int at = agent.choose(target.length());
+    memory.set(ValueLayout.JAVA_BYTE, at, (byte) (memory.get(ValueLayout.JAVA_BYTE, at) ^ 0x40));
+  }
+
+  @Override
+  public void requestNotify(boolean solicitedOnly) throws VerbsException {
+    queue.requestNotify(solicitedOnly);
+  }
+
+  @Override
+  public void close() throws VerbsException {
+    queue.close();
+  }
+}

@@ -1,0 +1,185 @@
+package dev.sluice.benchmarks.chaos.inject;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.CompletionChannel;
+import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.DeviceAttributes;
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A device of any provider on which the agent's orders come true. It counts what peers may READ and
+ * the queue pairs, and audits every READ. Threads and closing as the device's own.
+ */
+final class ChaosDevice implements Device {
+  private final Device device;
+  private final ChaosAgent agent;
+  private final ReadAudit audit;
+  private final Set<MemoryRegion> served = ConcurrentHashMap.newKeySet();
+  private final Set<ChaosQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+
+  ChaosDevice(Device device, ChaosAgent agent, ReadAudit audit) {
+    this.device = device;
+    this.agent = agent;
+    this.audit = audit;
+  }
+
+  int servedRegions() {
+    return served.size();
+  }
+
+  int queuePairs(boolean serving) {
+    return (int) queuePairs.stream().filter(queuePair -> queuePair.isServing() == serving).count();
+  }
+
+  /** Breaks queue pairs that serve peers, where that is ordered. */
+  void disturbServing() {
+    for (ChaosQueuePair queuePair : queuePairs) {
+      if (queuePair.isServing() && agent.strikes(Injection.SERVER_ERROR)) {
+        queuePair.fail();
+      }
+    }
+  }
+
+  void closed(ChaosQueuePair queuePair) {
+    queuePairs.remove(queuePair);
+    audit.destroyed(queuePair.qpNumber());
+  }
+
+  @Override
+  public String providerName() {
+    return device.providerName();
+  }
+
+  @Override
+  public String name() {
+    return device.name();
+  }
+
+  @Override
+  public DeviceAttributes attributes() {
+    return device.attributes();
+  }
+
+  @Override
+  public Gid gid() {
+    return device.gid();
+  }
+
+  @Override
+  public ProtectionDomain allocateProtectionDomain() throws VerbsException {
+    return new Domain(device.allocateProtectionDomain());
+  }
+
+  @Override
+  public CompletionChannel createCompletionChannel() throws VerbsException {
+    return device.createCompletionChannel();
+  }
+
+  @Override
+  public CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
+      throws VerbsException {
+    return new ChaosCompletionQueue(device.createCompletionQueue(entries, channel), agent, audit);
+  }
+
+  @Override
+  public void close() {
+    device.close();
+  }
+
+  private final class Domain implements ProtectionDomain {
+    private final ProtectionDomain domain;
+
+    Domain(ProtectionDomain domain) {
+      this.domain = domain;
+    }
+
+    @Override
+    public Device device() {
+      return ChaosDevice.this;
+    }
+
+    @Override
+    public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access)
+        throws VerbsException {
+      if (!access.contains(AccessFlag.REMOTE_READ)) {
+        return domain.register(memory, access);
+      }
+      if (agent.strikes(Injection.REGISTER_ENOMEM)) {
+        throw enomem("ibv_reg_mr");
+      }
+      Served region = new Served(domain.register(memory, access));
+      served.add(region);
+      return region;
+    }
+
+    @Override
+    public QueuePair createQueuePair(
+        CompletionQueue sendQueue, CompletionQueue receiveQueue, QueuePairCapabilities capabilities)
+        throws VerbsException {
+      if (agent.strikes(Injection.QUEUE_PAIR_ENOMEM)) {
+        throw enomem("ibv_create_qp");
+      }
+      QueuePair created =
+          domain.createQueuePair(
+              ((ChaosCompletionQueue) sendQueue).queue(),
+              ((ChaosCompletionQueue) receiveQueue).queue(),
+              capabilities);
+      ChaosQueuePair queuePair = new ChaosQueuePair(created, ChaosDevice.this, agent, audit);
+      queuePairs.add(queuePair);
+      return queuePair;
+    }
+
+    private VerbsException enomem(String verb) {
+      return new VerbsException(verb, VerbsException.ENOMEM, "ordered by the fault harness");
+    }
+
+    @Override
+    public void close() {
+      domain.close();
+    }
+  }
+
+  /** A region that peers may READ. */
+  private final class Served implements MemoryRegion {
+    private final MemoryRegion region;
+
+    Served(MemoryRegion region) {
+      this.region = region;
+    }
+
+    @Override
+    public long address() {
+      return region.address();
+    }
+
+    @Override
+    public long length() {
+      return region.length();
+    }
+
+    @Override
+    public int lkey() {
+      return region.lkey();
+    }
+
+    @Override
+    public int rkey() {
+      return region.rkey();
+    }
+
+    @Override
+    public void close() {
+      region.close();
+      served.remove(this);
+    }
+  }
+}

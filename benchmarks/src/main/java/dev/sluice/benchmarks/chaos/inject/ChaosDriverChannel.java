@@ -1,0 +1,67 @@
+package dev.sluice.benchmarks.chaos.inject;
+
+import dev.sluice.spark.locate.DirectoryMessage;
+import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.DriverChannel;
+import dev.sluice.spark.locate.ExecutorEndpoint;
+import java.io.IOException;
+
+/**
+ * The way to the driver on which messages are lost, late and doubled where ordered; what it
+ * publishes has the harness's proxy in the place of the executor's own block server.
+ */
+final class ChaosDriverChannel implements DriverChannel {
+  private static final long LATE_MS = 1_000;
+
+  private final DriverChannel channel;
+  private final ChaosAgent agent;
+  private final ControlProxy proxy;
+
+  ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy proxy) {
+    this.channel = channel;
+    this.agent = agent;
+    this.proxy = proxy;
+  }
+
+  @Override
+  public DirectoryMessage ask(DirectoryMessage message) throws IOException {
+    if (agent.strikes(Injection.DRIVER_UNREACHABLE)) {
+      throw new IOException("the fault harness has cut the way to the driver");
+    }
+    if (agent.strikes(Injection.DRIVER_SLOW)) {
+      sleep(500 + agent.choose(1_500));
+    }
+    return message instanceof Publish publish ? publish(publish) : channel.ask(message);
+  }
+
+  private DirectoryMessage publish(Publish publish) throws IOException {
+    ExecutorEndpoint own = publish.endpoint();
+    ExecutorEndpoint shown =
+        new ExecutorEndpoint(
+            own.executorId(), own.host(), proxy.inFrontOf(own.host(), own.port()), own.provider());
+    Publish passed = new Publish(shown, publish.outputs());
+    if (publish.outputs().isEmpty()) {
+      return channel.ask(passed);
+    }
+    if (agent.strikes(Injection.PUBLISH_LOST)) {
+      return new Ack();
+    }
+    if (agent.strikes(Injection.PUBLISH_LATE)) {
+      sleep(LATE_MS);
+    }
+    if (agent.strikes(Injection.PUBLISH_TWICE)) {
+      channel.ask(passed);
+    }
+    return channel.ask(passed);
+  }
+
+  private static void sleep(long ms) throws IOException {
+    try {
+      Thread.sleep(ms);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while the driver was slow", e);
+    }
+  }
+}

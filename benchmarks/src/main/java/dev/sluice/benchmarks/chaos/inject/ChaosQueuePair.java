@@ -1,0 +1,165 @@
+package dev.sluice.benchmarks.chaos.inject;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.Opcode;
+import dev.sluice.rdma.PostException;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.QueuePairState;
+import dev.sluice.rdma.ReceiveWorkRequest;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.VerbsException;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A queue pair whose READs go wrong where ordered. */
+final class ChaosQueuePair implements QueuePair {
+  private static final Logger LOG = LoggerFactory.getLogger(ChaosQueuePair.class);
+
+  /** Beyond any region, and within what verbs take for an address. */
+  private static final long FAR = 1L << 46;
+
+  private final QueuePair queuePair;
+  private final ChaosDevice device;
+  private final ChaosAgent agent;
+  private final ReadAudit audit;
+  private volatile boolean serving;
+
+  ChaosQueuePair(QueuePair queuePair, ChaosDevice device, ChaosAgent agent, ReadAudit audit) {
+    this.queuePair = queuePair;
+    this.device = device;
+    this.agent = agent;
+    this.audit = audit;
+  }
+
+  /** Whether peers READ through it. */
+  boolean isServing() {
+    return serving;
+  }
+
+  void fail() {
+    try {
+      queuePair.toError();
+    } catch (VerbsException | RuntimeException e) {
+      LOG.info("Queue pair {} cannot be moved to ERROR: {}", qpNumber(), e.toString());
+    }
+  }
+
+  @Override
+  public void postSend(List<SendWorkRequest> chain) throws PostException {
+    if (agent.strikes(Injection.SLOW_POST)) {
+      sleep(20 + agent.choose(180));
+    }
+    List<SendWorkRequest> changed = chain.stream().map(this::change).toList();
+    changed.forEach(request -> audit.posted(qpNumber(), request));
+    try {
+      queuePair.postSend(changed);
+    } catch (PostException e) {
+      changed.reversed().forEach(request -> audit.refused(qpNumber(), request));
+      throw e;
+    }
+    if (agent.strikes(Injection.READER_ERROR)) {
+      fail();
+    }
+    if (agent.victim() != ProcessHandle.current().pid() && agent.strikes(Injection.KILL_VICTIM)) {
+      ProcessHandle.of(agent.victim()).ifPresent(ProcessHandle::destroyForcibly);
+    }
+  }
+
+  private SendWorkRequest change(SendWorkRequest request) {
+    if (request.opcode() != Opcode.RDMA_READ) {
+      return request;
+    }
+    int key = agent.strikes(Injection.BAD_KEY) ? ~request.rkey() : request.rkey();
+    long address =
+        agent.strikes(Injection.BAD_ADDRESS)
+            ? request.remoteAddress() ^ FAR
+            : request.remoteAddress();
+    return new SendWorkRequest(
+        request.wrId(),
+        request.opcode(),
+        request.scatterGather(),
+        request.flags(),
+        request.immediate(),
+        address,
+        key,
+        request.compareAdd(),
+        request.swap());
+  }
+
+  private static void sleep(long ms) {
+    try {
+      Thread.sleep(ms);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public int qpNumber() {
+    return queuePair.qpNumber();
+  }
+
+  @Override
+  public QueuePairState state() {
+    return queuePair.state();
+  }
+
+  @Override
+  public QueuePairCapabilities capabilities() {
+    return queuePair.capabilities();
+  }
+
+  @Override
+  public QueuePairAddress address() {
+    return queuePair.address();
+  }
+
+  @Override
+  public void toInit(Set<AccessFlag> access) throws VerbsException {
+    serving = access.contains(AccessFlag.REMOTE_READ);
+    queuePair.toInit(access);
+  }
+
+  @Override
+  public CompletableFuture<QueuePairAddress> rendezvous(QueuePairAddress remote, long timeoutMs) {
+    return queuePair.rendezvous(remote, timeoutMs);
+  }
+
+  @Override
+  public void toRtr(QueuePairAddress remote, ConnectionAttributes attributes)
+      throws VerbsException {
+    queuePair.toRtr(remote, attributes);
+  }
+
+  @Override
+  public void toRts() throws VerbsException {
+    queuePair.toRts();
+  }
+
+  @Override
+  public void toError() throws VerbsException {
+    queuePair.toError();
+  }
+
+  @Override
+  public void toReset() throws VerbsException {
+    queuePair.toReset();
+  }
+
+  @Override
+  public void postReceive(List<ReceiveWorkRequest> chain) throws PostException {
+    queuePair.postReceive(chain);
+  }
+
+  @Override
+  public void close() {
+    queuePair.close();
+    device.closed(this);
+  }
+}

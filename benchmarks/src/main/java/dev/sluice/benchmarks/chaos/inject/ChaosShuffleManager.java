@@ -1,0 +1,108 @@
+package dev.sluice.benchmarks.chaos.inject;
+
+import com.codahale.metrics.Gauge;
+import dev.sluice.rdma.Device;
+import dev.sluice.spark.SluiceShuffleManager;
+import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.locate.DriverChannel;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Sluice as it is, behind a device and a way to the driver that can be disturbed. What the harness
+ * sets as {@code spark.shuffle.manager}.
+ */
+public final class ChaosShuffleManager extends SluiceShuffleManager {
+  /** Where driver and executors exchange orders and answers. */
+  public static final String DIRECTORY = "spark.sluice.chaos.directory";
+
+  private static final long SERVER_ERROR_PERIOD_MS = 20;
+
+  private final ReadAudit audit = new ReadAudit();
+  private final TakenMappings mappings = new TakenMappings();
+  private ChaosAgent agent;
+  private ControlProxy proxy;
+  private boolean disturbed;
+  private volatile ChaosDevice device;
+
+  public ChaosShuffleManager(SparkConf conf, boolean isDriver) {
+    super(conf, isDriver);
+    if (!isDriver) {
+      agent =
+          new ChaosAgent(
+              Path.of(conf.get(DIRECTORY)),
+              SparkEnv.get().executorId(),
+              this::status,
+              this::ordered);
+      proxy = new ControlProxy(agent);
+      agent.start();
+      Thread.ofPlatform().daemon().name("chaos-serving").start(this::disturbServing);
+    }
+  }
+
+  private void ordered() {
+    boolean disturbs = agent.disturbsControl();
+    if (disturbs || disturbed) {
+      proxy.cutAll(); // also those that an earlier order has left half-open
+    }
+    disturbed = disturbs;
+    mappings.take(agent.strikes(Injection.MAPPINGS_TAKEN));
+  }
+
+  private void disturbServing() {
+    try {
+      while (true) {
+        Thread.sleep(SERVER_ERROR_PERIOD_MS);
+        ChaosDevice opened = device;
+        if (opened != null && agent.mayStrike(Injection.SERVER_ERROR)) {
+          opened.disturbServing();
+        }
+      }
+    } catch (InterruptedException e) {
+      // The process ends.
+    }
+  }
+
+  @Override
+  protected DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
+    return new ChaosDriverChannel(super.openDriverChannel(env, conf), agent, proxy);
+  }
+
+  @Override
+  protected Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
+    device = new ChaosDevice(super.openDevice(conf, executorId, host), agent, audit);
+    return device;
+  }
+
+  private Status status(long sequence) {
+    ChaosDevice opened = device;
+    return new Status(
+        sequence,
+        agent.hits(),
+        opened == null ? 0 : opened.servedRegions(),
+        opened == null ? 0 : opened.queuePairs(false),
+        opened == null ? 0 : opened.queuePairs(true),
+        audit.underWay(),
+        audit.overlaps(),
+        LiveHeap.bytes(),
+        counters());
+  }
+
+  private static Map<String, Long> counters() {
+    Map<String, Long> counters = new TreeMap<>();
+    CollectionConverters.asJava(SparkEnv.get().metricsSystem().getSourcesByName("sluice"))
+        .forEach(
+            source ->
+                source
+                    .metricRegistry()
+                    .getGauges()
+                    .forEach(
+                        (name, gauge) -> counters.put(name, (Long) ((Gauge<?>) gauge).getValue())));
+    return counters;
+  }
+}

@@ -1,0 +1,55 @@
+package dev.sluice.benchmarks.chaos.inject;
+
+/** What can be made to go wrong inside an executor, each with a probability. */
+public enum Injection {
+  /** A READ is posted with a key that the peer has not given out. */
+  BAD_KEY,
+  /** A READ is posted with an address outside its region. */
+  BAD_ADDRESS,
+  /** A queue pair goes to ERROR right after READs were posted to it. */
+  READER_ERROR,
+  /** A queue pair that serves a peer goes to ERROR; drawn for each of them 50 times a second. */
+  SERVER_ERROR,
+  /** A byte that was READ is falsified before anybody looks at it. */
+  CORRUPT,
+  /** Posting READs takes 20 to 200 ms longer. */
+  SLOW_POST,
+  /** Registering a map output fails with ENOMEM. */
+  REGISTER_ENOMEM,
+  /** The process has as many mappings as the kernel allows, but for a few hundred. */
+  MAPPINGS_TAKEN,
+  /** Creating a queue pair fails with ENOMEM. */
+  QUEUE_PAIR_ENOMEM,
+  /** The process of the order's victim is killed right after READs from it were posted. */
+  KILL_VICTIM,
+  /** A message with map outputs is not sent to the driver, and counts as sent. */
+  PUBLISH_LOST,
+  /** A message with map outputs is sent a second later. */
+  PUBLISH_LATE,
+  /** A message with map outputs is sent twice. */
+  PUBLISH_TWICE,
+  /** A question to the driver takes half a second to two seconds longer. */
+  DRIVER_SLOW,
+  /** A question to the driver fails. */
+  DRIVER_UNREACHABLE,
+  /** A connection to the block server is refused. */
+  CONTROL_REFUSED,
+  /** A connection to the block server is reset in the middle of a message. */
+  CONTROL_RESET,
+  /** A connection to the block server is accepted, and nothing is ever answered. */
+  CONTROL_HALF_OPEN,
+  /** A connection to the block server passes one byte a second. */
+  CONTROL_TRICKLE,
+  /** Random bytes come between the messages to the block server. */
+  CONTROL_GARBAGE,
+  /** A message ends in its middle, and the connection with it. */
+  CONTROL_TRUNCATED,
+  /** A message claims to be longer than any may be. */
+  CONTROL_OVERSIZED,
+  /** Messages come a second time. */
+  CONTROL_REPLAYED;
+
+  boolean isOfControlConnections() {
+    return name().startsWith("CONTROL_");
+  }
+}

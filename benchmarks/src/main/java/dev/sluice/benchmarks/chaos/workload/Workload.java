@@ -1,0 +1,45 @@
+package dev.sluice.benchmarks.chaos.workload;
+
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.SparkSession;
+
+/**
+ * A job with at least one shuffle whose answer depends on nothing but a seed. A new one is a class
+ * of its own here and a line in {@link #ALL}.
+ */
+public interface Workload {
+  List<Workload> ALL =
+      List.of(
+          new GroupBy(),
+          new SortByKey(),
+          new SkewedJoin(),
+          new Cogroup(),
+          new SmallBlocks(),
+          new Encrypted(),
+          new Barrier(),
+          new Indeterminate(),
+          new RowChecksums(),
+          new CancelledJobs());
+
+  /**
+   * @throws IllegalArgumentException for one that there is not
+   */
+  static Workload named(String name) {
+    return ALL.stream()
+        .filter(workload -> workload.name().equals(name))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("there is no workload '" + name + "'"));
+  }
+
+  /** As in {@code --workloads}. */
+  String name();
+
+  /** What the cluster has to be started with. */
+  default Map<String, String> settings() {
+    return Map.of();
+  }
+
+  /** Runs the job; called on one thread at a time. */
+  Answer run(SparkSession spark, long seed) throws Exception;
+}
