@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -83,9 +84,11 @@ public final class AnsweringDriver implements AutoCloseable {
     return last;
   }
 
-  /** Ends the process, if that has not ended. */
+  /** Ends the process and its executors, if they have not ended; also those that are stopped. */
   @Override
   public void close() {
+    List<ProcessHandle> executors = process.descendants().toList();
     process.destroy();
+    executors.forEach(ProcessHandle::destroyForcibly);
   }
 }

@@ -14,17 +14,7 @@ public final class ComparisonTable {
 
   /** In columns, for a terminal. */
   public static String plain(List<Comparison> rows) {
-    List<List<String>> lines = lines(rows);
-    StringBuilder table = new StringBuilder();
-    for (List<String> line : lines) {
-      StringBuilder text = new StringBuilder();
-      for (int column = 0; column < HEADER.size(); column++) {
-        text.append(line.get(column)).repeat(' ', width(lines, column) - line.get(column).length());
-        text.append("  ");
-      }
-      table.append(text.toString().stripTrailing()).append('\n');
-    }
-    return table.toString();
+    return Columns.align(lines(rows), "", "  ", "");
   }
 
   /** For documents. */
@@ -67,9 +57,5 @@ public final class ComparisonTable {
         Spread.of(row.ratios()).toString(),
         goal(row),
         reached(row));
-  }
-
-  private static int width(List<List<String>> lines, int column) {
-    return lines.stream().mapToInt(line -> line.get(column).length()).max().orElse(0);
   }
 }

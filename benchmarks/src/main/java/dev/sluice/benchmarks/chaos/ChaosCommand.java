@@ -102,6 +102,7 @@ public final class ChaosCommand implements Callable<Integer> {
   private Path plot;
 
   private final PrintStream out;
+  private int stockFailures;
 
   private ChaosCommand(PrintStream out) {
     this.out = out;
@@ -135,7 +136,12 @@ public final class ChaosCommand implements Callable<Integer> {
         out.printf("%s is skipped: %s%n", fault.name(), fault.unavailable());
         continue;
       }
-      runs.run(fault, workloadsOf(fault), LongStream.range(seed, seed + seeds).boxed().toList());
+      try {
+        runs.run(fault, workloadsOf(fault), LongStream.range(seed, seed + seeds).boxed().toList());
+      } catch (IOException e) {
+        stockFailures++;
+        System.err.printf("%s: %s%n", fault.name(), e.getMessage());
+      }
     }
     return report(runs.all(), runs.notBegun(), directory);
   }
@@ -185,7 +191,7 @@ public final class ChaosCommand implements Callable<Integer> {
     out.printf(
         "%d of %d runs without complaint, %d not begun%n",
         runs.size() - bad, runs.size(), notBegun);
-    if (bad > 0 || !missed.isEmpty()) {
+    if (bad > 0 || !missed.isEmpty() || stockFailures > 0) {
       return 1;
     }
     Directories.delete(directory);

@@ -7,9 +7,10 @@ import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.chaos.RunResult.Outcome;
+import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.inject.ChaosShuffleManager;
-import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.io.File;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -25,6 +26,9 @@ import java.util.Map;
 final class ChaosDriver implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  /** Executors live for a few jobs only, most of whose time would be the second compiler's. */
+  private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ";
+
   private static final int EXECUTORS = 3;
   private static final int CORES = 2;
   private static final long MEMORY_MB = 640;
@@ -39,7 +43,9 @@ final class ChaosDriver implements AutoCloseable {
   private int number;
   private Path directory;
   private AnsweringDriver driver;
-  private boolean failed;
+  private Thread ending;
+  private boolean broken;
+  private boolean kept;
 
   /**
    * @param workloadSettings of the workloads that will run
@@ -65,13 +71,14 @@ final class ChaosDriver implements AutoCloseable {
   /**
    * @throws IOException when the process failed; the next run gets a new one
    */
-  RunResult run(Workload workload, long seed) throws Exception {
+  RunResult run(Run run) throws Exception {
     if (driver == null) {
       start();
     }
     try {
-      RunResult result = JSON.readValue(driver.ask(workload.name() + " " + seed), RunResult.class);
-      if (result.hang()) {
+      String answer = driver.ask(JSON.writeValueAsString(run));
+      RunResult result = JSON.readValue(answer, RunResult.class);
+      if (result.outcome() == Outcome.HANG || result.outcome() == Outcome.HARNESS) {
         abandon();
       }
       return result;
@@ -88,22 +95,25 @@ final class ChaosDriver implements AutoCloseable {
 
   /** Its logs are worth a look. */
   void keepLogs() {
-    failed = true;
+    kept = true;
   }
 
   private void start() throws Exception {
     directory = parent.resolve("%s-%s-%d".formatted(fault.name(), shuffle.label(), ++number));
     Path orders = Files.createDirectories(directory.resolve("orders"));
-    ChaosJob.Order order =
-        new ChaosJob.Order(
+    ChaosJob.Assignment assignment =
+        new ChaosJob.Assignment(
             fault.name(), shuffle == Shuffle.SLUICE, orders.toString(), limitSeconds);
+    Map<String, String> settings = settings(orders);
+    ending = new Thread(this::endFault, "fault-ender");
+    Runtime.getRuntime().addShutdownHook(ending);
     AnsweringDriver starting =
         new DriverProcess(installation, directory)
             .start(
                 ChaosJob.class,
                 shuffle,
-                new ClusterConf(EXECUTORS, CORES, MEMORY_MB, 0, provider, settings(orders)),
-                JSON.writeValueAsString(order));
+                new ClusterConf(EXECUTORS, CORES, MEMORY_MB, 0, provider, settings),
+                JSON.writeValueAsString(assignment));
     driver = starting;
     try {
       starting.await();
@@ -115,18 +125,18 @@ final class ChaosDriver implements AutoCloseable {
 
   private Map<String, String> settings(Path orders) throws Exception {
     Map<String, String> settings = new LinkedHashMap<>();
-    settings.put("spark.master", fault.master());
     settings.put("spark.local.dir", directory.resolve("local").toString());
     // What fails by a fault is to be tried until the fault is over.
     settings.put("spark.task.maxFailures", "30");
     settings.put("spark.stage.maxConsecutiveAttempts", "30");
     settings.put("spark.deploy.maxExecutorRetries", "-1");
     settings.put("spark.shuffle.io.retryWait", "1s");
-    // Executors live for a few jobs only, most of whose time would be the second compiler's.
     settings.put(
         "spark.executor.extraJavaOptions",
-        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dsluice.log=%s"
-            .formatted(directory.resolve("executor-{{EXECUTOR_ID}}.log")));
+        "%s-Dsluice.log=%s"
+            .formatted(
+                fault.isLong() ? "" : SHORT_LIVED,
+                directory.resolve("executor-{{EXECUTOR_ID}}.log")));
     if (shuffle == Shuffle.SLUICE) {
       settings.put("spark.shuffle.manager", ChaosShuffleManager.class.getName());
       settings.put(ChaosShuffleManager.DIRECTORY, orders.toString());
@@ -142,9 +152,18 @@ final class ChaosDriver implements AutoCloseable {
     return settings;
   }
 
+  private void endFault() {
+    try {
+      fault.end(directory);
+    } catch (IOException e) {
+      System.err.printf("%s is not taken back: %s%n", fault.name(), e.getMessage());
+    }
+  }
+
   /** Ends a process that is of no use any more, and keeps its logs. */
   private void abandon() throws IOException {
-    failed = true;
+    broken = true;
+    kept = true;
     close();
   }
 
@@ -153,20 +172,22 @@ final class ChaosDriver implements AutoCloseable {
     if (driver == null) {
       return;
     }
-    try (AnsweringDriver ending = driver) {
+    try (AnsweringDriver running = driver) {
       driver = null;
-      if (!failed) {
-        ending.end();
+      if (!broken) {
+        running.end();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while the driver ended");
     } finally {
-      fault.end();
+      Runtime.getRuntime().removeShutdownHook(ending);
+      endFault();
     }
-    if (!failed) {
+    if (!kept) {
       Directories.delete(directory);
     }
-    failed = false;
+    broken = false;
+    kept = false;
   }
 }

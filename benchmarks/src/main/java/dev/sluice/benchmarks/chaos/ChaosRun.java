@@ -2,6 +2,8 @@ package dev.sluice.benchmarks.chaos;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.sluice.benchmarks.chaos.RunResult.Outcome;
+import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Answer;
 import java.util.ArrayList;
@@ -11,7 +13,8 @@ import java.util.List;
  * A run beside what it is measured by.
  *
  * @param expected the stock shuffle's answer, without a fault
- * @param stockSeconds the stock shuffle's time under the same fault; null where it cannot have it
+ * @param stockSeconds the stock shuffle's time under the same fault, or without one where it cannot
+ *     have it; null where it has failed
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record ChaosRun(RunResult result, Answer expected, Double stockSeconds) {
@@ -25,27 +28,19 @@ public record ChaosRun(RunResult result, Answer expected, Double stockSeconds) {
     return result.answer() != null && !result.answer().equals(expected);
   }
 
-  @JsonIgnore
-  boolean isHang() {
-    return result.hang();
+  boolean ended(Outcome outcome) {
+    return result.outcome() == outcome;
   }
 
-  @JsonIgnore
-  boolean isFailed() {
-    return result.answer() == null && !result.hang();
-  }
-
-  @JsonIgnore
-  boolean hasUnexpectedRetries() {
-    return result.stageRetries() > Faults.named(result.fault()).stageRetries();
+  private Fault cause() {
+    return Faults.named(result.cause());
   }
 
   /** What only RDMA can notice may cost no task and no executor. */
   @JsonIgnore
   boolean hasUnexpectedLosses() {
-    return !Faults.named(result.fault()).happensToStock()
-        && Faults.named(result.fault()).stageRetries() == 0
-        && result.fetchFailures() + result.failedTasks() + result.lostExecutors() > 0;
+    return result.losses().stageRetries() > cause().stageRetries()
+        || (!cause().happensToStock() && result.losses().withoutRetries() > 0);
   }
 
   @JsonIgnore
@@ -64,16 +59,11 @@ public record ChaosRun(RunResult result, Answer expected, Double stockSeconds) {
     if (isWrong()) {
       complaints.add("WRONG ANSWER: %s instead of %s".formatted(result.answer(), expected));
     }
-    if (result.problem() != null) {
-      complaints.add((isHang() ? "HANG: " : "FAILED: ") + result.problem());
-    }
-    if (hasUnexpectedRetries()) {
-      complaints.add("UNEXPECTED: %d stages were run again".formatted(result.stageRetries()));
+    if (!ended(Outcome.ANSWERED)) {
+      complaints.add(result.outcome() + ": " + result.problem());
     }
     if (hasUnexpectedLosses()) {
-      complaints.add(
-          "UNEXPECTED: %d fetch failures, %d tasks failed, %d executors lost"
-              .formatted(result.fetchFailures(), result.failedTasks(), result.lostExecutors()));
+      complaints.add("UNEXPECTED: " + result.losses());
     }
     if (isLate()) {
       complaints.add("LATE: %.1f s, stock %.1f s".formatted(result.seconds(), stockSeconds));

@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.chaos;
 
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Answer;
@@ -27,12 +28,14 @@ final class ChaosRuns {
   private final ChaosFile file;
   private final int limitSeconds;
   private final long deadlineNanos;
-  private final List<ChaosRun> runs;
-  private final Map<Problem, Answer> answers = new HashMap<>();
-
-  private int notBegun;
+  private final List<Run> asked = new ArrayList<>();
+  private final Map<Run, ChaosRun> runs = new LinkedHashMap<>();
+  private final Map<Problem, Solution> solutions = new HashMap<>();
 
   private record Problem(String workload, long seed) {}
+
+  /** The stock shuffle's, without a fault. */
+  private record Solution(Answer answer, double seconds) {}
 
   /**
    * @param deadlineNanos after which no run begins
@@ -51,39 +54,56 @@ final class ChaosRuns {
     this.file = file;
     this.limitSeconds = limitSeconds;
     this.deadlineNanos = deadlineNanos;
-    this.runs = new ArrayList<>(file.read());
-    runs.forEach(
-        run ->
-            answers.put(new Problem(run.result().workload(), run.result().seed()), run.expected()));
+    file.read().forEach(run -> runs.put(run.result().run(), run));
   }
 
-  /** All that were run, those that the file had included. */
+  /** Of what was asked for, all that was run, now or earlier. */
   List<ChaosRun> all() {
-    return runs;
-  }
-
-  /** Runs what the file does not have yet. */
-  void run(Fault fault, List<Workload> workloads, List<Long> seeds) throws Exception {
-    for (List<Workload> together : byCluster(workloads)) {
-      List<Workload> left =
-          together.stream().filter(workload -> !missing(fault, workload, seeds).isEmpty()).toList();
-      if (!left.isEmpty() && !isOver()) {
-        solve(left, seeds);
-        strike(fault, left, seeds);
-      }
-    }
-    for (Workload workload : workloads) {
-      notBegun += missing(fault, workload, seeds).size();
-    }
+    return asked.stream().filter(runs::containsKey).map(runs::get).toList();
   }
 
   /** Runs that there was no time for. */
   int notBegun() {
-    return notBegun;
+    return asked.size() - all().size();
   }
 
-  private boolean isOver() {
-    return System.nanoTime() - deadlineNanos >= 0;
+  /**
+   * Runs what the file does not have yet.
+   *
+   * @throws IOException when the stock shuffle fails, so that there is nothing to be measured by
+   */
+  void run(Fault fault, List<Workload> workloads, List<Long> seeds) throws Exception {
+    for (Workload workload : workloads) {
+      seeds.forEach(seed -> asked.add(key(fault, workload, seed)));
+    }
+    for (List<Workload> together : byCluster(workloads)) {
+      try (ChaosDriver stock = driver(Shuffle.STOCK, NONE, together);
+          ChaosDriver struck = driver(Shuffle.STOCK, fault, together);
+          ChaosDriver sluice = driver(Shuffle.SLUICE, fault, together)) {
+        Map<Workload, Double> stockSeconds = new HashMap<>();
+        for (long seed : seeds) {
+          for (Workload workload : together) {
+            Run run = key(fault, workload, seed);
+            if (runs.containsKey(run) || System.nanoTime() - deadlineNanos >= 0) {
+              continue;
+            }
+            Solution solution = solve(stock, workload, seed);
+            if (!fault.happensToStock()) {
+              stockSeconds.put(workload, solution.seconds());
+            } else if (!stockSeconds.containsKey(workload)) {
+              stockSeconds.put(workload, seconds(result(struck, run), solution));
+            }
+            keep(
+                new ChaosRun(result(sluice, run), solution.answer(), stockSeconds.get(workload)),
+                sluice);
+          }
+        }
+      }
+    }
+  }
+
+  private Run key(Fault fault, Workload workload, long seed) {
+    return new Run(provider, fault.name(), workload.name(), seed);
   }
 
   /** Those that can share a cluster. */
@@ -102,115 +122,76 @@ final class ChaosRuns {
     return settings;
   }
 
-  private List<Long> missing(Fault fault, Workload workload, List<Long> seeds) {
-    return seeds.stream()
-        .filter(
-            seed ->
-                runs.stream()
-                    .map(ChaosRun::result)
-                    .noneMatch(
-                        run ->
-                            run.fault().equals(fault.name())
-                                && run.workload().equals(workload.name())
-                                && run.seed() == seed))
-        .toList();
-  }
-
-  /** Asks the stock shuffle for answers that are not known yet. */
-  private void solve(List<Workload> workloads, List<Long> seeds) throws Exception {
-    try (ChaosDriver stock = driver(Shuffle.STOCK, NONE, workloads.getFirst())) {
-      for (Workload workload : workloads) {
-        for (long seed : seeds) {
-          Problem problem = new Problem(workload.name(), seed);
-          if (!answers.containsKey(problem)) {
-            RunResult result = stock.run(workload, seed);
-            if (result.answer() == null) {
-              throw new IOException("the stock shuffle has no answer: " + result.problem());
-            }
-            answers.put(problem, result.answer());
-          }
-        }
-      }
-    }
-  }
-
-  private ChaosDriver driver(Shuffle shuffle, Fault fault, Workload workload) {
+  private ChaosDriver driver(Shuffle shuffle, Fault fault, List<Workload> together) {
     return new ChaosDriver(
-        installation, shuffle, provider, fault, clusterSettings(workload), limitSeconds, directory);
+        installation,
+        shuffle,
+        provider,
+        fault,
+        clusterSettings(together.getFirst()),
+        limitSeconds,
+        directory);
   }
 
-  private void strike(Fault fault, List<Workload> workloads, List<Long> seeds) throws Exception {
-    Map<String, Double> stockSeconds =
-        fault.happensToStock() ? stockSeconds(fault, workloads, seeds.getFirst()) : Map.of();
-    try (ChaosDriver sluice = driver(Shuffle.SLUICE, fault, workloads.getFirst())) {
-      for (Workload workload : workloads) {
-        for (long seed : missing(fault, workload, seeds)) {
-          if (isOver()) {
-            return;
-          }
-          RunResult result = sluice(sluice, fault, workload, seed);
-          keep(
-              new ChaosRun(
-                  result,
-                  answers.get(new Problem(workload.name(), seed)),
-                  stockSeconds.get(workload.name())),
-              sluice);
-        }
-      }
+  /** Asks the stock shuffle, if the answer is not known yet. */
+  private Solution solve(ChaosDriver stock, Workload workload, long seed) throws Exception {
+    Problem problem = new Problem(workload.name(), seed);
+    Solution known = solutions.get(problem);
+    if (known != null) {
+      return known;
     }
+    RunResult result = stock.run(key(NONE, workload, seed));
+    if (result.answer() == null) {
+      throw new IOException("the stock shuffle has no answer: " + result.problem());
+    }
+    Solution solution = new Solution(result.answer(), result.seconds());
+    solutions.put(problem, solution);
+    return solution;
   }
 
   /** A process that ended is a run that failed. */
-  private static RunResult sluice(ChaosDriver driver, Fault fault, Workload workload, long seed)
-      throws Exception {
+  private static RunResult result(ChaosDriver driver, Run run) throws Exception {
     try {
-      return driver.run(workload, seed);
+      return driver.run(run);
     } catch (IOException e) {
-      return RunResult.failed(fault, workload, seed, e.getMessage());
+      return RunResult.failed(run, e.getMessage());
     }
   }
 
-  /** One run each is what there is time for; where it fails, there is nothing to be measured by. */
-  private Map<String, Double> stockSeconds(Fault fault, List<Workload> workloads, long seed)
-      throws Exception {
-    Map<String, Double> seconds = new HashMap<>();
-    try (ChaosDriver stock = driver(Shuffle.STOCK, fault, workloads.getFirst())) {
-      for (Workload workload : workloads) {
-        RunResult result = sluice(stock, fault, workload, seed);
-        if (result.answer() != null) {
-          seconds.put(workload.name(), result.seconds());
-        }
-        boolean right = answers.get(new Problem(workload.name(), seed)).equals(result.answer());
-        System.err.printf(
-            "%s %s stock: %.1f s, %d stages again%s%n",
-            fault.name(),
-            workload.name(),
-            result.seconds(),
-            result.stageRetries(),
-            result.problem() != null ? ", " + result.problem() : right ? "" : ", WRONG ANSWER");
-      }
-    }
-    return seconds;
+  /** The stock shuffle's under a fault; null where it failed. One run is what there is time for. */
+  private static Double seconds(RunResult stock, Solution solution) {
+    System.err.printf(
+        "%s %s stock: %.1f s, %s%s%n",
+        stock.run().fault(),
+        stock.run().workload(),
+        stock.seconds(),
+        stock.losses(),
+        stock.problem() != null
+            ? ", " + stock.problem()
+            : stock.answer().equals(solution.answer()) ? "" : ", WRONG ANSWER");
+    return stock.answer() == null ? null : (Double) stock.seconds();
   }
 
   private void keep(ChaosRun run, ChaosDriver driver) throws IOException {
-    runs.add(run);
-    file.add(run);
     RunResult result = run.result();
+    Run key = result.run();
+    runs.put(key, run);
+    file.add(run);
     List<String> complaints = run.complaints();
     System.err.printf(
-        "%s %s seed %d: %.1f s, %d stages again%s%n",
-        result.fault(),
-        result.workload(),
-        result.seed(),
+        "%s %s seed %d: %s%.1f s, %d stages again%s%n",
+        key.fault(),
+        key.workload(),
+        key.seed(),
+        result.cause().equals(key.fault()) ? "" : result.cause() + ", ",
         result.seconds(),
-        result.stageRetries(),
+        result.losses().stageRetries(),
         complaints.isEmpty() ? "" : "\n  " + String.join("\n  ", complaints));
     if (!complaints.isEmpty()) {
       driver.keepLogs();
       System.err.printf(
           "  logs: %s%n  again: bin/chaos --provider %s --faults %s --workloads %s --seed %d%n",
-          driver.directory(), provider, result.fault(), result.workload(), result.seed());
+          driver.directory(), provider, key.fault(), key.workload(), key.seed());
     }
   }
 }

@@ -1,6 +1,8 @@
 package dev.sluice.benchmarks.chaos;
 
+import dev.sluice.benchmarks.Columns;
 import dev.sluice.benchmarks.Statistics;
+import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -41,7 +43,7 @@ final class ChaosTable {
     lines.add(HEADER.stream().map(column -> "-".repeat(column.length())).toList());
     groups.forEach((group, members) -> lines.add(line(group.get(0), group.get(1), members)));
     lines.add(line("all", "", runs));
-    return text(lines);
+    return Columns.align(lines, "| ", " | ", " |");
   }
 
   /** Faults that struck in none of their runs of a workload: these show nothing. */
@@ -54,7 +56,7 @@ final class ChaosTable {
   }
 
   private static List<String> group(ChaosRun run) {
-    return List.of(run.result().fault(), run.result().workload());
+    return List.of(run.result().run().fault(), run.result().run().workload());
   }
 
   private static List<String> line(String fault, String workload, List<ChaosRun> runs) {
@@ -70,9 +72,9 @@ final class ChaosTable {
         Integer.toString(runs.size()),
         count(runs, run -> run.result().struck()),
         count(runs, ChaosRun::isWrong),
-        count(runs, ChaosRun::isHang),
-        count(runs, ChaosRun::isFailed),
-        count(runs, run -> run.hasUnexpectedRetries() || run.hasUnexpectedLosses()),
+        count(runs, run -> run.ended(Outcome.HANG)),
+        count(runs, run -> run.ended(Outcome.FAILED) || run.ended(Outcome.HARNESS)),
+        count(runs, ChaosRun::hasUnexpectedLosses),
         count(runs, ChaosRun::isLeak),
         count(runs, ChaosRun::isLate),
         recovery.length == 0 ? "" : "%.1f".formatted(Statistics.median(recovery)),
@@ -82,20 +84,5 @@ final class ChaosTable {
 
   private static String count(List<ChaosRun> runs, Predicate<ChaosRun> which) {
     return Long.toString(runs.stream().filter(which).count());
-  }
-
-  private static String text(List<List<String>> lines) {
-    StringBuilder text = new StringBuilder();
-    for (List<String> line : lines) {
-      text.append('|');
-      for (int column = 0; column < HEADER.size(); column++) {
-        int at = column;
-        int width = lines.stream().mapToInt(other -> other.get(at).length()).max().orElseThrow();
-        String cell = line.get(column);
-        text.append(' ').append(cell).repeat(' ', width - cell.length()).append(" |");
-      }
-      text.append('\n');
-    }
-    return text.toString();
   }
 }

@@ -17,6 +17,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import org.apache.spark.ExecutorAllocationClient;
@@ -31,7 +32,7 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * What a fault can get hold of: the executors of this driver's local cluster, their files, and the
- * orders that they obey. Used by the run's thread and the faults'.
+ * orders that they obey. Used by the thread of the runs.
  */
 public final class Cluster {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -42,7 +43,7 @@ public final class Cluster {
   private final boolean sluice;
   private final Path directory;
   private Stages stages = new Stages();
-  private long sequence;
+  private Order order = Order.NONE;
 
   /**
    * @param sluice whether executors obey orders; those of the stock shuffle do not
@@ -105,54 +106,67 @@ public final class Cluster {
         .toList();
   }
 
-  /** What goes wrong inside executors from now on; the stock shuffle's do nothing. */
+  /**
+   * What goes wrong inside executors from now on; the stock shuffle's do nothing.
+   *
+   * @param victim process id for what is about one executor, 0 for none
+   */
   public void order(Map<Injection, Double> rates, long seed, long victim)
       throws IOException, InterruptedException {
     if (sluice) {
-      give(rates, seed, victim);
+      give(new Order(order.sequence() + 1, seed, rates, victim));
     }
   }
 
-  /** Ends all that was ordered, and asks what the executors hold, by executor. */
-  Map<ExecutorProcess, Status> statuses() throws IOException, InterruptedException {
-    return give(Map.of(), 0, 0);
+  /** What the executors hold; without a status where one runs and does not answer. */
+  Map<ExecutorProcess, Optional<Status>> statuses() throws IOException, InterruptedException {
+    return give(order.again());
   }
 
-  /** How often something that was ordered has gone wrong in the executors that run now. */
-  long hits() throws IOException, InterruptedException {
-    return sluice ? statuses().values().stream().mapToLong(Status::hits).sum() : 0;
+  /** How often this has gone wrong in the executors that run now. */
+  public long hits(Injection injection) throws IOException, InterruptedException {
+    return sluice
+        ? statuses().values().stream()
+            .flatMap(Optional::stream)
+            .mapToLong(status -> status.hits().getOrDefault(injection, 0L))
+            .sum()
+        : 0;
   }
 
-  private synchronized Map<ExecutorProcess, Status> give(
-      Map<Injection, Double> rates, long seed, long victim)
+  private Map<ExecutorProcess, Optional<Status>> give(Order next)
       throws IOException, InterruptedException {
+    order = next;
     Path partial = directory.resolve("order.partial");
-    JSON.writeValue(partial.toFile(), new Order(++sequence, seed, rates, victim));
+    JSON.writeValue(partial.toFile(), next);
     Files.move(partial, directory.resolve("order.json"), StandardCopyOption.REPLACE_EXISTING);
-    Map<ExecutorProcess, Status> answers = new HashMap<>();
+    Map<ExecutorProcess, Optional<Status>> answers = new HashMap<>();
     for (ExecutorProcess executor : executors()) {
-      Status status = answer(executor);
-      if (status != null) {
+      Optional<Status> status = answer(executor);
+      if (status.isPresent() || runs(executor)) {
         answers.put(executor, status);
       }
     }
     return answers;
   }
 
-  /** Null where the executor ended meanwhile. */
-  private Status answer(ExecutorProcess executor) throws IOException, InterruptedException {
+  private Optional<Status> answer(ExecutorProcess executor)
+      throws IOException, InterruptedException {
     Path file = directory.resolve("status-" + executor.id() + ".json");
     long deadline = System.nanoTime() + ANSWER_MS * 1_000_000;
-    while (System.nanoTime() - deadline < 0 && executors().contains(executor)) {
+    while (System.nanoTime() - deadline < 0 && runs(executor)) {
       if (Files.exists(file)) {
         Status status = JSON.readValue(file.toFile(), Status.class);
-        if (status.sequence() == sequence) {
-          return status;
+        if (status.sequence() == order.sequence()) {
+          return Optional.of(status);
         }
       }
       Thread.sleep(POLL_MS);
     }
-    return null;
+    return Optional.empty();
+  }
+
+  private boolean runs(ExecutorProcess executor) {
+    return executors().contains(executor);
   }
 
   /** Files of the executors' local directories with names of shuffle files, by name. */

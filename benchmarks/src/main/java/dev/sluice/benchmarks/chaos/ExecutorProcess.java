@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.chaos;
 
+import dev.sluice.benchmarks.Commands;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -53,12 +54,22 @@ public record ExecutorProcess(String id, long pid) {
     ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
   }
 
+  boolean isAlive() {
+    return ProcessHandle.of(pid).isPresent();
+  }
+
   /** Sends a signal, such as {@code STOP}; nothing happens where the process has ended. */
-  public void signal(String name) throws IOException, InterruptedException {
-    new ProcessBuilder("kill", "-" + name, Long.toString(pid))
-        .redirectError(ProcessBuilder.Redirect.DISCARD)
-        .start()
-        .waitFor();
+  public void signal(String name) throws IOException {
+    if (isAlive()) {
+      Commands.run(List.of("kill", "-" + name, Long.toString(pid)));
+    }
+  }
+
+  /** Lets it open no more than so many descriptors; nothing happens where it has ended. */
+  public void limitDescriptors(int descriptors) throws IOException {
+    if (isAlive()) {
+      Commands.run(List.of("prlimit", "--pid=" + pid, "--nofile=" + descriptors + ":"));
+    }
   }
 
   /** Where its open descriptors lead. */

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -19,6 +20,9 @@ final class Remains {
 
   /** What a process may have more than after its first run: connections, threads of pools. */
   private static final long GROWTH = 64;
+
+  /** In each direction, with each peer: one, and one that is being replaced. */
+  private static final int MOST_QUEUE_PAIRS = 2;
 
   /** Others are Spark's, which keeps a hundred for a minute after shuffles were removed. */
   private static final String OWN_THREADS = "sluice-";
@@ -44,16 +48,33 @@ final class Remains {
   private List<String> look() throws IOException, InterruptedException {
     List<String> left = new ArrayList<>();
     if (cluster.isSluice()) {
-      cluster.statuses().forEach((executor, status) -> addHeld(executor, status, left));
+      Map<ExecutorProcess, Optional<Status>> statuses = cluster.statuses();
+      statuses.forEach(
+          (executor, status) ->
+              status.ifPresentOrElse(
+                  held -> addHeld(executor, held, statuses.size() - 1, left),
+                  () -> left.add("executor %s runs and does not answer".formatted(executor.id()))));
     }
     for (ExecutorProcess executor : cluster.executors()) {
       addFiles(executor, left);
       addGrowth(executor, left);
     }
+    addGrowth(ExecutorProcess.driver(), left);
     return left;
   }
 
-  private static void addHeld(ExecutorProcess executor, Status status, List<String> left) {
+  private static void addHeld(
+      ExecutorProcess executor, Status status, int peers, List<String> left) {
+    if (status.readingQueuePairs() > MOST_QUEUE_PAIRS * peers
+        || status.servingQueuePairs() > MOST_QUEUE_PAIRS * peers) {
+      left.add(
+          "executor %s: READs through %d queue pairs and serves %d, with %d peers"
+              .formatted(
+                  executor.id(), status.readingQueuePairs(), status.servingQueuePairs(), peers));
+    }
+    if (!status.shuffleFiles().isEmpty()) {
+      left.add("executor %s has files: %s".formatted(executor.id(), status.shuffleFiles()));
+    }
     Map<String, Long> held = new TreeMap<>();
     held.put("regions that peers may READ", (long) status.servedRegions());
     held.put("READs under way", (long) status.underWay());
@@ -107,7 +128,8 @@ final class Remains {
       cluster
           .statuses()
           .values()
-          .forEach(status -> most.merge("heap", status.heapBytes(), Math::max));
+          .forEach(
+              status -> status.ifPresent(held -> most.merge("heap", held.heapBytes(), Math::max)));
     }
     return most;
   }

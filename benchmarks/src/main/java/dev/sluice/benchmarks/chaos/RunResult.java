@@ -1,22 +1,16 @@
 package dev.sluice.benchmarks.chaos;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.workload.Answer;
-import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.util.List;
 import java.util.Map;
 
 /**
  * What came of one run.
  *
+ * @param cause name of the fault that struck: the run's own, unless that stands for several
  * @param answer of the workload; null where there is none
- * @param problem why there is none
- * @param hang whether that is that it did not end in time
- * @param stageRetries stages that were run again
- * @param fetchFailures tasks that ended with a FetchFailedException
- * @param failedTasks tasks that ended with another exception
- * @param lostExecutors executors that ended meanwhile
+ * @param problem why there is none; null where there is one
  * @param struck whether the fault is known to have happened while the job ran
  * @param seconds from the beginning of the job to its end
  * @param recoverySeconds from the fault to the end of the job
@@ -27,16 +21,12 @@ import java.util.Map;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record RunResult(
-    String fault,
-    String workload,
-    long seed,
+    Run run,
+    String cause,
+    Outcome outcome,
     Answer answer,
     String problem,
-    boolean hang,
-    int stageRetries,
-    int fetchFailures,
-    int failedTasks,
-    int lostExecutors,
+    Losses losses,
     boolean struck,
     double seconds,
     double recoverySeconds,
@@ -44,19 +34,46 @@ public record RunResult(
     Map<String, Long> held,
     long endMs) {
 
+  /** How a run ended. */
+  public enum Outcome {
+    /** With an answer. */
+    ANSWERED,
+    /** The job or the driver's process failed. */
+    FAILED,
+    /** The job did not end in time. */
+    HANG,
+    /** The fault could not be brought about or taken back, which says nothing of the job. */
+    HARNESS
+  }
+
+  /** What is the same when it is run again. */
+  public record Run(String provider, String fault, String workload, long seed) {}
+
+  /**
+   * What Spark had to do twice.
+   *
+   * @param stageRetries stages that were run again
+   * @param fetchFailures tasks that ended with a FetchFailedException
+   * @param failedTasks tasks that ended with another exception
+   * @param executors executors that ended meanwhile
+   */
+  public record Losses(int stageRetries, int fetchFailures, int failedTasks, int executors) {
+    static final Losses NONE = new Losses(0, 0, 0, 0);
+
+    int withoutRetries() {
+      return fetchFailures + failedTasks + executors;
+    }
+  }
+
   /** Of a process that ended. */
-  static RunResult failed(Fault fault, Workload workload, long seed, String problem) {
+  static RunResult failed(Run run, String problem) {
     return new RunResult(
-        fault.name(),
-        workload.name(),
-        seed,
+        run,
+        run.fault(),
+        Outcome.FAILED,
         null,
         problem,
-        false,
-        0,
-        0,
-        0,
-        0,
+        Losses.NONE,
         true,
         0,
         0,

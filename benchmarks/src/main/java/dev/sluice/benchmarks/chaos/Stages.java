@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.chaos;
 
+import dev.sluice.benchmarks.chaos.RunResult.Losses;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,10 +23,10 @@ public final class Stages extends SparkListener {
   private final CountDownLatch reduceStage = new CountDownLatch(1);
   private final Set<Integer> shuffles = ConcurrentHashMap.newKeySet();
   private final Set<Long> runningTasks = ConcurrentHashMap.newKeySet();
-  private volatile int retries;
-  private volatile int fetchFailures;
-  private volatile int failedTasks;
-  private volatile int lostExecutors;
+  private int retries;
+  private int fetchFailures;
+  private int failedTasks;
+  private int lostExecutors;
 
   @Override
   public synchronized void onStageSubmitted(SparkListenerStageSubmitted submitted) {
@@ -68,21 +69,11 @@ public final class Stages extends SparkListener {
     return (reduce ? reduceStage : mapStage).await(timeoutMs, TimeUnit.MILLISECONDS);
   }
 
-  /** Stages that were run again. */
-  int retries() {
-    return retries;
+  synchronized Losses losses() {
+    return new Losses(retries, fetchFailures, failedTasks, lostExecutors);
   }
 
-  int fetchFailures() {
-    return fetchFailures;
-  }
-
-  /** Tasks that ended with another exception. */
-  int failedTasks() {
-    return failedTasks;
-  }
-
-  int lostExecutors() {
+  public synchronized int lostExecutors() {
     return lostExecutors;
   }
 

@@ -2,6 +2,9 @@ package dev.sluice.benchmarks.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.chaos.RunResult.Losses;
+import dev.sluice.benchmarks.chaos.RunResult.Outcome;
+import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.workload.Answer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -15,35 +18,54 @@ class ChaosRunTest {
 
   @Test
   void aRunThatEqualsTheStockShufflesIsWithoutComplaint() {
-    assertThat(run("bad-key", RIGHT, null, false, 0, 9, null, List.of()).complaints()).isEmpty();
+    assertThat(new Example("bad-key").run().complaints()).isEmpty();
   }
 
   @Test
   void everythingThatIsWrongIsSaid() {
-    assertThat(run("bad-key", new Answer(3, 78), null, false, 0, 1, null, List.of()).complaints())
+    assertThat(new Example("bad-key").answer(new Answer(3, 78)).run().complaints())
         .singleElement()
         .asString()
         .startsWith("WRONG ANSWER");
-    assertThat(run("bad-key", null, "it took too long", true, 0, 1, null, List.of()).complaints())
-        .containsExactly("HANG: it took too long");
-    assertThat(run("bad-key", null, "no", false, 0, 1, null, List.of()).complaints())
-        .containsExactly("FAILED: no");
-    assertThat(run("bad-key", RIGHT, null, false, 0, 1, null, List.of("a region")).complaints())
+    assertThat(new Example("bad-key").ended(Outcome.HANG).run().complaints())
+        .containsExactly("HANG: a reason");
+    assertThat(new Example("bad-key").ended(Outcome.FAILED).run().complaints())
+        .containsExactly("FAILED: a reason");
+    assertThat(new Example("bad-key").ended(Outcome.HARNESS).run().complaints())
+        .containsExactly("HARNESS: a reason");
+    assertThat(new Example("bad-key").leak("a region").run().complaints())
         .containsExactly("LEAK: a region");
   }
 
   @Test
   void aStageMayBeRunAgainForWhatTheStockShuffleSuffersTooOnly() {
-    assertThat(run("bad-key", RIGHT, null, false, 1, 1, null, List.of()).complaints())
-        .containsExactly("UNEXPECTED: 1 stages were run again");
-    assertThat(run("killed-in-read", RIGHT, null, false, 2, 1, 1.0, List.of()).complaints())
-        .isEmpty();
+    Losses retry = new Losses(1, 0, 0, 0);
+    assertThat(new Example("bad-key").losses(retry).run().complaints())
+        .singleElement()
+        .asString()
+        .startsWith("UNEXPECTED");
+    assertThat(new Example("killed-in-read").losses(retry).run().complaints()).isEmpty();
+  }
+
+  @Test
+  void whatOnlyRdmaNoticesCostsNoTask() {
+    Losses task = new Losses(0, 0, 1, 0);
+    assertThat(new Example("bad-key").losses(task).run().complaints()).hasSize(1);
+    assertThat(new Example("stopped-5s").losses(task).run().complaints()).isEmpty();
+  }
+
+  @Test
+  void aFaultThatStandsForOthersIsJudgedByTheOneThatStruck() {
+    Losses losses = new Losses(1, 1, 0, 1);
+    Example killed = new Example("mixed").losses(losses);
+    assertThat(killed.cause("killed-in-read").run().complaints()).isEmpty();
+    assertThat(killed.cause("bad-key").run().complaints()).hasSize(1);
   }
 
   @Test
   void twiceTheStockShufflesTimeIsAllowedAndSomeSlack() {
-    assertThat(run("stopped-5s", RIGHT, null, false, 0, 35, 10.0, List.of()).isLate()).isFalse();
-    assertThat(run("stopped-5s", RIGHT, null, false, 0, 45, 10.0, List.of()).complaints())
+    assertThat(new Example("stopped-5s").seconds(35).run().isLate()).isFalse();
+    assertThat(new Example("stopped-5s").seconds(45).run().complaints())
         .containsExactly("LATE: 45.0 s, stock 10.0 s");
   }
 
@@ -52,13 +74,13 @@ class ChaosRunTest {
     String table =
         ChaosTable.of(
             List.of(
-                run("bad-key", RIGHT, null, false, 0, 1, null, List.of()),
-                run("bad-key", Answer.NOTHING, null, false, 0, 3, null, List.of()),
-                run("stopped-5s", null, "no", true, 0, 5, 4.0, List.of())));
+                new Example("bad-key").seconds(1).run(),
+                new Example("bad-key").seconds(3).answer(Answer.NOTHING).run(),
+                new Example("stopped-5s").ended(Outcome.HANG).run()));
     assertThat(table.lines().map(line -> line.replaceAll(" +", " ")))
         .contains(
-            "| bad-key | group-by | 2 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 2.0 | 3.0 | |",
-            "| stopped-5s | group-by | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 0 | | | 4.0 |",
+            "| bad-key | group-by | 2 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 2.0 | 3.0 | 10.0 |",
+            "| stopped-5s | group-by | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 0 | | | 10.0 |",
             "| all | | 3 | 2 | 1 | 1 | 0 | 0 | 0 | 0 | 2.0 | 3.0 | |");
   }
 
@@ -67,9 +89,9 @@ class ChaosRunTest {
     assertThat(
             ChaosTable.neverStruck(
                 List.of(
-                    run("bad-key", RIGHT, null, false, 0, 1, null, List.of()),
-                    run("bad-key", null, "no", false, 0, 1, null, List.of()),
-                    run("corrupt", null, "no", false, 0, 1, null, List.of()))))
+                    new Example("bad-key").run(),
+                    new Example("bad-key").ended(Outcome.FAILED).run(),
+                    new Example("corrupt").ended(Outcome.FAILED).run())))
         .containsExactly("corrupt group-by");
   }
 
@@ -77,41 +99,75 @@ class ChaosRunTest {
   void runsComeBackFromTheirFile(@TempDir Path directory) throws IOException {
     ChaosFile file = new ChaosFile(directory.resolve("runs.json"));
     assertThat(file.read()).isEmpty();
-    ChaosRun first = run("bad-key", RIGHT, null, false, 0, 1, 2.0, List.of("a region"));
-    ChaosRun second = run("corrupt", null, "no", false, 0, 1, null, List.of());
+    ChaosRun first = new Example("bad-key").leak("a region").run();
+    ChaosRun second = new Example("corrupt").ended(Outcome.FAILED).run();
     file.add(first);
     file.add(second);
     assertThat(file.read()).containsExactly(first, second);
   }
 
-  private static ChaosRun run(
-      String fault,
-      Answer answer,
-      String problem,
-      boolean hang,
-      int stageRetries,
-      double seconds,
-      Double stockSeconds,
-      List<String> leaks) {
-    return new ChaosRun(
-        new RunResult(
-            fault,
-            "group-by",
-            1,
-            answer,
-            problem,
-            hang,
-            stageRetries,
-            0,
-            0,
-            0,
-            answer != null,
-            seconds,
-            seconds,
-            leaks,
-            Map.of("threads", 5L),
-            1_000),
-        RIGHT,
-        stockSeconds);
+  /** A run of group-by that struck, unless it has no answer, beside a stock one of 10 s. */
+  private static final class Example {
+    private final String fault;
+    private String cause;
+    private Outcome outcome = Outcome.ANSWERED;
+    private Answer answer = RIGHT;
+    private Losses losses = Losses.NONE;
+    private double seconds = 1;
+    private List<String> leaks = List.of();
+
+    Example(String fault) {
+      this.fault = fault;
+      this.cause = fault;
+    }
+
+    Example cause(String name) {
+      cause = name;
+      return this;
+    }
+
+    Example ended(Outcome how) {
+      outcome = how;
+      answer = null;
+      return this;
+    }
+
+    Example answer(Answer given) {
+      answer = given;
+      return this;
+    }
+
+    Example losses(Losses had) {
+      losses = had;
+      return this;
+    }
+
+    Example seconds(double taken) {
+      seconds = taken;
+      return this;
+    }
+
+    Example leak(String leak) {
+      leaks = List.of(leak);
+      return this;
+    }
+
+    ChaosRun run() {
+      RunResult result =
+          new RunResult(
+              new Run("soft", fault, "group-by", 1),
+              cause,
+              outcome,
+              answer,
+              answer == null ? "a reason" : null,
+              losses,
+              answer != null,
+              seconds,
+              seconds,
+              leaks,
+              Map.of("threads", 5L),
+              1_000);
+      return new ChaosRun(result, RIGHT, 10.0);
+    }
   }
 }

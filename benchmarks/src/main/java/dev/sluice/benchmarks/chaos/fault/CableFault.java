@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.chaos.fault;
 
+import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.chaos.Cluster;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -36,24 +37,29 @@ final class CableFault extends Fault {
   }
 
   @Override
-  public void strike(Cluster cluster, Random random) throws Exception {
-    cable(damage);
-    Thread.sleep(lastsMs);
-    heal(cluster);
+  public long lastsMs() {
+    return lastsMs;
   }
 
   @Override
-  public void heal(Cluster cluster) throws Exception {
+  public void strike(Cluster cluster, Random random) throws IOException {
+    cable(damage);
+  }
+
+  @Override
+  public void heal(Cluster cluster) throws IOException {
     cable(List.of("mend"));
   }
 
-  private static void cable(List<String> arguments) throws IOException, InterruptedException {
+  @Override
+  public void end(Path directory) throws IOException {
+    cable(List.of("mend"));
+  }
+
+  private static void cable(List<String> arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getenv("SLUICE_HOME"), "testbed/guest/cable").toString());
     command.addAll(arguments);
-    int status = new ProcessBuilder(command).inheritIO().start().waitFor();
-    if (status != 0) {
-      throw new IOException(command + " ended with status " + status);
-    }
+    Commands.run(command);
   }
 }

@@ -1,11 +1,13 @@
 package dev.sluice.benchmarks.chaos.fault;
 
+import dev.sluice.benchmarks.Commands;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Random;
 
 /** What can happen to a file. */
@@ -46,11 +48,7 @@ final class Damages {
   }
 
   /** What of it is in the page cache and is not pinned or mapped has to be read from disk again. */
-  static void dropFromCache(Path file, Random random) throws IOException, InterruptedException {
-    new ProcessBuilder(
-            "dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none")
-        .inheritIO()
-        .start()
-        .waitFor();
+  static void dropFromCache(Path file, Random random) throws IOException {
+    Commands.run(List.of("dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync", "count=0"));
   }
 }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Random;
 
 /** An executor is decommissioned while reduce tasks read: its map outputs move elsewhere. */
-final class Decommission extends Fault {
+final class Decommission extends SharedFault {
   private final boolean fallbackStorage;
 
   Decommission(boolean fallbackStorage) {
@@ -17,18 +17,9 @@ final class Decommission extends Fault {
         fallbackStorage ? "decommission-fallback" : "decommission",
         "an executor is decommissioned"
             + (fallbackStorage ? ", with fallback storage" : ", its map outputs migrate"),
-        Moment.REDUCE);
+        Moment.REDUCE,
+        4);
     this.fallbackStorage = fallbackStorage;
-  }
-
-  @Override
-  public int stageRetries() {
-    return 4;
-  }
-
-  @Override
-  public boolean happensToStock() {
-    return true;
   }
 
   @Override

@@ -1,21 +1,19 @@
 package dev.sluice.benchmarks.chaos.fault;
 
+import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.chaos.Cluster;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
 /** The local directories' file system has no room for two seconds while map tasks write. */
-final class DiskFull extends Fault {
-  private static final long LASTS_MS = 2_000;
-
-  private Path mounted;
-
+final class DiskFull extends SharedFault {
   DiskFull() {
-    super("disk-full", "the local directories' disk is full for 2 s", Moment.MAP);
+    super("disk-full", "the local directories' disk is full for 2 s", Moment.MAP, 4);
   }
 
   @Override
@@ -24,40 +22,25 @@ final class DiskFull extends Fault {
   }
 
   @Override
-  public int stageRetries() {
-    return 4;
-  }
-
-  @Override
-  public boolean happensToStock() {
-    return true;
+  public long lastsMs() {
+    return 2_000;
   }
 
   @Override
   public String unavailable() {
-    return System.getProperty("user.name").equals("root")
-        ? null
-        : "only root may mount a file system of its own";
+    return Commands.isRoot() ? null : "only root may mount a file system of its own";
   }
 
   @Override
-  public Map<String, String> settings(Path directory) throws IOException, InterruptedException {
-    mounted = Files.createDirectories(directory.resolve("small-disk"));
-    int status =
-        new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", mounted.toString())
-            .inheritIO()
-            .start()
-            .waitFor();
-    if (status != 0) {
-      throw new IOException("mount ended with status " + status);
-    }
-    return Map.of("spark.local.dir", mounted.toString(), "spark.task.maxFailures", "2000");
+  public Map<String, String> settings(Path directory) throws IOException {
+    Path disk = Files.createDirectories(disk(directory));
+    Commands.run(List.of("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", disk.toString()));
+    return Map.of("spark.local.dir", disk.toString(), "spark.task.maxFailures", "2000");
   }
 
   @Override
-  public void strike(Cluster cluster, Random random) throws Exception {
-    Path filler = Path.of(cluster.setting("spark.local.dir")).resolve("filler");
-    try (OutputStream out = Files.newOutputStream(filler)) {
+  public void strike(Cluster cluster, Random random) {
+    try (OutputStream out = Files.newOutputStream(filler(cluster))) {
       byte[] zeros = new byte[1 << 20];
       while (true) {
         out.write(zeros);
@@ -65,17 +48,23 @@ final class DiskFull extends Fault {
     } catch (IOException e) {
       // Full.
     }
-    Thread.sleep(LASTS_MS);
-    heal(cluster);
   }
 
   @Override
   public void heal(Cluster cluster) throws IOException {
-    Files.deleteIfExists(Path.of(cluster.setting("spark.local.dir")).resolve("filler"));
+    Files.deleteIfExists(filler(cluster));
+  }
+
+  private static Path filler(Cluster cluster) {
+    return Path.of(cluster.setting("spark.local.dir")).resolve("filler");
   }
 
   @Override
-  public void end() throws IOException {
-    new ProcessBuilder("umount", "--lazy", mounted.toString()).inheritIO().start().onExit().join();
+  public void end(Path directory) throws IOException {
+    Commands.run(List.of("umount", "--lazy", disk(directory).toString()));
+  }
+
+  private static Path disk(Path directory) {
+    return directory.resolve("small-disk");
   }
 }

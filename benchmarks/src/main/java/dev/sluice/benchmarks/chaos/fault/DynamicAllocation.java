@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Random;
 
 /** Executors come and go by themselves, and one goes in the middle of the reduce stage. */
-final class DynamicAllocation extends Fault {
+final class DynamicAllocation extends SharedFault {
   private final boolean service;
 
   DynamicAllocation(boolean service) {
@@ -18,24 +18,9 @@ final class DynamicAllocation extends Fault {
         "dynamic allocation with "
             + (service ? "the external shuffle service" : "shuffle tracking")
             + ", an executor removed",
-        Moment.REDUCE);
+        Moment.REDUCE,
+        4);
     this.service = service;
-  }
-
-  @Override
-  public int stageRetries() {
-    return 4;
-  }
-
-  @Override
-  public boolean happensToStock() {
-    return true;
-  }
-
-  /** One worker, and so one service, for all executors. */
-  @Override
-  public String master() {
-    return service ? "local-cluster[1,6,3072]" : super.master();
   }
 
   @Override
@@ -55,6 +40,8 @@ final class DynamicAllocation extends Fault {
         settings.put("spark.shuffle.service.port", Integer.toString(free.getLocalPort()));
       }
       settings.put("spark.shuffle.service.enabled", "true");
+      // One worker, and so one service, for all executors.
+      settings.put("spark.master", "local-cluster[1,6,3072]");
     } else {
       settings.put("spark.dynamicAllocation.shuffleTracking.enabled", "true");
       settings.put("spark.dynamicAllocation.shuffleTracking.timeout", "3s");

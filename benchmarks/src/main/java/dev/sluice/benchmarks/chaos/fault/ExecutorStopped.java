@@ -2,32 +2,27 @@ package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.Cluster;
 import dev.sluice.benchmarks.chaos.ExecutorProcess;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Random;
 
 /** SIGSTOP of an executor for some seconds: its connections stay, and nobody answers. */
-final class ExecutorStopped extends Fault {
+final class ExecutorStopped extends SharedFault {
   private final int seconds;
   private ExecutorProcess victim;
-  private Thread waker;
 
   ExecutorStopped(int seconds) {
     super(
-        "stopped-" + seconds + "s", "SIGSTOP of an executor for " + seconds + " s", Moment.REDUCE);
+        "stopped-" + seconds + "s",
+        "SIGSTOP of an executor for " + seconds + " s",
+        Moment.REDUCE,
+        // Spark itself may take an executor for lost that is silent for two minutes.
+        seconds > 60 ? 4 : 0);
     this.seconds = seconds;
   }
 
-  /** Spark itself may take an executor for lost that is silent for two minutes. */
   @Override
-  public int stageRetries() {
-    return seconds > 60 ? 4 : 0;
-  }
-
-  @Override
-  public boolean happensToStock() {
-    return true;
+  public long lastsMs() {
+    return seconds * 1_000L;
   }
 
   @Override
@@ -37,29 +32,15 @@ final class ExecutorStopped extends Fault {
 
   @Override
   public void strike(Cluster cluster, Random random) throws Exception {
-    ExecutorProcess stopped = cluster.any(random);
-    victim = stopped;
-    stopped.signal("STOP");
-    waker = Thread.startVirtualThread(() -> wakeLater(stopped));
-  }
-
-  private void wakeLater(ExecutorProcess stopped) {
-    try {
-      Thread.sleep(seconds * 1_000L);
-      stopped.signal("CONT");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // It is woken by heal.
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    victim = cluster.any(random);
+    victim.signal("STOP");
   }
 
   @Override
   public void heal(Cluster cluster) throws Exception {
     if (victim != null) {
-      waker.interrupt();
-      waker.join();
       victim.signal("CONT");
+      victim = null;
     }
   }
 }

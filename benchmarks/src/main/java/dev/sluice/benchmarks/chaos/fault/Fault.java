@@ -9,8 +9,8 @@ import java.util.Random;
 
 /**
  * Something that goes wrong while a job runs. A new one is a class of its own, or a line of {@link
- * InjectedFault}, and a line in {@link Faults#ALL}. Stateless but for what {@link #strike} leaves
- * to {@link #heal}: one object a driver process, used by one thread.
+ * InjectedFault}, and a line in {@link Faults#ALL}. Stateless but for what {@link #prepare} and
+ * {@link #strike} leave to the others: one object a driver process, used by one thread.
  */
 public abstract class Fault {
   /** When it strikes. */
@@ -50,9 +50,19 @@ public abstract class Fault {
     return moment;
   }
 
+  /** What strikes the next run: this one, unless it stands for several. */
+  public Fault chosen(Random random) {
+    return this;
+  }
+
   /** How long after the stage has begun, in milliseconds. */
   public int delayMs(Random random) {
     return random.nextInt(DELAY_MS);
+  }
+
+  /** After how long it is healed, in milliseconds, if the job has not ended by then. */
+  public long lastsMs() {
+    return Long.MAX_VALUE;
   }
 
   /** Stages that may be run again for it; none for what only RDMA can notice. */
@@ -60,13 +70,8 @@ public abstract class Fault {
     return 0;
   }
 
-  /** Whether it can happen to the stock shuffle as well, whose time then is the measure. */
+  /** Whether it can happen to the stock shuffle as well. */
   public boolean happensToStock() {
-    return false;
-  }
-
-  /** Whether executors do it to themselves, and count how often. */
-  public boolean isInjected() {
     return false;
   }
 
@@ -76,7 +81,7 @@ public abstract class Fault {
   }
 
   /**
-   * What the cluster has to be started with.
+   * What the cluster has to be started with; three executors with two cores each otherwise.
    *
    * @param directory of this driver process alone
    */
@@ -84,14 +89,14 @@ public abstract class Fault {
     return Map.of();
   }
 
-  /** As Spark's {@code local-cluster[executors, cores, memory]}. */
-  public String master() {
-    return "local-cluster[3,2,1024]";
-  }
-
   /** Names of the workloads that it wants; empty for any. */
   public List<String> workloads() {
     return List.of();
+  }
+
+  /** Whether its executors live long enough for the second compiler. */
+  public boolean isLong() {
+    return false;
   }
 
   /** Before the job begins, whatever the moment. */
@@ -100,9 +105,18 @@ public abstract class Fault {
   /** Lets it happen. */
   public abstract void strike(Cluster cluster, Random random) throws Exception;
 
-  /** Ends it, if that has not ended by itself; called whatever came of the job. */
+  /**
+   * Whether it did happen; asked after the job, before it is healed.
+   *
+   * @param inTime whether the job was not over when it struck
+   */
+  public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
+    return inTime;
+  }
+
+  /** Ends it, if that has not ended by itself; once or twice, whatever came of the job. */
   public void heal(Cluster cluster) throws Exception {}
 
-  /** Takes back what {@link #settings} did; called once the cluster has ended. */
-  public void end() throws IOException {}
+  /** Takes back what {@link #settings} did; once the cluster has ended, or this process ends. */
+  public void end(Path directory) throws IOException {}
 }

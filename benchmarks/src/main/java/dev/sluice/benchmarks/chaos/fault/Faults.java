@@ -13,6 +13,9 @@ import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_TRUNCATED;
 import static dev.sluice.benchmarks.chaos.inject.Injection.CORRUPT;
 import static dev.sluice.benchmarks.chaos.inject.Injection.DRIVER_SLOW;
 import static dev.sluice.benchmarks.chaos.inject.Injection.DRIVER_UNREACHABLE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.HALT_AFTER_RESOLVE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.HALT_BEFORE_RESOLVE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.HALT_IN_RESOLVE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.KILL_VICTIM;
 import static dev.sluice.benchmarks.chaos.inject.Injection.MAPPINGS_TAKEN;
 import static dev.sluice.benchmarks.chaos.inject.Injection.PUBLISH_LATE;
@@ -35,28 +38,28 @@ public final class Faults {
   private static final List<Fault> SINGLE =
       List.of(
           new NoFault(),
-          new InjectedFault("bad-key", "READs with a wrong key", Map.of(BAD_KEY, 0.1)),
-          new InjectedFault("bad-address", "READs outside their region", Map.of(BAD_ADDRESS, 0.1)),
+          new InjectedFault("bad-key", "READs with a wrong key", BAD_KEY, 0.1),
+          new InjectedFault("bad-address", "READs outside their region", BAD_ADDRESS, 0.1),
+          new InjectedFault("reader-error", "queue pairs that READ go to ERROR", READER_ERROR, 0.2),
           new InjectedFault(
-              "reader-error", "queue pairs that READ go to ERROR", Map.of(READER_ERROR, 0.2)),
+              "server-error", "queue pairs that serve go to ERROR", SERVER_ERROR, 0.05),
+          new InjectedFault("corrupt", "bytes are falsified on their way", CORRUPT, 0.1),
+          new InjectedFault("slow-post", "READs are slow", SLOW_POST, 0.2),
           new InjectedFault(
-              "server-error", "queue pairs that serve go to ERROR", Map.of(SERVER_ERROR, 0.05)),
-          new InjectedFault("corrupt", "bytes are falsified on their way", Map.of(CORRUPT, 0.1)),
-          new InjectedFault("slow-post", "READs are slow", Map.of(SLOW_POST, 0.2)),
-          new InjectedFault(
-              "register-enomem", "registering fails with ENOMEM", Map.of(REGISTER_ENOMEM, 0.4)),
+              "register-enomem", "registering fails with ENOMEM", REGISTER_ENOMEM, 0.4),
           new InjectedFault(
               "queue-pair-enomem",
               "queue pairs cannot be created",
-              Map.of(QUEUE_PAIR_ENOMEM, 0.5, READER_ERROR, 0.2)),
-          new InjectedFault(
-              "mappings", "no mapping is left to the executors", Map.of(MAPPINGS_TAKEN, 1.0)),
-          new InjectedFault("publish-lost", "publications are lost", Map.of(PUBLISH_LOST, 0.5)),
-          new InjectedFault("publish-late", "publications are late", Map.of(PUBLISH_LATE, 0.5)),
-          new InjectedFault("publish-twice", "publications come twice", Map.of(PUBLISH_TWICE, 0.5)),
-          new InjectedFault("driver-slow", "the driver is slow", Map.of(DRIVER_SLOW, 0.5)),
-          new InjectedFault(
-              "driver-unreachable", "the directory fails", Map.of(DRIVER_UNREACHABLE, 0.5)),
+              QUEUE_PAIR_ENOMEM,
+              0.5,
+              Map.of(READER_ERROR, 0.2),
+              Map.of()),
+          new InjectedFault("mappings", "no mapping is left to the executors", MAPPINGS_TAKEN, 1.0),
+          new InjectedFault("publish-lost", "publications are lost", PUBLISH_LOST, 0.5),
+          new InjectedFault("publish-late", "publications are late", PUBLISH_LATE, 0.5),
+          new InjectedFault("publish-twice", "publications come twice", PUBLISH_TWICE, 0.5),
+          new InjectedFault("driver-slow", "the driver is slow", DRIVER_SLOW, 0.5),
+          new InjectedFault("driver-unreachable", "the directory fails", DRIVER_UNREACHABLE, 0.5),
           control("control-refused", "control connections are refused", CONTROL_REFUSED, 0.7),
           control("control-reset", "control connections are reset", CONTROL_RESET, 0.3),
           control("control-half-open", "control connections are dead", CONTROL_HALF_OPEN, 0.7),
@@ -65,36 +68,13 @@ public final class Faults {
           control("control-oversized", "control messages are too long", CONTROL_OVERSIZED, 0.3),
           control("control-garbage", "garbage among control messages", CONTROL_GARBAGE, 0.3),
           control("control-replayed", "control messages come twice", CONTROL_REPLAYED, 0.5),
-          new ExecutorKilled(
-              "killed-writing", "kill -9 while map tasks write", Moment.MAP, 0, 400, Map.of()),
-          new ExecutorKilled(
-              "killed-before-resolve",
-              "kill -9 before a RESOLVE",
-              Moment.REDUCE,
-              0,
-              5,
-              Map.of(PUBLISH_LOST, 1.0)),
-          new ExecutorKilled(
-              "killed-in-resolve",
-              "kill -9 during a RESOLVE",
-              Moment.REDUCE,
-              10,
-              80,
-              Map.of(PUBLISH_LOST, 1.0)),
-          new ExecutorKilled(
-              "killed-after-resolve",
-              "kill -9 after a RESOLVE",
-              Moment.REDUCE,
-              150,
-              600,
-              Map.of(PUBLISH_LOST, 1.0)),
-          new ExecutorKilled(
-              "killed-in-read",
-              "kill -9 by a peer that READs from it",
-              Moment.REDUCE,
-              0,
-              200,
-              Map.of(KILL_VICTIM, 0.2)),
+          new ExecutorKilled("killed-writing", "kill -9 while map tasks write", Moment.MAP),
+          new ExecutorKilled("killed-reading", "kill -9 while reduce tasks read", Moment.REDUCE),
+          killed("killed-before-resolve", "kill -9 when a RESOLVE arrives", HALT_BEFORE_RESOLVE),
+          killed("killed-in-resolve", "kill -9 in the answer to a RESOLVE", HALT_IN_RESOLVE),
+          killed("killed-after-resolve", "kill -9 after the answer", HALT_AFTER_RESOLVE),
+          new KilledAtEvent(
+              "killed-in-read", "kill -9 by a peer that READs", Map.of(KILL_VICTIM, 0.2)),
           new ExecutorStopped(5),
           new ExecutorStopped(30),
           new ExecutorStopped(120),
@@ -118,7 +98,18 @@ public final class Faults {
               "cache-dropped", "files leave the page cache", ".data", true, Damages::dropFromCache),
           new ShuffleRemoved(),
           new TasksKilled(),
-          new Speculation(),
+          new InjectedFault(
+              "speculation",
+              "slow READs, speculative tasks and the end of the losers",
+              SLOW_POST,
+              0.3,
+              Map.of(),
+              Map.of(
+                  "spark.speculation", "true",
+                  "spark.speculation.interval", "50ms",
+                  "spark.speculation.multiplier", "1.01",
+                  "spark.speculation.quantile", "0.1",
+                  "spark.speculation.minTaskRuntime", "50ms")),
           new SmallestPool(),
           new DescriptorsExhausted(),
           new Decommission(false),
@@ -126,13 +117,16 @@ public final class Faults {
           new DynamicAllocation(false),
           new DynamicAllocation(true),
           new DiskFull(),
+          new DiskSlow(),
           new CableFault(
               "packets-lost-1", "1 % of the packets is lost for 5 s", 5_000, "lose", "1"),
           new CableFault(
               "packets-lost-5", "5 % of the packets is lost for 5 s", 5_000, "lose", "5"),
           new CableFault("packets-lost-all", "no packet arrives for 5 s", 5_000, "lose", "100"),
           new CableFault("packets-late", "packets take 50 ms longer for 5 s", 5_000, "delay", "50"),
-          new CableFault("port-down", "both ports are down for 3 s", 3_000, "cut"));
+          new CableFault("port-down", "both ports are down for 3 s", 3_000, "cut"),
+          new CableFault(
+              "address-removed", "a device has no IP address for 3 s", 3_000, "unaddress"));
 
   public static final List<Fault> ALL =
       Stream.concat(
@@ -163,14 +157,25 @@ public final class Faults {
 
   private Faults() {}
 
-  /** Deadlines shorter than the default ones, since it is they that end most of these. */
   private static Fault control(String name, String what, Injection injection, double rate) {
     return new InjectedFault(
         name,
         what,
+        injection,
+        rate,
         // A queue pair is connected anew, and a location asked for, now and then.
-        Map.of(injection, rate, READER_ERROR, 0.03, PUBLISH_LOST, 0.3),
-        Map.of("spark.shuffle.rdma.circuit.cooldown", "1s"));
+        Map.of(READER_ERROR, 0.03, PUBLISH_LOST, 0.3),
+        // It is deadlines that end most of these.
+        Map.of(
+            "spark.shuffle.rdma.circuit.cooldown", "1s",
+            "spark.shuffle.rdma.connect.timeout", "1s",
+            "spark.shuffle.rdma.locate.timeout", "2s",
+            "spark.shuffle.rdma.read.timeout", "5s"));
+  }
+
+  /** What is not published has to be asked for, by a RESOLVE. */
+  private static Fault killed(String name, String what, Injection event) {
+    return new KilledAtEvent(name, what, Map.of(event, 1.0, PUBLISH_LOST, 1.0));
   }
 
   private static Fault single(String name) {

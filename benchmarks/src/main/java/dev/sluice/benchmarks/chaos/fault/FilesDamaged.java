@@ -9,17 +9,16 @@ import java.util.List;
 import java.util.Random;
 
 /** Something happens to a few files of map outputs while reduce tasks read. */
-final class FilesDamaged extends Fault {
+final class FilesDamaged extends SharedFault {
   private static final int FILES = 3;
 
   /** What happens to one file. */
   @FunctionalInterface
   interface Damage {
-    void to(Path file, Random random) throws IOException, InterruptedException;
+    void to(Path file, Random random) throws IOException;
   }
 
   private final String suffix;
-  private final boolean harmless;
   private final Damage damage;
 
   /**
@@ -27,26 +26,15 @@ final class FilesDamaged extends Fault {
    * @param harmless whether nothing is lost by it
    */
   FilesDamaged(String name, String what, String suffix, boolean harmless, Damage damage) {
-    super(name, what, Moment.REDUCE);
+    // For each file the map stage and the reduce stage, and once more where others failed then.
+    super(name, what, Moment.REDUCE, harmless ? 0 : 4 * FILES);
     this.suffix = suffix;
-    this.harmless = harmless;
     this.damage = damage;
   }
 
   @Override
   public int delayMs(Random random) {
     return random.nextInt(50);
-  }
-
-  /** For each file the map stage and the reduce stage, and once more where others failed then. */
-  @Override
-  public int stageRetries() {
-    return harmless ? 0 : 4 * FILES;
-  }
-
-  @Override
-  public boolean happensToStock() {
-    return true;
   }
 
   @Override

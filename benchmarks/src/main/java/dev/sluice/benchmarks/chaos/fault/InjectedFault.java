@@ -3,28 +3,36 @@ package dev.sluice.benchmarks.chaos.fault;
 import dev.sluice.benchmarks.chaos.Cluster;
 import dev.sluice.benchmarks.chaos.inject.Injection;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 
 /** What the executors do to themselves: only Sluice can notice it, and no stage may be repeated. */
 final class InjectedFault extends Fault {
+  private final Injection injection;
   private final Map<Injection, Double> rates;
   private final Map<String, String> settings;
+  private long hitsBefore;
 
-  InjectedFault(String name, String what, Map<Injection, Double> rates) {
-    this(name, what, rates, Map.of());
+  InjectedFault(String name, String what, Injection injection, double rate) {
+    this(name, what, injection, rate, Map.of(), Map.of());
   }
 
+  /**
+   * @param beside what else happens, so that there is something to go wrong
+   */
   InjectedFault(
-      String name, String what, Map<Injection, Double> rates, Map<String, String> settings) {
+      String name,
+      String what,
+      Injection injection,
+      double rate,
+      Map<Injection, Double> beside,
+      Map<String, String> settings) {
     super(name, what, Moment.BEFORE);
-    this.rates = rates;
+    this.injection = injection;
+    this.rates = new HashMap<>(beside);
+    this.rates.put(injection, rate);
     this.settings = settings;
-  }
-
-  @Override
-  public boolean isInjected() {
-    return true;
   }
 
   @Override
@@ -33,7 +41,22 @@ final class InjectedFault extends Fault {
   }
 
   @Override
+  public void prepare(Cluster cluster, Random random) throws Exception {
+    hitsBefore = cluster.hits(injection);
+  }
+
+  @Override
   public void strike(Cluster cluster, Random random) throws Exception {
     cluster.order(rates, random.nextLong(), 0);
+  }
+
+  @Override
+  public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
+    return cluster.hits(injection) > hitsBefore;
+  }
+
+  @Override
+  public void heal(Cluster cluster) throws Exception {
+    cluster.order(Map.of(), 0, 0);
   }
 }

@@ -4,14 +4,9 @@ import dev.sluice.benchmarks.chaos.Cluster;
 import java.util.Random;
 
 /** Nothing: what the other faults' times and answers are compared with. */
-final class NoFault extends Fault {
+final class NoFault extends SharedFault {
   NoFault() {
-    super("none", "nothing goes wrong", Moment.BEFORE);
-  }
-
-  @Override
-  public boolean happensToStock() {
-    return true;
+    super("none", "nothing goes wrong", Moment.BEFORE, 0);
   }
 
   @Override

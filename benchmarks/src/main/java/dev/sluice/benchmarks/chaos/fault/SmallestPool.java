@@ -13,13 +13,11 @@ final class SmallestPool extends Fault {
   }
 
   @Override
-  public String master() {
-    return "local-cluster[2,32,1536]";
-  }
-
-  @Override
   public Map<String, String> settings(Path directory) {
-    return Map.of("spark.shuffle.rdma.buffers.maxBytes", "1m", "spark.executor.cores", "32");
+    return Map.of(
+        "spark.master", "local-cluster[2,32,1536]",
+        "spark.executor.cores", "32",
+        "spark.shuffle.rdma.buffers.maxBytes", "1m");
   }
 
   @Override

@@ -5,17 +5,12 @@ import java.util.List;
 import java.util.Random;
 
 /** Running reduce tasks are killed, with an interrupt, ten times in a second. */
-final class TasksKilled extends Fault {
+final class TasksKilled extends SharedFault {
   private static final int TIMES = 10;
   private static final long PERIOD_MS = 60;
 
   TasksKilled() {
-    super("tasks-killed", "reduce tasks are killed while they READ, ten in turn", Moment.REDUCE);
-  }
-
-  @Override
-  public boolean happensToStock() {
-    return true;
+    super("tasks-killed", "reduce tasks are killed while they READ, ten in turn", Moment.REDUCE, 0);
   }
 
   /** A barrier stage is repeated whole when one of its tasks ends. */

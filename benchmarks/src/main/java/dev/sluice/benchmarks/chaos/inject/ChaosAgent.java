@@ -6,7 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Random;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongFunction;
 import org.slf4j.Logger;
@@ -26,10 +30,16 @@ final class ChaosAgent {
   private final Path answer;
   private final String executorId;
   private final LongFunction<Status> status;
-  private final Runnable disturbed;
+  private final Disturbance disturbed;
   private FileTime seen = FileTime.fromMillis(0);
   private volatile Decisions decisions;
-  private final LongAdder hits = new LongAdder();
+  private final Map<Injection, LongAdder> hits = new ConcurrentHashMap<>();
+
+  /** What has to be done when something else is ordered. */
+  @FunctionalInterface
+  interface Disturbance {
+    void run() throws IOException;
+  }
 
   /** An order with the generator of its decisions, which threads share. */
   private record Decisions(Order order, Random random) {
@@ -41,9 +51,10 @@ final class ChaosAgent {
   /**
    * @param directory shared with the driver
    * @param status what the executor holds, by the order's sequence
-   * @param disturbed called at each order, on the agent's thread
+   * @param disturbed called when something else is ordered, on the agent's thread
    */
-  ChaosAgent(Path directory, String executorId, LongFunction<Status> status, Runnable disturbed) {
+  ChaosAgent(
+      Path directory, String executorId, LongFunction<Status> status, Disturbance disturbed) {
     this.orders = directory.resolve("order.json");
     this.answer = directory.resolve("status-" + executorId + ".json");
     this.executorId = executorId;
@@ -59,11 +70,11 @@ final class ChaosAgent {
   private void run() {
     while (true) {
       try {
-        look();
         Thread.sleep(LOOK_MS);
+        look();
       } catch (InterruptedException e) {
         return;
-      } catch (IOException | RuntimeException e) {
+      } catch (Throwable e) { // also what a fault has brought about, such as an OutOfMemoryError
         LOG.warn("The order cannot be taken", e);
       }
     }
@@ -78,8 +89,10 @@ final class ChaosAgent {
       return;
     }
     Order order = JSON.readValue(orders.toFile(), Order.class);
-    decisions = decisions(order);
-    disturbed.run();
+    if (!order.isSameAs(decisions.order())) {
+      decisions = decisions(order);
+      disturbed.run();
+    }
     Path partial = answer.resolveSibling(answer.getFileName() + ".partial");
     JSON.writeValue(partial.toFile(), status.apply(order.sequence()));
     Files.move(partial, answer, StandardCopyOption.REPLACE_EXISTING);
@@ -87,7 +100,9 @@ final class ChaosAgent {
   }
 
   private Decisions decisions(Order order) {
-    return new Decisions(order, new Random(order.seed() ^ executorId.hashCode()));
+    // Neighbouring seeds of a Random begin alike.
+    long mixed = new SplittableRandom(order.seed() + executorId.hashCode()).nextLong();
+    return new Decisions(order, new Random(mixed));
   }
 
   /** Whether it is to happen now. */
@@ -96,14 +111,21 @@ final class ChaosAgent {
     Double rate = now.order().rates().get(what);
     boolean strikes = rate != null && now.next() < rate;
     if (strikes) {
-      hits.increment();
+      hits.computeIfAbsent(what, _ -> new LongAdder()).increment();
     }
     return strikes;
   }
 
-  /** How often something has gone wrong since the executor's start. */
-  long hits() {
-    return hits.sum();
+  /** Whether it is to happen to this executor now. */
+  boolean strikesHere(Injection what) {
+    return isVictim() && strikes(what);
+  }
+
+  /** How often what was ordered has gone wrong since the executor's start. */
+  Map<Injection, Long> hits() {
+    Map<Injection, Long> counts = new EnumMap<>(Injection.class);
+    hits.forEach((what, count) -> counts.put(what, count.sum()));
+    return counts;
   }
 
   /** Whether it may happen at all. */
@@ -123,5 +145,9 @@ final class ChaosAgent {
 
   long victim() {
     return decisions.order().victim();
+  }
+
+  boolean isVictim() {
+    return victim() == ProcessHandle.current().pid();
   }
 }

@@ -66,7 +66,7 @@ final class ChaosQueuePair implements QueuePair {
     if (agent.strikes(Injection.READER_ERROR)) {
       fail();
     }
-    if (agent.victim() != ProcessHandle.current().pid() && agent.strikes(Injection.KILL_VICTIM)) {
+    if (!agent.isVictim() && agent.strikes(Injection.KILL_VICTIM)) {
       ProcessHandle.of(agent.victim()).ifPresent(ProcessHandle::destroyForcibly);
     }
   }

@@ -5,8 +5,10 @@ import dev.sluice.rdma.Device;
 import dev.sluice.spark.SluiceShuffleManager;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DriverChannel;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.SparkConf;
@@ -45,12 +47,13 @@ public final class ChaosShuffleManager extends SluiceShuffleManager {
     }
   }
 
-  private void ordered() {
+  private void ordered() throws IOException {
     boolean disturbs = agent.disturbsControl();
     if (disturbs || disturbed) {
       proxy.cutAll(); // also those that an earlier order has left half-open
     }
     disturbed = disturbs;
+    proxy.listen(!agent.strikes(Injection.CONTROL_REFUSED));
     mappings.take(agent.strikes(Injection.MAPPINGS_TAKEN));
   }
 
@@ -89,8 +92,18 @@ public final class ChaosShuffleManager extends SluiceShuffleManager {
         opened == null ? 0 : opened.queuePairs(true),
         audit.underWay(),
         audit.overlaps(),
+        shuffleFiles(),
         LiveHeap.bytes(),
         counters());
+  }
+
+  private static List<String> shuffleFiles() {
+    return CollectionConverters.asJava(
+            SparkEnv.get().blockManager().diskBlockManager().getAllFiles())
+        .stream()
+        .map(File::getName)
+        .filter(name -> name.startsWith("shuffle_"))
+        .toList();
   }
 
   private static Map<String, Long> counters() {

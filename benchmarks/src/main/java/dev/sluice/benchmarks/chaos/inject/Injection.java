@@ -20,8 +20,14 @@ public enum Injection {
   MAPPINGS_TAKEN,
   /** Creating a queue pair fails with ENOMEM. */
   QUEUE_PAIR_ENOMEM,
-  /** The process of the order's victim is killed right after READs from it were posted. */
+  /** The victim is killed by another executor that has just posted READs. */
   KILL_VICTIM,
+  /** The victim ends when a RESOLVE arrives, before its block server has it. */
+  HALT_BEFORE_RESOLVE,
+  /** The victim ends in the middle of its answer to a RESOLVE. */
+  HALT_IN_RESOLVE,
+  /** The victim ends when it has answered a RESOLVE. */
+  HALT_AFTER_RESOLVE,
   /** A message with map outputs is not sent to the driver, and counts as sent. */
   PUBLISH_LOST,
   /** A message with map outputs is sent a second later. */
@@ -32,7 +38,7 @@ public enum Injection {
   DRIVER_SLOW,
   /** A question to the driver fails. */
   DRIVER_UNREACHABLE,
-  /** A connection to the block server is refused. */
+  /** Nobody listens for connections to the block server; drawn once for each order. */
   CONTROL_REFUSED,
   /** A connection to the block server is reset in the middle of a message. */
   CONTROL_RESET,
@@ -42,7 +48,7 @@ public enum Injection {
   CONTROL_TRICKLE,
   /** Random bytes come between the messages to the block server. */
   CONTROL_GARBAGE,
-  /** A message ends in its middle, and the connection with it. */
+  /** A message ends in its middle: nothing more comes, and the connection stays. */
   CONTROL_TRUNCATED,
   /** A message claims to be longer than any may be. */
   CONTROL_OVERSIZED,

@@ -8,8 +8,17 @@ import java.util.Map;
  * @param sequence larger than that of the order before
  * @param seed of the decisions
  * @param rates probabilities of what is to go wrong
- * @param victim process id for KILL_VICTIM, 0 for none
+ * @param victim process id for what is about one executor, 0 for none
  */
 public record Order(long sequence, long seed, Map<Injection, Double> rates, long victim) {
-  static final Order NONE = new Order(0, 0, Map.of(), 0);
+  public static final Order NONE = new Order(0, 0, Map.of(), 0);
+
+  /** The same once more, to be answered only. */
+  public Order again() {
+    return new Order(sequence + 1, seed, rates, victim);
+  }
+
+  boolean isSameAs(Order other) {
+    return equals(new Order(sequence, other.seed, other.rates, other.victim));
+  }
 }

@@ -1,27 +1,30 @@
 package dev.sluice.benchmarks.chaos.inject;
 
+import java.util.List;
 import java.util.Map;
 
 /**
  * What an executor holds.
  *
  * @param sequence of the order that it has taken
- * @param hits how often something that was ordered has gone wrong since its start
+ * @param hits how often what was ordered has gone wrong since its start
  * @param servedRegions memory regions that peers may READ
  * @param readingQueuePairs queue pairs that it READs through
  * @param servingQueuePairs queue pairs that it serves
  * @param underWay READs that have no completion yet
  * @param overlaps READs so far that were posted into memory that another one had not left yet
+ * @param shuffleFiles names of the shuffle files in its local directories
  * @param heapBytes what was live in its heap when that was collected last
  * @param counters Sluice's
  */
 public record Status(
     long sequence,
-    long hits,
+    Map<Injection, Long> hits,
     int servedRegions,
     int readingQueuePairs,
     int servingQueuePairs,
     int underWay,
     long overlaps,
+    List<String> shuffleFiles,
     long heapBytes,
     Map<String, Long> counters) {}

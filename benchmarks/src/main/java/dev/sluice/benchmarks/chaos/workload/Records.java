@@ -4,6 +4,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
@@ -40,5 +41,22 @@ final class Records {
 
   static long hash(Tuple2<Integer, byte[]> record) {
     return Answer.hash(record._2()) * 31 + record._1();
+  }
+
+  /** Of all that came to the running task under a key: of which of its inputs, in any order. */
+  static long hashOfGroup(int key, List<Iterable<byte[]>> inputs) {
+    long hash = mixed(TaskContext.getPartitionId(), key);
+    for (Iterable<byte[]> values : inputs) {
+      long sum = 0;
+      for (byte[] value : values) {
+        sum += Answer.hash(value);
+      }
+      hash = mixed(hash, sum);
+    }
+    return hash;
+  }
+
+  private static long mixed(long hash, long next) {
+    return new SplittableRandom(hash * 31 + next).nextLong();
   }
 }

@@ -1,0 +1,33 @@
+package dev.sluice.benchmarks;
+
+import java.util.List;
+
+/** Lines of cells as text in columns. */
+public final class Columns {
+  private Columns() {}
+
+  /**
+   * @param lines with as many cells each as the first one
+   * @param before each line
+   * @param between two cells
+   * @param after each line
+   */
+  public static String align(
+      List<List<String>> lines, String before, String between, String after) {
+    StringBuilder text = new StringBuilder();
+    for (List<String> line : lines) {
+      StringBuilder padded = new StringBuilder(before);
+      for (int column = 0; column < line.size(); column++) {
+        String cell = line.get(column);
+        padded.append(column == 0 ? "" : between);
+        padded.append(cell).repeat(' ', width(lines, column) - cell.length());
+      }
+      text.append(padded.append(after).toString().stripTrailing()).append('\n');
+    }
+    return text.toString();
+  }
+
+  private static int width(List<List<String>> lines, int column) {
+    return lines.stream().mapToInt(line -> line.get(column).length()).max().orElse(0);
+  }
+}

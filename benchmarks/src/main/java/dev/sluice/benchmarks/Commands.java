@@ -1,0 +1,38 @@
+package dev.sluice.benchmarks;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.util.List;
+
+/** Programs of the operating system. */
+public final class Commands {
+  private Commands() {}
+
+  /**
+   * Runs one to its end; standard output of ours is for results, and it has none.
+   *
+   * @throws IOException when its status is not 0
+   */
+  public static void run(List<String> command) throws IOException {
+    try {
+      int status =
+          new ProcessBuilder(command)
+              .redirectOutput(Redirect.DISCARD)
+              .redirectError(Redirect.INHERIT)
+              .start()
+              .waitFor();
+      if (status != 0) {
+        throw new IOException(String.join(" ", command) + " ended with status " + status);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException(String.join(" ", command) + " was interrupted");
+    }
+  }
+
+  /** Whether this process may do what only root may. */
+  public static boolean isRoot() {
+    return System.getProperty("user.name").equals("root");
+  }
+}
