@@ -132,8 +132,9 @@ public final class ChaosCommand implements Callable<Integer> {
                 ? System.nanoTime() + TimeUnit.DAYS.toNanos(1)
                 : System.nanoTime() + TimeUnit.MINUTES.toNanos(minutes));
     for (Fault fault : chosenFaults()) {
-      if (fault.unavailable() != null) {
-        out.printf("%s is skipped: %s%n", fault.name(), fault.unavailable());
+      String unavailable = fault.unavailable(provider);
+      if (unavailable != null) {
+        out.printf("%s is skipped: %s%n", fault.name(), unavailable);
         continue;
       }
       try {

@@ -40,7 +40,6 @@ final class ChaosDriver implements AutoCloseable {
   private final Map<String, String> workloadSettings;
   private final int limitSeconds;
   private final Path parent;
-  private int number;
   private Path directory;
   private AnsweringDriver driver;
   private Thread ending;
@@ -99,7 +98,8 @@ final class ChaosDriver implements AutoCloseable {
   }
 
   private void start() throws Exception {
-    directory = parent.resolve("%s-%s-%d".formatted(fault.name(), shuffle.label(), ++number));
+    directory =
+        Files.createTempDirectory(parent, "%s-%s-".formatted(fault.name(), shuffle.label()));
     Path orders = Files.createDirectories(directory.resolve("orders"));
     ChaosJob.Assignment assignment =
         new ChaosJob.Assignment(

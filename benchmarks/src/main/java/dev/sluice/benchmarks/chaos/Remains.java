@@ -125,11 +125,10 @@ final class Remains {
     held(ExecutorProcess.driver()).forEach((what, count) -> most.put("driver " + what, count));
     most.put("driver heap", LiveHeap.bytes());
     if (cluster.isSluice()) {
-      cluster
-          .statuses()
-          .values()
-          .forEach(
-              status -> status.ifPresent(held -> most.merge("heap", held.heapBytes(), Math::max)));
+      for (Optional<Status> status : cluster.statuses().values()) {
+        most.merge("heap", status.map(Status::heapBytes).orElse(0L), Math::max);
+        most.merge("READs broken", status.map(Status::mostBroken).orElse(0L), Math::max);
+      }
     }
     return most;
   }

@@ -16,7 +16,8 @@ import java.util.Map;
  * @param recoverySeconds from the fault to the end of the job
  * @param leaks what executors still held when all was over
  * @param held what the driver had then, and the executor that had most of each: numbers of
- *     descriptors, threads and mappings of files; bytes of resident memory and of live heap
+ *     descriptors, threads and mappings of files; bytes of resident memory and of live heap; READs
+ *     that one queue pair had under way when the fault broke it
  * @param endMs when the run was over, on this machine's clock
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)

@@ -24,8 +24,9 @@ final class CableFault extends Fault {
   }
 
   @Override
-  public String unavailable() {
-    return System.getenv().getOrDefault("SLUICE_TESTBED", "native").equals("native")
+  public String unavailable(String provider) {
+    return !provider.equals("verbs")
+            || System.getenv().getOrDefault("SLUICE_TESTBED", "native").equals("native")
         ? "only in a guest of the test bed are there two devices at a cable (bin/with-verbs)"
         : null;
   }

@@ -27,7 +27,7 @@ final class DiskFull extends SharedFault {
   }
 
   @Override
-  public String unavailable() {
+  public String unavailable(String provider) {
     return Commands.isRoot() ? null : "only root may mount a file system of its own";
   }
 

@@ -29,7 +29,7 @@ final class DiskSlow extends SharedFault {
   }
 
   @Override
-  public String unavailable() {
+  public String unavailable(String provider) {
     if (!Commands.isRoot() || !Files.exists(Path.of("/dev/fuse"))) {
       return "only root may mount a file system of its own, and /dev/fuse has to be there";
     }

@@ -75,8 +75,12 @@ public abstract class Fault {
     return false;
   }
 
-  /** Why it cannot be tried here; null where it can. */
-  public String unavailable() {
+  /**
+   * Why it cannot be tried here; null where it can.
+   *
+   * @param provider that Sluice READs by
+   */
+  public String unavailable(String provider) {
     return null;
   }
 

@@ -110,7 +110,17 @@ public final class Faults {
                   "spark.speculation.multiplier", "1.01",
                   "spark.speculation.quantile", "0.1",
                   "spark.speculation.minTaskRuntime", "50ms")),
-          new SmallestPool(),
+          new ConfiguredFault(
+              "smallest-pool",
+              "64 tasks with 1 MB of buffers an executor",
+              List.of("small-blocks"),
+              Map.of(
+                  "spark.master", "local-cluster[2,32,1536]",
+                  "spark.executor.cores", "32",
+                  "spark.shuffle.rdma.buffers.maxBytes", "1m")),
+          soft("data-cut", "data connections are cut", "kill=0.02"),
+          soft("data-late", "READs are answered late", "delay=0.05:200"),
+          soft("data-refused", "peers fail READs", "status=0.05:REM_OP_ERR"),
           new DescriptorsExhausted(),
           new Decommission(false),
           new Decommission(true),
@@ -171,6 +181,12 @@ public final class Faults {
             "spark.shuffle.rdma.connect.timeout", "1s",
             "spark.shuffle.rdma.locate.timeout", "2s",
             "spark.shuffle.rdma.read.timeout", "5s"));
+  }
+
+  /** By the plan of the software provider's own, which verbs ignore. */
+  private static Fault soft(String name, String what, String plan) {
+    return new ConfiguredFault(
+        name, what, List.of(), Map.of("spark.shuffle.rdma.soft.faults", "seed=1;" + plan));
   }
 
   /** What is not published has to be asked for, by a RESOLVE. */

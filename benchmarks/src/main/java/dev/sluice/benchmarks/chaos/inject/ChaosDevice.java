@@ -14,6 +14,7 @@ import dev.sluice.rdma.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAccumulator;
 
 /**
  * A device of any provider on which the agent's orders come true. It counts what peers may READ and
@@ -25,6 +26,7 @@ final class ChaosDevice implements Device {
   private final ReadAudit audit;
   private final Set<MemoryRegion> served = ConcurrentHashMap.newKeySet();
   private final Set<ChaosQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+  private final LongAccumulator mostBroken = new LongAccumulator(Math::max, 0);
 
   ChaosDevice(Device device, ChaosAgent agent, ReadAudit audit) {
     this.device = device;
@@ -38,6 +40,16 @@ final class ChaosDevice implements Device {
 
   int queuePairs(boolean serving) {
     return (int) queuePairs.stream().filter(queuePair -> queuePair.isServing() == serving).count();
+  }
+
+  /** A queue pair that READs is broken on purpose, with so many READs under way. */
+  void breaks(int underWay) {
+    mostBroken.accumulate(underWay);
+  }
+
+  /** The most READs that such a queue pair had under way. */
+  int mostBroken() {
+    return mostBroken.intValue();
   }
 
   /** Breaks queue pairs that serve peers, where that is ordered. */

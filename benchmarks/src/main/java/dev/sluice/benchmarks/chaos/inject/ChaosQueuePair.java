@@ -64,6 +64,7 @@ final class ChaosQueuePair implements QueuePair {
       throw e;
     }
     if (agent.strikes(Injection.READER_ERROR)) {
+      device.breaks(audit.underWay(qpNumber()));
       fail();
     }
     if (!agent.isVictim() && agent.strikes(Injection.KILL_VICTIM)) {

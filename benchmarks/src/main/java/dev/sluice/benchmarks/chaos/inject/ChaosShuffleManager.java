@@ -90,6 +90,7 @@ public final class ChaosShuffleManager extends SluiceShuffleManager {
         opened == null ? 0 : opened.servedRegions(),
         opened == null ? 0 : opened.queuePairs(false),
         opened == null ? 0 : opened.queuePairs(true),
+        opened == null ? 0 : opened.mostBroken(),
         audit.underWay(),
         audit.overlaps(),
         shuffleFiles(),

@@ -83,6 +83,11 @@ final class ReadAudit {
     return underWay;
   }
 
+  synchronized int underWay(int qpNumber) {
+    Deque<SendWorkRequest> requests = posted.get(qpNumber);
+    return requests == null ? 0 : requests.size();
+  }
+
   synchronized long overlaps() {
     return overlaps;
   }

@@ -11,6 +11,7 @@ import java.util.Map;
  * @param servedRegions memory regions that peers may READ
  * @param readingQueuePairs queue pairs that it READs through
  * @param servingQueuePairs queue pairs that it serves
+ * @param mostBroken the most READs under way in a queue pair that it broke on purpose
  * @param underWay READs that have no completion yet
  * @param overlaps READs so far that were posted into memory that another one had not left yet
  * @param shuffleFiles names of the shuffle files in its local directories
@@ -23,6 +24,7 @@ public record Status(
     int servedRegions,
     int readingQueuePairs,
     int servingQueuePairs,
+    long mostBroken,
     int underWay,
     long overlaps,
     List<String> shuffleFiles,
