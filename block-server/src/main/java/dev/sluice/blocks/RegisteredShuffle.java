@@ -178,7 +178,7 @@ final class RegisteredShuffle {
     room.reserve(memory, cost);
     boolean registered = false;
     try {
-      ShuffleMemory.Table table = memory.allocateTable(index.tableBytes());
+      ShuffleMemory.Table table = memory.table(index.tableBytes());
       index.writeTo(table.memory());
       ShuffleMemory.Data data = file == null ? null : register(file);
       ChecksumAlgorithm algorithm =
@@ -186,6 +186,7 @@ final class RegisteredShuffle {
       MapOutputLocation location =
           new MapOutputLocation(
               mapId, data == null ? NO_DATA : data.region().toRemote(), table.remote(), algorithm);
+      memory.keep(table);
       registered = true;
       return new RegisteredMapOutput(location, files.data(), data, table.memory(), memory);
     } catch (IOException e) {

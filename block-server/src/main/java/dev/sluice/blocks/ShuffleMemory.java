@@ -21,8 +21,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>One shared arena holds all of it, because closing one costs a handshake with every thread of
  * the process: once a shuffle instead of once a file. The price is that a single map output's
- * mapping or copy stays, and counts, until the shuffle's memory goes, also one that could not be
- * registered. References are counted: the owner holds one, and whoever touches the memory holds one
+ * mapping or copy stays, and counts, until the shuffle's memory goes, also the first one that could
+ * not be registered. From then on each has an arena of its own, so that what fails again and again
+ * takes no more.
+ *
+ * <p>References are counted: the owner holds one, and whoever touches the memory holds one
  * meanwhile; the last to {@link #release} it unmaps. All else is called with the owner's lock held.
  *
  * <p>Tables cost 16 bytes a partition: 160 KB a map output of 10,000 partitions. Where 1,000
@@ -42,12 +45,17 @@ final class ShuffleMemory {
    */
   record Data(MemorySegment bytes, MemoryRegion region) {}
 
-  /** A carved piece of a slab, and where peers READ it. */
+  /** A piece of a slab, and where peers READ it. */
   record Table(MemorySegment memory, RemoteRegion remote) {}
+
+  private interface Load<T> {
+    T into(Arena arena) throws IOException;
+  }
 
   private final ProtectionDomain domain;
   private final RegistrationBudget budget;
-  private final Arena arena = Arena.ofShared();
+  private final Arena shared = Arena.ofShared();
+  private final List<Arena> others = new ArrayList<>();
   private final AtomicInteger references = new AtomicInteger(1);
   private final List<MemoryRegion> slabs = new ArrayList<>();
 
@@ -57,6 +65,7 @@ final class ShuffleMemory {
   /** Of that, what there is: the same, unless a registration is under way or has failed. */
   private Cost held = Cost.NONE;
 
+  private boolean hasFailed;
   private MemorySegment slab = MemorySegment.NULL;
   private long slabUsedBytes;
   private long nextSlabBytes = MIN_SLAB_BYTES;
@@ -87,25 +96,51 @@ final class ShuffleMemory {
     reserved = held;
   }
 
-  /** Loads a data file into this memory's arena and registers it. */
+  /** Loads a data file into this memory and registers it. */
   Data register(DataFile file) throws IOException {
-    Cost before = held;
-    MemorySegment bytes = file.allocate(arena);
-    held = before.plus(file.allocatedCost());
-    MemoryRegion region = file.register(domain, bytes);
-    held = before.plus(Cost.region(bytes.byteSize()));
-    return new Data(bytes, region);
+    return load(
+        arena -> {
+          Cost before = held;
+          MemorySegment bytes = file.allocate(arena);
+          held = before.plus(file.allocatedCost());
+          MemoryRegion region = file.register(domain, bytes);
+          held = before.plus(Cost.region(bytes.byteSize()));
+          return new Data(bytes, region);
+        });
   }
 
-  Table allocateTable(long bytes) throws VerbsException {
+  private <T> T load(Load<T> load) throws IOException {
+    Cost before = held;
+    Arena arena = hasFailed ? Arena.ofShared() : shared;
+    try {
+      T loaded = load.into(arena);
+      if (arena != shared) {
+        others.add(arena);
+      }
+      return loaded;
+    } catch (IOException | RuntimeException | Error e) {
+      hasFailed = true;
+      if (arena != shared) {
+        arena.close();
+        held = before;
+      }
+      throw e;
+    }
+  }
+
+  /** Room for a table; the next one has the same unless this one is {@linkplain #keep kept}. */
+  Table table(long bytes) throws IOException {
     if (!fitsSlab(bytes)) {
-      addSlab(slabBytes(bytes));
+      load(arena -> addSlab(arena, slabBytes(bytes)));
     }
     MemoryRegion region = slabs.getLast();
     MemorySegment memory = slab.asSlice(slabUsedBytes, bytes);
-    RemoteRegion remote = new RemoteRegion(region.address() + slabUsedBytes, bytes, region.rkey());
-    slabUsedBytes += bytes;
-    return new Table(memory, remote);
+    return new Table(
+        memory, new RemoteRegion(region.address() + slabUsedBytes, bytes, region.rkey()));
+  }
+
+  void keep(Table table) {
+    slabUsedBytes += table.memory().byteSize();
   }
 
   private boolean fitsSlab(long bytes) {
@@ -116,13 +151,15 @@ final class ShuffleMemory {
     return Math.max(nextSlabBytes, Cost.wholePages(tableBytes));
   }
 
-  private void addSlab(long bytes) throws VerbsException {
+  private MemoryRegion addSlab(Arena arena, long bytes) throws VerbsException {
     MemorySegment memory = arena.allocate(bytes, Cost.PAGE_BYTES);
     held = held.plus(Cost.region(bytes));
-    slabs.add(domain.register(memory, REMOTE_READ));
+    MemoryRegion region = domain.register(memory, REMOTE_READ);
+    slabs.add(region);
     slab = memory;
     slabUsedBytes = 0;
     nextSlabBytes = Math.min(2 * nextSlabBytes, MAX_SLAB_BYTES);
+    return region;
   }
 
   /** Deregisters the slabs and drops the owner's reference. The data regions are closed before. */
@@ -146,7 +183,8 @@ final class ShuffleMemory {
   /** Unmaps the memory when nobody uses it any more. Any thread. */
   void release() {
     if (references.decrementAndGet() == 0) {
-      arena.close();
+      shared.close();
+      others.forEach(Arena::close);
       budget.release(reserved);
     }
   }

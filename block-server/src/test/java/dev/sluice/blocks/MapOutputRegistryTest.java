@@ -5,7 +5,6 @@ import static dev.sluice.blocks.RegistryCounter.REGISTERED_BYTES;
 import static dev.sluice.blocks.RegistryCounter.REGISTERED_OUTPUTS;
 import static dev.sluice.blocks.RegistryCounter.REGISTERED_REGIONS;
 import static dev.sluice.blocks.RegistryCounter.REGISTRATIONS;
-import static dev.sluice.blocks.RegistryCounter.REJECTIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -310,52 +309,6 @@ class MapOutputRegistryTest {
     assertThat(resolve(SHUFFLE, 7)).isNull();
     registry.add(SHUFFLE, 7);
     assertThat(domain.openRegions()).isZero();
-  }
-
-  @Test
-  void aMapOutputThatFailsForAReasonOfItsOwnIsNotTriedAtEachResolve() throws Exception {
-    outputs.write(SHUFFLE, 7, 10);
-    domain.whenRegistering(
-        () -> {
-          throw new InternalError("a page of the file cannot be read");
-        });
-    assertThat(resolve(SHUFFLE, 7)).isNull();
-    assertThat(resolve(SHUFFLE, 7)).isNull();
-    assertThat(domain.attempts()).isEqualTo(1);
-    assertThat(registry.counters().get(REJECTIONS)).isEqualTo(1);
-    nowMs.set(Backoff.FIRST_MS);
-    assertThat(resolve(SHUFFLE, 7)).isNull();
-    assertThat(domain.attempts()).isEqualTo(2);
-    nowMs.set(2 * Backoff.FIRST_MS);
-    assertThat(resolve(SHUFFLE, 7)).isNull();
-    assertThat(domain.attempts()).as("the second pause is longer").isEqualTo(2);
-
-    domain.whenRegistering(() -> {});
-    nowMs.set(3 * Backoff.FIRST_MS);
-    assertThat(resolve(SHUFFLE, 7)).isNotNull();
-  }
-
-  @Test
-  void aMapOutputThatWasReplacedIsTriedAtOnce() throws Exception {
-    outputs.write(SHUFFLE, 7, 10);
-    Files.write(outputs.index(SHUFFLE, 7), new byte[1]);
-    assertThat(resolve(SHUFFLE, 7)).isNull();
-    outputs.write(SHUFFLE, 7, 20);
-    assertThat(resolve(SHUFFLE, 7)).isNull();
-    registry.invalidate(SHUFFLE, 7);
-
-    assertThat(resolve(SHUFFLE, 7)).isNotNull();
-  }
-
-  @Test
-  void aMapOutputThatIsCommittedAgainIsTriedAtOnce() throws Exception {
-    outputs.write(SHUFFLE, 7, 10);
-    Files.write(outputs.index(SHUFFLE, 7), new byte[1]);
-    assertThat(resolve(SHUFFLE, 7)).isNull();
-    outputs.write(SHUFFLE, 7, 20);
-    registry.add(SHUFFLE, 7);
-
-    assertThat(resolve(SHUFFLE, 7)).isNotNull();
   }
 
   static void await(CountDownLatch latch) {
