@@ -38,6 +38,7 @@ final class FormProbe {
   /**
    * What a probe found.
    *
+   * @param form null where none that the mode allows could be tried out
    * @param isConclusive whether better forms are refused there; else one could not be tried out
    */
   record Result(RegistrationForm form, boolean isConclusive) {}
@@ -60,8 +61,8 @@ final class FormProbe {
   }
 
   /**
-   * @throws RegistrationUnavailableException when none of the forms that the mode allows works in
-   *     the directory, with what was tried
+   * @throws RegistrationUnavailableException when each of the forms that the mode allows is refused
+   *     in the directory, with what was tried
    */
   Result bestForm(RegistrationMode mode, Path directory) throws RegistrationUnavailableException {
     StringJoiner refusals = new StringJoiner("; ", ": ", "").setEmptyValue("");
@@ -82,9 +83,17 @@ final class FormProbe {
         refusals.add(form + " do not work there (" + e + ")");
       }
     }
-    throw new RegistrationUnavailableException(
-        "spark.shuffle.rdma.registration.mode is \"%s\", which does not work in %s%s"
-            .formatted(mode, directory, refusals));
+    if (conclusive) {
+      throw new RegistrationUnavailableException(
+          "spark.shuffle.rdma.registration.mode is \"%s\", which does not work in %s%s"
+              .formatted(mode, directory, refusals));
+    }
+    LOG.warn(
+        "Map outputs in {} are not registered until they can be (registration.mode is \"{}\"){}",
+        directory,
+        mode,
+        refusals);
+    return new Result(null, false);
   }
 
   /** Whether it would fail again: the rest are failures without a type or a number of their own. */
@@ -94,7 +103,8 @@ final class FormProbe {
           verbs.errno() != VerbsException.ENOMEM
               && verbs.errno() != VerbsException.EAGAIN
               && verbs.errno() != VerbsException.EMFILE;
-      case NoSuchFileException _, AccessDeniedException _ -> true;
+      case NoSuchFileException _, AccessDeniedException _, RegistrationUnavailableException _ ->
+          true;
       default -> false;
     };
   }
@@ -125,7 +135,7 @@ final class FormProbe {
         new RemoteRegion(region.address() + READ_OFFSET, READ_BYTES, region.rkey());
     byte[] read = reader.read(domain, remote);
     if (!Arrays.equals(read, 0, READ_BYTES, bytes, READ_OFFSET, READ_OFFSET + READ_BYTES)) {
-      throw new IOException("the device READs other bytes than the file has");
+      throw new RegistrationUnavailableException("the device READs other bytes than the file has");
     }
   }
 }

@@ -30,7 +30,7 @@ public final class LocalDirectories {
    * Finds each directory's best form by trying it out there ({@link FormProbe}).
    *
    * @param domain what is registered in; what could not be tried out is so later
-   * @throws RegistrationUnavailableException when a directory has none of the forms that the mode
+   * @throws RegistrationUnavailableException when a directory refuses all forms that the mode
    *     allows, with what was tried
    */
   public static LocalDirectories probe(
@@ -44,8 +44,14 @@ public final class LocalDirectories {
     return new LocalDirectories(probed);
   }
 
-  /** The form of a map output's data file. */
-  RegistrationForm form(Path file, long nowMs) throws InconsistentFilesException {
+  /**
+   * The form of a map output's data file.
+   *
+   * @throws InconsistentFilesException when it lies in none of the directories
+   * @throws RegistrationUnavailableException when none could be tried out there yet
+   */
+  RegistrationForm form(Path file, long nowMs)
+      throws InconsistentFilesException, RegistrationUnavailableException {
     for (LocalDirectory directory : directories) {
       if (file.startsWith(directory.path())) {
         return directory.form(nowMs);

@@ -32,8 +32,8 @@ final class LocalDirectory {
   /**
    * Tries the directory out.
    *
-   * @throws RegistrationUnavailableException when it has none of the forms that the mode allows,
-   *     with what was tried
+   * @throws RegistrationUnavailableException when it refuses all forms that the mode allows, with
+   *     what was tried
    */
   LocalDirectory(Path path, RegistrationMode mode, FormProbe probe)
       throws RegistrationUnavailableException {
@@ -47,9 +47,18 @@ final class LocalDirectory {
     return path;
   }
 
-  synchronized RegistrationForm form(long nowMs) {
+  /**
+   * The form to register a map output in.
+   *
+   * @throws RegistrationUnavailableException when none of those that the mode allows could be tried
+   *     out yet
+   */
+  synchronized RegistrationForm form(long nowMs) throws RegistrationUnavailableException {
     if (!found.isConclusive() && attempts.isOver(nowMs)) {
       tryAgain(nowMs);
+    }
+    if (found.form() == null) {
+      throw new RegistrationUnavailableException("nothing could be tried out in " + path + " yet");
     }
     return found.form();
   }
@@ -57,11 +66,13 @@ final class LocalDirectory {
   private void tryAgain(long nowMs) {
     try {
       FormProbe.Result result = probe.bestForm(mode, path);
-      count(-1);
-      found = result;
-      count(1);
+      if (result.form() != null) {
+        count(-1);
+        found = result;
+        count(1);
+      }
     } catch (RegistrationUnavailableException e) {
-      LOG.info("Map outputs in {} are still registered as {}", path, found.form(), e);
+      LOG.info("Map outputs in {} are registered, or not, as they were before", path, e);
     }
     attempts.failed(nowMs);
   }
@@ -73,7 +84,7 @@ final class LocalDirectory {
   }
 
   private void count(int directories) {
-    if (counters != null) {
+    if (counters != null && found.form() != null) {
       counters.add(found.form().directories(), directories);
     }
   }

@@ -37,7 +37,8 @@ final class LoopbackRead {
   /**
    * The bytes that a READ brings.
    *
-   * @throws IOException when it brings none within seconds
+   * @throws RegistrationUnavailableException when it brings none within seconds
+   * @throws IOException when it could not be tried
    */
   static byte[] read(ProtectionDomain domain, RemoteRegion remote) throws IOException {
     try (Arena arena = Arena.ofShared()) {
@@ -75,12 +76,13 @@ final class LoopbackRead {
     long start = System.nanoTime();
     while (completions.poll(batch) == 0) {
       if (System.nanoTime() - start > TIMEOUT_NS) {
-        throw new IOException("a READ of " + remote.length() + " bytes does not complete");
+        throw new RegistrationUnavailableException(
+            "a READ of " + remote.length() + " bytes does not complete");
       }
       LockSupport.parkNanos(POLL_INTERVAL_NS);
     }
     if (batch.status(0) != WorkCompletionStatus.SUCCESS) {
-      throw new IOException(
+      throw new RegistrationUnavailableException(
           "a READ of " + remote.length() + " bytes completes with " + batch.status(0));
     }
   }

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class FormProbeTest {
   @TempDir Path directory;
@@ -103,6 +104,19 @@ class FormProbeTest {
           .isEqualTo(RegistrationForm.COPY);
       assertThat(probe.bestForm(RegistrationMode.AUTO, full).isConclusive()).isFalse();
       assertThat(log.messages().getFirst()).contains("until others can be tried out");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"FILE", "ODP"})
+  void aPassingFailureRefusesNothingThatWasAskedForByName(RegistrationMode mode) throws Exception {
+    Path full = directory.resolve("x".repeat(300));
+    FormProbe probe = new FormProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
+    try (LogCapture log = new LogCapture(FormProbe.class, Level.WARN)) {
+      assertThat(probe.bestForm(mode, full)).isEqualTo(new FormProbe.Result(null, false));
+      assertThat(log.messages()).hasSize(1);
+      assertThat(log.messages().getFirst())
+          .contains("are not registered until", "\"" + mode + "\"", "File name too long");
     }
   }
 

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class LocalDirectoriesTest {
   private static final Path FIRST = Path.of("/data/1");
@@ -65,6 +67,26 @@ class LocalDirectoriesTest {
     int attempts = domain.attempts();
     probed.form(file, 10 * Backoff.MAX_MS);
     assertThat(domain.attempts()).as("it is settled").isEqualTo(attempts);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"FILE, READ_ONLY_MAPPING", "ODP, ON_DEMAND_MAPPING"})
+  void whatWasAskedForByNameAndCouldNotBeTriedOutIsTriedAgain(
+      RegistrationMode mode, RegistrationForm form, @TempDir Path directory) throws Exception {
+    FakeProtectionDomain domain = new FakeProtectionDomain();
+    domain.limitBytes(0);
+    FormProbe probe = new FormProbe(domain, (_, remote) -> domain.read(remote));
+    LocalDirectory probed = new LocalDirectory(directory, mode, probe);
+    RegistryCounters counters = new RegistryCounters();
+    probed.countIn(counters);
+    assertThatThrownBy(() -> probed.form(0))
+        .as("it has no other form meanwhile")
+        .isInstanceOf(RegistrationUnavailableException.class)
+        .hasMessageContaining(directory.toString());
+
+    domain.limitBytes(Long.MAX_VALUE);
+    assertThat(probed.form(Backoff.FIRST_MS)).isEqualTo(form);
+    assertThat(counters.get(form.directories())).isEqualTo(1);
   }
 
   @Test

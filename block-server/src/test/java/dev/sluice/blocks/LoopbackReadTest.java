@@ -52,7 +52,7 @@ class LoopbackReadTest {
     region.close();
 
     assertThatThrownBy(() -> LoopbackRead.read(node.domain(), remote))
-        .isInstanceOf(IOException.class)
+        .isInstanceOf(RegistrationUnavailableException.class)
         .hasMessageContaining("REM_ACCESS_ERR");
   }
 }
