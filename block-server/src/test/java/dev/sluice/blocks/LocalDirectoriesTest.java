@@ -55,7 +55,9 @@ class LocalDirectoriesTest {
         LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory));
     RegistryCounters counters = new RegistryCounters();
     probed.count(counters);
+    int attemptsAtTheStart = domain.attempts();
     assertThat(probed.form(file, 0)).as("until then").isEqualTo(RegistrationForm.COPY);
+    assertThat(domain.attempts()).as("the first one tries").isGreaterThan(attemptsAtTheStart);
     assertThat(counters.get(RegistryCounter.DIRECTORIES_COPIED)).isEqualTo(1);
 
     domain.limitBytes(Long.MAX_VALUE);
