@@ -2,159 +2,16 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
 import dev.sluice.rdma.transfer.ReadException.Cause;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
-/** What the engine makes of failures. */
+/**
+ * What the engine makes of failures that no completion tells of, and of peers that keep failing.
+ */
 class ReadEngineFailureTest extends ReadEngineTestCase {
-  @Test
-  void aStaleLocationFailsAloneAndIsNotHeldAgainstThePeer() {
-    use(EngineHarness.OPTIONS, 64);
-    for (int round = 0; round < 5; round++) { // more than the breaker would take
-      TestRead before = read("a", 1);
-      TestRead stale = read("a", 1);
-      TestRead behind = read("a", 1);
-      harness.run();
-      ScriptedQueuePair broken = harness.device.last();
-      broken.succeed(1);
-      broken.fail(WorkCompletionStatus.REM_ACCESS_ERR);
-      harness.run();
-      before.assertSucceeded();
-      stale.assertFailed(Cause.STALE_LOCATION);
-      behind.assertUnanswered();
-      assertThat(broken.isClosed()).isTrue();
-      harness.device.last().succeedAll();
-      harness.run();
-      behind.assertSucceeded();
-    }
-    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
-    assertThat(harness.count(TransferCounter.READ_RETRIES)).isZero();
-  }
-
-  @ParameterizedTest
-  @EnumSource(names = {"LOC_PROT_ERR", "LOC_ACCESS_ERR", "REM_INV_REQ_ERR"})
-  void aRequestThatIsWrongInItselfFailsAloneAndIsNotHeldAgainstThePeer(
-      WorkCompletionStatus status) {
-    for (int round = 0; round < 5; round++) { // more than the breaker would take
-      TestRead wrong = read("a", 1);
-      TestRead behind = read("a", 1);
-      harness.run();
-      harness.device.last().fail(status);
-      harness.run();
-      wrong.assertFailed(Cause.TRANSPORT);
-      behind.assertUnanswered();
-      harness.device.last().succeedAll();
-      harness.run();
-      behind.assertSucceeded();
-    }
-    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
-    assertThat(harness.count(TransferCounter.READ_RETRIES)).isZero();
-  }
-
-  @Test
-  void aFaultOfThisSideDoesNotSpeakForThePeer() {
-    failTransport("a"); // of three failures that the breaker takes, two
-    TestRead wrong = read("a", 1);
-    harness.run();
-    harness.device.last().fail(WorkCompletionStatus.LOC_PROT_ERR);
-    harness.run();
-    wrong.assertFailed(Cause.TRANSPORT);
-    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
-    failTransport("a");
-    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isEqualTo(1);
-  }
-
-  @Test
-  void aProbeThatFailsByAFaultOfThisSideIsFollowedByAnother() {
-    failTransport("a");
-    failTransport("a");
-    harness.advanceMs(5_100);
-    TestRead probe = read("a", 1);
-    harness.run();
-    harness.device.last().fail(WorkCompletionStatus.LOC_PROT_ERR);
-    harness.run();
-    probe.assertFailed(Cause.TRANSPORT);
-    harness.advanceMs(5_100);
-    TestRead nextProbe = read("a", 1);
-    harness.run();
-    harness.device.last().succeedAll();
-    harness.run();
-    nextProbe.assertSucceeded();
-  }
-
-  @Test
-  void aFailedWorkRequestCostsTheInnocentsNoAttempt() {
-    List<TestRead> innocents = new ArrayList<>();
-    innocents.add(read("a", 4096 * 2));
-    TestRead guilty = read("a", 4096 * 2);
-    innocents.add(read("a", 1));
-    innocents.add(read("a", 1));
-    innocents.add(read("a", 4096 * 4)); // of which two are posted
-    harness.run();
-    assertThat(queuePair(0).outstanding).hasSize(8);
-    queuePair(0).succeed(3);
-    queuePair(0).fail(WorkCompletionStatus.RETRY_EXC_ERR);
-    harness.run();
-    innocents.removeFirst().assertSucceeded();
-    assertThat(harness.device.queuePairs).hasSize(2);
-
-    // The guilty one is behind nobody: it has one more attempt, and the innocents any number.
-    while (!isOf(guilty, queuePair(1).outstanding.peek())) {
-      queuePair(1).succeed(1);
-    }
-    queuePair(1).fail(WorkCompletionStatus.RETRY_EXC_ERR);
-    harness.run();
-    guilty.assertFailed(Cause.TRANSPORT);
-    while (harness.device.outstanding() > 0) {
-      harness.device.last().succeedAll();
-      harness.run();
-    }
-    innocents.forEach(TestRead::assertSucceeded);
-    assertThat(harness.count(TransferCounter.READ_RETRIES)).isEqualTo(1);
-    assertThat(harness.count(TransferCounter.QUEUE_PAIRS_FAILED)).isEqualTo(2);
-  }
-
-  private static boolean isOf(TestRead read, SendWorkRequest workRequest) {
-    long start = read.request.target().segment().address();
-    long at = workRequest.scatterGather().getFirst().address();
-    return at >= start && at < start + read.request.bytes();
-  }
-
-  @Test
-  void aReadThatFailedOnceSucceedsOnAFreshQueuePair() {
-    TestRead read = read("a", 4096 * 3);
-    harness.run();
-    queuePair(0).succeed(1);
-    queuePair(0).fail(WorkCompletionStatus.REM_OP_ERR);
-    harness.run();
-    read.assertUnanswered();
-    assertThat(queuePair(1).outstanding).as("from the first byte").hasSize(3);
-    queuePair(1).succeedAll();
-    harness.run();
-    read.assertSucceeded();
-  }
-
-  @Test
-  void aQueuePairThatIsFlushedWithoutACauseIsReplaced() {
-    TestRead read = read("a", 1);
-    harness.run();
-    queuePair(0).flush();
-    harness.run();
-    queuePair(1).succeedAll();
-    harness.run();
-    read.assertSucceeded();
-    assertThat(harness.count(TransferCounter.READ_REPOSTS)).isEqualTo(1);
-  }
-
   @Test
   void aRefusedPostFailsItsReadAfterOneRetryAndSparesTheOthers() {
     TestRead first = read("a", 1);
@@ -320,17 +177,6 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
     nextProbe.assertSucceeded();
   }
 
-  /** Two failures of one read; the breaker takes three. */
-  private void failTransport(String peer) {
-    TestRead read = read(peer, 1);
-    harness.run();
-    for (int attempt = 0; attempt < 2 && read.answers.isEmpty(); attempt++) {
-      harness.device.last().fail(WorkCompletionStatus.RETRY_EXC_ERR);
-      harness.run();
-    }
-    assertThat(read.answers).hasSize(1);
-  }
-
   @Test
   void aQueuePairThatFlushesAgainAndAgainEndsInAnOpenBreaker() {
     TestRead read = read("a", 1);
@@ -391,74 +237,5 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
     harness.advanceMs(60_000);
 
     assertThat(harness.engine.peers()).isZero();
-  }
-
-  @Test
-  void aDeviceThatFailsAnswersEverythingFromThenOn() {
-    TestRead posted = read("a", 1);
-    harness.run();
-    harness.device.pollFailure = new VerbsException("poll", VerbsException.EIO, "scripted");
-    harness.run();
-    posted.assertFailed(Cause.TRANSPORT);
-    TestRead next = read("a", 1);
-    harness.run();
-    next.assertFailed(Cause.TRANSPORT);
-  }
-
-  @Test
-  void aFatalErrorOfOneReadFailsTheDeviceForAll() {
-    TestRead fatal = read("a", 1);
-    TestRead behind = read("a", 30 * 4096);
-    TestRead ofAnotherPeer = read("b", 1);
-    harness.run();
-    harness.connectAtOnce = false;
-    TestRead connecting = read("c", 1);
-    harness.run();
-
-    queuePair(0).fail(WorkCompletionStatus.FATAL_ERR);
-    queuePair(1).fail(WorkCompletionStatus.FATAL_ERR);
-    harness.run();
-    for (TestRead read : List.of(fatal, behind, ofAnotherPeer, connecting)) {
-      read.assertFailed(Cause.TRANSPORT);
-    }
-    harness.exchanges.getLast().complete(harness.device.address(9));
-    TestRead next = read("d", 1);
-    harness.run();
-    next.assertFailed(Cause.TRANSPORT);
-    harness.advanceMs(100);
-    assertThat(harness.device.queuePairs)
-        .as("no queue pair is created on a device that failed")
-        .hasSize(3)
-        .allMatch(ScriptedQueuePair::isClosed);
-    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
-    harness.released.removeLast(); // the peer that was told too early is told again
-  }
-
-  @Test
-  void aDeviceThatFailedCreatesNoQueuePairForWhatWaits() {
-    use(
-        new TransferOptions(
-            1 << 20, 1, 8, 4096, 1_000, 60_000, 3, 5_000, 0, ConnectionAttributes.DEFAULT),
-        64);
-    TestRead posted = read("a", 1);
-    TestRead waiting = read("b", 1);
-    harness.run();
-
-    queuePair(0).fail(WorkCompletionStatus.FATAL_ERR);
-    harness.run();
-    posted.assertFailed(Cause.TRANSPORT);
-    waiting.assertFailed(Cause.TRANSPORT);
-    assertThat(harness.device.queuePairs).hasSize(1);
-  }
-
-  @Test
-  void anErrorThatTheDeviceCannotNameBreaksItsQueuePairOnly() {
-    TestRead read = read("a", 1);
-    harness.run();
-    queuePair(0).fail(WorkCompletionStatus.of(4711));
-    harness.run();
-    queuePair(1).succeedAll();
-    harness.run();
-    read.assertSucceeded();
   }
 }

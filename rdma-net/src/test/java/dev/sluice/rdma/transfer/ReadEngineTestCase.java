@@ -2,6 +2,7 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,5 +46,16 @@ abstract class ReadEngineTestCase {
 
   ScriptedQueuePair queuePair(int index) {
     return harness.device.queuePairs.get(index);
+  }
+
+  /** Two failures of one read; the breaker takes three. */
+  void failTransport(String peer) {
+    TestRead read = read(peer, 1);
+    harness.run();
+    for (int attempt = 0; attempt < 2 && read.answers.isEmpty(); attempt++) {
+      harness.device.last().fail(WorkCompletionStatus.RETRY_EXC_ERR);
+      harness.run();
+    }
+    assertThat(read.answers).hasSize(1);
   }
 }
