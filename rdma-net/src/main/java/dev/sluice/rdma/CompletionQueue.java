@@ -9,7 +9,8 @@ public interface CompletionQueue extends AutoCloseable {
    * Moves completions into {@code into}, which is cleared first (ibv_poll_cq(3)); never waits.
    *
    * @return their number; 0 when the queue is empty
-   * @throws VerbsException EIO after an overrun: the queue and its queue pairs are unusable
+   * @throws VerbsException EIO after an overrun, which leaves the queue's queue pairs unusable,
+   *     too, and after the device has failed
    */
   int poll(WorkCompletions into) throws VerbsException;
 

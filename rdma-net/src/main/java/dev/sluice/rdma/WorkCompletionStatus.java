@@ -24,7 +24,10 @@ public enum WorkCompletionStatus {
   REM_ABORT_ERR(Scope.OPERATION),
   INV_EECN_ERR(Scope.QUEUE_PAIR),
   INV_EEC_STATE_ERR(Scope.QUEUE_PAIR),
-  FATAL_ERR(Scope.DEVICE),
+  /**
+   * irdma and mana say so of one queue pair; a device that fails says so in an event of its own.
+   */
+  FATAL_ERR(Scope.QUEUE_PAIR),
   RESP_TIMEOUT_ERR(Scope.QUEUE_PAIR),
   /** An error that has no name here; drivers give it for what they do not know. */
   GENERAL_ERR(Scope.QUEUE_PAIR),
@@ -41,9 +44,7 @@ public enum WorkCompletionStatus {
     /** The request itself was wrong (address, key, length): the same request fails again. */
     OPERATION,
     /** The queue pair, the path or the peer: a fresh queue pair may help. */
-    QUEUE_PAIR,
-    /** The local device. */
-    DEVICE
+    QUEUE_PAIR
   }
 
   private static final WorkCompletionStatus[] VALUES = values();

@@ -281,12 +281,7 @@ final class ReadEngine implements Connections.ConnectListener {
 
   private void completed(long wrId, WorkCompletionStatus status) {
     Connection connection = connections.of(wrId);
-    if (connection == null) {
-      return; // destroyed after this batch was polled
-    }
-    if (status.scope() == WorkCompletionStatus.Scope.DEVICE) {
-      deviceFailed("a READ from " + connection.peer() + " ended with " + status);
-    } else {
+    if (connection != null) { // else destroyed after this batch was polled
       recovery.completed(connection, wrId, status);
     }
   }

@@ -10,10 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that takes a device's asynchronous events: reports those of the device and its port,
- * and makes a completion queue that was overrun unusable, as hardware would. Each event is
- * acknowledged before anything else is done with it, since whatever it is about cannot be destroyed
- * before. Started and stopped by the device.
+ * The thread that takes a device's asynchronous events: reports those of its port, and makes a
+ * completion queue that was overrun unusable, as hardware would, and all those of a device that
+ * failed. Each event is acknowledged before anything else is done with it, since whatever it is
+ * about cannot be destroyed before. Started and stopped by the device.
  */
 final class AsyncEvents {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncEvents.class);
@@ -87,8 +87,7 @@ final class AsyncEvents {
     String text = event.text();
     return switch (event.type()) {
       case CQ_ERR -> overrun(event);
-      case DEVICE_FATAL ->
-          () -> LOG.warn("{}: {}: nothing is transferred any more by this process", device, text);
+      case DEVICE_FATAL -> () -> device.fail(text);
       case PORT_ERR -> portFailed(event.port(), text);
       case PORT_ACTIVE, LID_CHANGE, PKEY_CHANGE, GID_CHANGE, SM_CHANGE, CLIENT_REREGISTER ->
           () -> LOG.info("{}: {}", device, text);

@@ -40,7 +40,9 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
   private final IbvWcArray polled = new IbvWcArray(Arena.ofAuto(), BATCH);
 
   private final Queue<Kept> kept = new ArrayDeque<>();
-  private boolean overrun;
+
+  /** Why it is unusable; null while it is not. */
+  private String failure;
 
   VerbsCompletionQueue(VerbsDevice device, IbvCq queue, VerbsCompletionChannel channel) {
     super(device, "completion queue");
@@ -61,11 +63,11 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
   @Override
   public synchronized int poll(WorkCompletions into) throws VerbsException {
     into.clear();
-    if (overrun || queue.isClosed()) {
+    if (failure != null || queue.isClosed()) {
       throw new VerbsException(
           "ibv_poll_cq(" + this + ")",
           VerbsException.EIO,
-          overrun ? "more completions came than the queue holds" : "the queue is closed");
+          failure != null ? failure : "the queue is closed");
     }
     while (!kept.isEmpty() && into.size() < into.capacity()) {
       add(kept.remove(), into);
@@ -131,7 +133,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
 
   /** Drops the completions of a queue pair that was destroyed or reset. */
   synchronized void drop(int qpNumber) throws VerbsException {
-    if (overrun || queue.isClosed()) {
+    if (failure != null || queue.isClosed()) {
       return;
     }
     kept.removeIf(completion -> completion.qpNumber == qpNumber);
@@ -156,12 +158,15 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
 
   /** Completions were lost: neither the queue nor its queue pairs can be used any more. */
   void overrun() {
-    synchronized (this) {
-      overrun = true;
-    }
+    fail("more completions came than the queue holds");
     List<VerbsQueuePair> users =
         owner().open(VerbsQueuePair.class).filter(queuePair -> queuePair.uses(this)).toList();
     users.forEach(VerbsQueuePair::completionsLost);
+  }
+
+  /** Whoever polls learns the reason from now on. */
+  synchronized void fail(String reason) {
+    failure = reason;
   }
 
   @Override

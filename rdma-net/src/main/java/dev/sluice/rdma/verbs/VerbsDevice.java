@@ -173,6 +173,12 @@ final class VerbsDevice implements Device {
     children.forget(child);
   }
 
+  /** The device itself has failed: there will be no completions, and whoever polls learns why. */
+  void fail(String reason) {
+    LOG.warn("{}: {}: nothing is transferred any more by this process", this, reason);
+    open(VerbsCompletionQueue.class).forEach(queue -> queue.fail(reason));
+  }
+
   void closeChildren(Predicate<VerbsChild> which) {
     children.close(which);
   }

@@ -16,6 +16,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What the engine makes of completions of each scope, and of a device that fails. */
 class FailedCompletionTest extends ReadEngineTestCase {
+  private static final VerbsException DEVICE_FAILED =
+      new VerbsException("poll", VerbsException.EIO, "scripted");
+
   @Test
   void aStaleLocationFailsAloneAndIsNotHeldAgainstThePeer() {
     use(EngineHarness.OPTIONS, 64);
@@ -159,7 +162,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
   void aDeviceThatFailsAnswersEverythingFromThenOn() {
     TestRead posted = read("a", 1);
     harness.run();
-    harness.device.pollFailure = new VerbsException("poll", VerbsException.EIO, "scripted");
+    harness.device.pollFailure = DEVICE_FAILED;
     harness.run();
     posted.assertFailed(Cause.TRANSPORT);
     TestRead next = read("a", 1);
@@ -168,8 +171,8 @@ class FailedCompletionTest extends ReadEngineTestCase {
   }
 
   @Test
-  void aFatalErrorOfOneReadFailsTheDeviceForAll() {
-    TestRead fatal = read("a", 1);
+  void aDeviceThatFailsFailsTheReadsOfAllPeers() {
+    TestRead posted = read("a", 1);
     TestRead behind = read("a", 30 * 4096);
     TestRead ofAnotherPeer = read("b", 1);
     harness.run();
@@ -177,10 +180,9 @@ class FailedCompletionTest extends ReadEngineTestCase {
     TestRead connecting = read("c", 1);
     harness.run();
 
-    queuePair(0).fail(WorkCompletionStatus.FATAL_ERR);
-    queuePair(1).fail(WorkCompletionStatus.FATAL_ERR);
+    harness.device.pollFailure = DEVICE_FAILED;
     harness.run();
-    for (TestRead read : List.of(fatal, behind, ofAnotherPeer, connecting)) {
+    for (TestRead read : List.of(posted, behind, ofAnotherPeer, connecting)) {
       read.assertFailed(Cause.TRANSPORT);
     }
     harness.exchanges.getLast().complete(harness.device.address(9));
@@ -206,11 +208,27 @@ class FailedCompletionTest extends ReadEngineTestCase {
     TestRead waiting = read("b", 1);
     harness.run();
 
-    queuePair(0).fail(WorkCompletionStatus.FATAL_ERR);
+    harness.device.pollFailure = DEVICE_FAILED;
     harness.run();
     posted.assertFailed(Cause.TRANSPORT);
     waiting.assertFailed(Cause.TRANSPORT);
     assertThat(harness.device.queuePairs).hasSize(1);
+  }
+
+  /** Drivers say so of a queue pair that failed, while the device goes on. */
+  @Test
+  void aFatalErrorBreaksItsQueuePairOnly() {
+    TestRead fatal = read("a", 1);
+    TestRead ofAnotherPeer = read("b", 1);
+    harness.run();
+    queuePair(0).fail(WorkCompletionStatus.FATAL_ERR);
+    harness.run();
+    queuePair(1).succeedAll();
+    queuePair(2).succeedAll();
+    harness.run();
+    fatal.assertSucceeded();
+    ofAnotherPeer.assertSucceeded();
+    assertThat(harness.count(TransferCounter.READ_RETRIES)).isEqualTo(1);
   }
 
   @Test

@@ -107,6 +107,17 @@ class VerbsProviderTest {
     }
   }
 
+  @Test
+  void whoeverPollsADeviceThatFailedLearnsWhy() throws Exception {
+    try (TestNode node = node()) {
+      ((VerbsDevice) node.device).fail("local catastrophic error");
+
+      assertThatThrownBy(() -> node.cq.poll(new WorkCompletions(1)))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContainingAll("local catastrophic error", "errno " + VerbsException.EIO);
+    }
+  }
+
   /** What is closed while another thread uses it. */
   enum Closed {
     QUEUE_PAIR,
