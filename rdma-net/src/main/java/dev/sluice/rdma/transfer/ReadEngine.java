@@ -346,7 +346,7 @@ final class ReadEngine implements Connections.ConnectListener {
     fail(read, Cause.DEADLINE, "it was not done by its deadline");
     if (read.outstanding() > 0 && read.connection().state() == Connection.State.READY) {
       recovery.flush(read.connection());
-      recovery.blame(peer);
+      recovery.failed(peer);
     } else {
       peer.breaker().probeEnded(now);
     }

@@ -17,7 +17,7 @@ public final class ReadException extends IOException {
     TRANSPORT,
     /** The deadline passed. */
     DEADLINE,
-    /** The peer failed so often that it is not tried for a while. */
+    /** READs from the peer failed so often that it is not tried for a while. */
     CIRCUIT_OPEN,
     /** The endpoint is closed. */
     CLOSED

@@ -18,15 +18,18 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The first work request that fails says what is broken. Where that is the operation, its own
  * read would fail again: it is answered, with STALE_LOCATION after REM_ACCESS_ERR and else with
- * TRANSPORT, and nothing is held against the peer. Where it is the queue pair, the read is tried
- * once more on a fresh one, and then fails with TRANSPORT; such failures of a peer in a row open
- * its circuit breaker, which fails all that waits for the peer. The other reads of the queue pair
- * were not tried: they are posted again, uncounted, each when its last work request was flushed.
+ * TRANSPORT. Where it is the queue pair, the read is tried once more on a fresh one, and then fails
+ * with TRANSPORT. The other reads of the queue pair were not tried: they are posted again,
+ * uncounted, each when its last work request was flushed.
+ *
+ * <p>Failures in a row open the peer's circuit breaker, which fails all that waits for the peer.
+ * Whose fault they are makes no difference, as each costs a queue pair; only REM_ACCESS_ERR, which
+ * is an answer of a peer that works, is none of them.
  */
 final class Recovery {
   private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
 
-  static final String FAILED_TOO_OFTEN = "it failed too often of late";
+  static final String FAILED_TOO_OFTEN = "READs from it failed too often of late";
 
   private final Connections connections;
   private final PendingReads reads;
@@ -90,10 +93,8 @@ final class Recovery {
     breakOff(connection);
     if (status == WorkCompletionStatus.REM_ACCESS_ERR) {
       peer.breaker().succeeded(); // it did answer
-    } else if (status.scope() == Scope.OPERATION) {
-      peer.breaker().probeEnded(clock.getAsLong()); // a defect, which says nothing of the peer
     } else {
-      blame(peer);
+      failed(peer);
     }
   }
 
@@ -215,8 +216,8 @@ final class Recovery {
     }
   }
 
-  /** A failure that is held against the peer. */
-  void blame(Peer peer) {
+  /** A READ from the peer failed, and its queue pair with it. */
+  void failed(Peer peer) {
     if (countFailure(peer)) {
       failWaiting(peer, Cause.CIRCUIT_OPEN, FAILED_TOO_OFTEN);
     }

@@ -45,8 +45,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
 
   @ParameterizedTest
   @EnumSource(names = {"LOC_PROT_ERR", "LOC_ACCESS_ERR", "REM_INV_REQ_ERR"})
-  void aRequestThatIsWrongInItselfFailsAloneAndIsNotHeldAgainstThePeer(
-      WorkCompletionStatus status) {
+  void aRequestThatIsWrongInItselfFailsAloneAndIsNotRetried(WorkCompletionStatus status) {
     for (int round = 0; round < 5; round++) { // more than the breaker would take
       TestRead wrong = read("a", 1);
       TestRead behind = read("a", 1);
@@ -63,17 +62,24 @@ class FailedCompletionTest extends ReadEngineTestCase {
     assertThat(harness.count(TransferCounter.READ_RETRIES)).isZero();
   }
 
-  @Test
-  void aFaultOfThisSideDoesNotSpeakForThePeer() {
-    failTransport("a"); // of three failures that the breaker takes, two
-    TestRead wrong = read("a", 1);
-    harness.run();
-    harness.device.last().fail(WorkCompletionStatus.LOC_PROT_ERR);
-    harness.run();
-    wrong.assertFailed(Cause.TRANSPORT);
-    assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
-    failTransport("a");
+  @ParameterizedTest
+  @EnumSource(names = {"LOC_PROT_ERR", "LOC_ACCESS_ERR", "REM_INV_REQ_ERR"})
+  void requestsThatAreWrongInARowOpenTheBreakerSoThatNotEachCostsAQueuePair(
+      WorkCompletionStatus status) {
+    for (int failures = 0; failures < 3; failures++) {
+      TestRead wrong = read("a", 1);
+      harness.run();
+      harness.device.last().fail(status);
+      harness.run();
+      wrong.assertFailed(Cause.TRANSPORT);
+    }
     assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isEqualTo(1);
+    assertThat(harness.count(TransferCounter.READ_RETRIES)).isZero();
+
+    TestRead next = read("a", 1);
+    harness.run();
+    next.assertFailed(Cause.CIRCUIT_OPEN);
+    assertThat(harness.device.queuePairs).hasSize(3);
   }
 
   @Test
