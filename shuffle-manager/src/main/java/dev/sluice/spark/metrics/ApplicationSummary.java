@@ -4,6 +4,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Report;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 
@@ -40,8 +41,15 @@ public final class ApplicationSummary extends SparkListener {
   @Override
   public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
     if (end.taskMetrics() != null) {
-      fetched(end.taskMetrics().shuffleReadMetrics().totalBlocksFetched());
+      fetched(requested(end.taskMetrics().shuffleReadMetrics()));
     }
+  }
+
+  /** Spark counts the blocks of a remote merged chunk, which it asks for as one. */
+  private static long requested(ShuffleReadMetrics metrics) {
+    return metrics.totalBlocksFetched()
+        - metrics.remoteMergedBlocksFetched()
+        + metrics.remoteMergedChunksFetched();
   }
 
   synchronized void fetched(long blocks) {

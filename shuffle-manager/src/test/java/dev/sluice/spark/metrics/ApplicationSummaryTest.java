@@ -7,6 +7,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.Success$;
+import org.apache.spark.executor.TaskMetrics;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.junit.jupiter.api.Test;
 
 class ApplicationSummaryTest {
@@ -48,6 +51,21 @@ class ApplicationSummaryTest {
     assertThat(said)
         .containsExactly(
             LINE + "read.blocks=3; and 2 of executors that ended before they had reported");
+  }
+
+  /** Spark counts the blocks that were merged into a chunk, a block store client the chunk. */
+  @Test
+  void aMergedChunkIsNotMissing() {
+    TaskMetrics metrics = new TaskMetrics();
+    metrics.shuffleReadMetrics().incRemoteBlocksFetched(1);
+    metrics.shuffleReadMetrics().incRemoteBlocksFetched(100);
+    metrics.shuffleReadMetrics().incRemoteMergedBlocksFetched(100);
+    metrics.shuffleReadMetrics().incRemoteMergedChunksFetched(2);
+    summary.onTaskEnd(
+        new SparkListenerTaskEnd(1, 0, "ResultTask", Success$.MODULE$, null, null, metrics));
+    summary.accept(report("1", Map.of("read.blocks", 1L, "fallback.blocks.BLOCK_KIND", 2L)));
+    summary.say();
+    assertThat(said).containsExactly(LINE + "fallback.blocks.BLOCK_KIND=2, read.blocks=1");
   }
 
   private static Report report(String executorId, Map<String, Long> counters) {
