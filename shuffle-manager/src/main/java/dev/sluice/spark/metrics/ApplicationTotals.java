@@ -10,7 +10,8 @@ import java.util.TreeMap;
 
 /**
  * The driver's sums over what all executors have counted, those that are gone included. Any thread.
- * Costs some kilobytes for each executor that lives, and for those that left lately.
+ * Costs some kilobytes for each executor that lives, and for those that left lately; a report and
+ * the sums take as long whatever the number of executors.
  */
 public final class ApplicationTotals {
   /** Executors that left lately: what they sent before may still be under way. */
@@ -20,21 +21,26 @@ public final class ApplicationTotals {
   private final SequencedMap<String, Report> left = new LinkedHashMap<>();
   private final GoneExecutors gone = new GoneExecutors();
 
-  /** Sums of those that left before. */
-  private final Map<String, Long> settled = new HashMap<>();
+  /** By counter, of those that left before as well. */
+  private final Map<String, Long> sums = new TreeMap<>();
 
   /** Takes an executor's values since its start, which replace those of an older report. */
   public synchronized void accept(Report report) {
     String executorId = report.executorId();
-    if (left.containsKey(executorId)) {
-      left.merge(executorId, report, ApplicationTotals::newer);
-    } else if (!gone.contains(executorId)) {
-      latest.merge(executorId, report, ApplicationTotals::newer);
+    Map<String, Report> reports = left.containsKey(executorId) ? left : latest;
+    if (reports == latest && gone.contains(executorId)) {
+      return;
+    }
+    Report old = reports.getOrDefault(executorId, nothing(executorId));
+    if (old.counters().isEmpty() || report.sequence() - old.sequence() > 0) {
+      reports.put(executorId, report);
+      old.counters().forEach((name, value) -> sums.merge(name, -value, Long::sum));
+      report.counters().forEach((name, value) -> sums.merge(name, value, Long::sum));
     }
   }
 
-  private static Report newer(Report old, Report fresh) {
-    return old.counters().isEmpty() || fresh.sequence() - old.sequence() > 0 ? fresh : old;
+  private static Report nothing(String executorId) {
+    return new Report(executorId, 0, "", Map.of());
   }
 
   /** An executor is gone for good; a report of it may yet arrive. */
@@ -44,22 +50,15 @@ public final class ApplicationTotals {
     }
     gone.add(executorId);
     Report last = latest.remove(executorId);
-    left.put(executorId, last == null ? new Report(executorId, 0, "", Map.of()) : last);
+    left.put(executorId, last == null ? nothing(executorId) : last);
     if (left.size() > MAX_LEFT) {
-      add(left.pollFirstEntry().getValue(), settled);
+      left.pollFirstEntry();
     }
-  }
-
-  private static void add(Report report, Map<String, Long> sums) {
-    report.counters().forEach((name, value) -> sums.merge(name, value, Long::sum));
   }
 
   /** Sums by counter. */
   public synchronized Map<String, Long> totals() {
-    Map<String, Long> sums = new TreeMap<>(settled);
-    latest.values().forEach(report -> add(report, sums));
-    left.values().forEach(report -> add(report, sums));
-    return sums;
+    return new TreeMap<>(sums);
   }
 
   /** Provider and device in use, by executor that lives. */

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
 import dev.sluice.spark.locate.DirectoryMessage.Report;
+import java.util.AbstractMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class ApplicationTotalsTest {
@@ -25,6 +28,33 @@ class ApplicationTotalsTest {
     totals.accept(new Report("1", 2, "soft a", Map.of("read.blocks", 5L)));
     totals.accept(new Report("1", 1, "soft a", Map.of("read.blocks", 3L)));
     assertThat(totals.totals()).containsExactly(entry("read.blocks", 5L));
+  }
+
+  @Test
+  void aReportCostsWhatItHoldsWhateverTheNumberOfExecutors() {
+    AtomicInteger lookedAt = new AtomicInteger();
+    for (int executor = 0; executor < 100; executor++) {
+      totals.accept(new Report("" + executor, 1, "soft a", new Watched(lookedAt)));
+    }
+    lookedAt.set(0);
+    totals.accept(new Report("7", 2, "soft a", new Watched(lookedAt)));
+    assertThat(totals.totals()).containsExactly(entry("read.blocks", 100L));
+    assertThat(lookedAt).as("counters that were looked at").hasValueLessThan(10);
+  }
+
+  /** One counter. */
+  private static final class Watched extends AbstractMap<String, Long> {
+    private final AtomicInteger lookedAt;
+
+    Watched(AtomicInteger lookedAt) {
+      this.lookedAt = lookedAt;
+    }
+
+    @Override
+    public Set<Map.Entry<String, Long>> entrySet() {
+      lookedAt.incrementAndGet();
+      return Set.of(Map.entry("read.blocks", 1L));
+    }
   }
 
   @Test
