@@ -29,6 +29,5 @@ public record ExecutorReading(
   /** The shuffle is unregistered: what is known of it is forgotten. */
   public void unregister(int shuffleId) {
     client.unregisterShuffle(shuffleId);
-    serializers.drop(shuffleId);
   }
 }

@@ -1,7 +1,9 @@
 package dev.sluice.spark.read;
 
-import java.util.LinkedHashMap;
-import java.util.SequencedMap;
+import java.lang.ref.WeakReference;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.WeakHashMap;
 import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.serializer.Serializer;
 
@@ -11,17 +13,16 @@ import org.apache.spark.serializer.Serializer;
  * Spark registers takes longer than deserialising some thousand records. Any thread.
  *
  * <p>Only Spark's own KryoSerializer is shared, of which SparkEnv has one that all tasks use, too.
- * Tasks of sessions with classes of their own have class loaders of their own, and so do not meet;
- * what is kept of a session goes with its shuffles.
+ * Tasks of sessions with classes of their own have class loaders of their own, and so do not meet.
+ *
+ * <p>The tasks hold what they share, and nobody else does: a serializer goes, and with it its
+ * session's class loader, when the garbage collector finds that no task reads with it, also where
+ * that task outlived its shuffle.
  */
 final class ShuffleSerializers {
-  /** More than an executor reads at a time; what is beyond is set up once more. */
-  private static final int MAX_KEPT = 64;
-
-  private record Key(int shuffleId, ClassLoader loader) {}
-
-  // Guarded by this; the least recently used first.
-  private final SequencedMap<Key, Serializer> kept = new LinkedHashMap<>(16, 0.75f, true);
+  // Guarded by this; by class loader and shuffle id.
+  private final Map<ClassLoader, Map<Integer, WeakReference<Serializer>>> shared =
+      new WeakHashMap<>();
 
   /**
    * The serializer to read a shuffle with.
@@ -32,16 +33,16 @@ final class ShuffleSerializers {
     if (own.getClass() != KryoSerializer.class) {
       return own;
     }
-    Key key = new Key(shuffleId, Thread.currentThread().getContextClassLoader());
-    Serializer shared = kept.computeIfAbsent(key, _ -> own);
-    if (kept.size() > MAX_KEPT) {
-      kept.pollFirstEntry();
+    Map<Integer, WeakReference<Serializer>> shuffles =
+        shared.computeIfAbsent(
+            Thread.currentThread().getContextClassLoader(), _ -> new HashMap<>());
+    WeakReference<Serializer> known = shuffles.get(shuffleId);
+    Serializer serializer = known == null ? null : known.get();
+    if (serializer != null) {
+      return serializer;
     }
-    return shared;
-  }
-
-  /** The shuffle is unregistered: nothing of the sessions that read it is held any more. */
-  synchronized void drop(int shuffleId) {
-    kept.keySet().removeIf(key -> key.shuffleId() == shuffleId);
+    shuffles.values().removeIf(reference -> reference.refersTo(null));
+    shuffles.put(shuffleId, new WeakReference<>(own));
+    return own;
   }
 }
