@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A defect of the JVM that corrupts data silently (JDK-8377811): with G1, Java 25 before 25.0.3
- * moves arrays that native code is working on, as codecs' and zlib's do. The early-access builds of
- * 26 are older than its mend. The shuffle manager's constructor warns of it, once a process.
+ * moves arrays that native code is working on, as codecs' and zlib's do. Whether any build of 26
+ * has it is not known. The shuffle manager's constructor warns of it, once a process.
  */
 final class JvmDefect {
   private static final Logger LOG = LoggerFactory.getLogger(JvmDefect.class);
@@ -21,13 +21,7 @@ final class JvmDefect {
   }
 
   static Optional<String> warning(Runtime.Version version, boolean g1) {
-    boolean defective =
-        switch (version.feature()) {
-          case 25 -> version.update() < 3;
-          case 26 -> version.pre().isPresent();
-          default -> false;
-        };
-    return g1 && defective
+    return g1 && version.feature() == 25 && version.update() < 3
         ? Optional.of(
             "Java "
                 + version
