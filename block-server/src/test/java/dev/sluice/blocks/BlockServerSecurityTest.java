@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.TestBlockServer.Secret;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.net.Socket;
 import java.nio.file.Path;
@@ -12,8 +13,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
 import org.apache.spark.network.crypto.AuthServerBootstrap;
-import org.apache.spark.network.sasl.SecretKeyHolder;
-import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,70 +28,30 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BlockServerSecurityTest {
   private static final int TIMEOUT_MS = 10_000;
 
-  private static TransportConf conf(boolean crypto) {
-    return new TransportConf(
-        "sluice",
-        new MapConfigProvider(
-            Map.of(
-                "spark.sluice.io.serverThreads", "1",
-                "spark.sluice.io.clientThreads", "1",
-                "spark.network.crypto.enabled", Boolean.toString(crypto),
-                "spark.network.crypto.saslFallback", "false")));
-  }
-
   /** {@code spark.authenticate} alone is SASL, with network encryption it is Spark's own. */
   @Parameter private boolean crypto;
 
   @TempDir Path directory;
-  private final FakeProtectionDomain domain = new FakeProtectionDomain();
-  private final FakeAcceptor acceptor = new FakeAcceptor();
-  private MapOutputRegistry registry;
   private TransportConf conf;
-  private BlockServer server;
-  private PeerAddress peer;
-
-  /** The same secret for every application. */
-  private record Secret(String secret) implements SecretKeyHolder {
-    @Override
-    public String getSaslUser(String appId) {
-      return "user";
-    }
-
-    @Override
-    public String getSecretKey(String appId) {
-      return secret;
-    }
-  }
+  private TestBlockServer server;
 
   @BeforeEach
   void open() throws Exception {
-    conf = conf(crypto);
-    TestMapOutputs outputs = new TestMapOutputs(directory);
-    outputs.write(1, 7, 10);
-    registry =
-        new MapOutputRegistry(
-            domain,
-            outputs.directories(),
-            outputs::find,
-            new RegistryLimits(1 << 20, 100, 1_000, false),
-            new RecordingListener(),
-            () -> 0);
+    conf =
+        TestBlockServer.conf(
+            Map.of(
+                "spark.network.crypto.enabled",
+                Boolean.toString(crypto),
+                "spark.network.crypto.saslFallback",
+                "false"));
     server =
-        new BlockServer(
-            conf,
-            "localhost",
-            0,
-            List.of(new AuthServerBootstrap(conf, new Secret("right"))),
-            "soft",
-            acceptor,
-            registry);
-    peer = new PeerAddress("server", "localhost", server.port());
+        new TestBlockServer(directory, conf, new AuthServerBootstrap(conf, new Secret("right")));
+    server.outputs.write(1, 7, 10);
   }
 
   @AfterEach
   void close() {
     server.close();
-    registry.close();
   }
 
   private BlockServerClient client(TransportClientBootstrap... bootstraps) {
@@ -109,9 +68,9 @@ class BlockServerSecurityTest {
   }
 
   private void assertRefused(BlockServerClient client) {
-    assertRefused(client, peer);
-    assertThat(acceptor.events).isEmpty();
-    assertThat(domain.openRegions()).isZero();
+    assertRefused(client, server.peer());
+    assertThat(server.acceptor.events).isEmpty();
+    assertThat(server.domain.openRegions()).isZero();
   }
 
   private static void assertRefused(BlockServerClient client, PeerAddress peer) {
@@ -134,13 +93,13 @@ class BlockServerSecurityTest {
     try (BlockServerClient client = client(auth("right"))) {
       assertThat(
               client
-                  .exchange(peer, "soft", FakeAcceptor.queuePair(7))
+                  .exchange(server.peer(), "soft", FakeAcceptor.queuePair(7))
                   .get(2 * TIMEOUT_MS, TimeUnit.MILLISECONDS)
                   .qpNumber())
           .isEqualTo(8);
       assertThat(
               client
-                  .resolve(peer, 1, new long[] {7})
+                  .resolve(server.peer(), 1, new long[] {7})
                   .get(2 * TIMEOUT_MS, TimeUnit.MILLISECONDS)
                   .getFirst()
                   .mapId())
@@ -177,7 +136,7 @@ class BlockServerSecurityTest {
       client
           .exchange(proxied, "soft", FakeAcceptor.queuePair(7))
           .get(2 * TIMEOUT_MS, TimeUnit.MILLISECONDS);
-      assertThat(acceptor.events).hasSize(1);
+      assertThat(server.acceptor.events).hasSize(1);
       try (Socket replay = new Socket("localhost", server.port())) {
         replay.setSoTimeout(2 * TIMEOUT_MS);
         replay.getOutputStream().write(proxy.said());
@@ -185,7 +144,7 @@ class BlockServerSecurityTest {
         replay.getInputStream().readAllBytes(); // until the server has dealt with all of it
       }
     }
-    assertThat(acceptor.events)
+    assertThat(server.acceptor.events)
         .filteredOn(event -> event.startsWith("accepted"))
         .containsExactly("accepted client 7");
   }

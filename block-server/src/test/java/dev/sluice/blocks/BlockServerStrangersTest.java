@@ -25,8 +25,6 @@ import org.apache.spark.network.crypto.AuthClientBootstrap;
 import org.apache.spark.network.crypto.AuthServerBootstrap;
 import org.apache.spark.network.sasl.SecretKeyHolder;
 import org.apache.spark.network.server.NoOpRpcHandler;
-import org.apache.spark.network.server.TransportServerBootstrap;
-import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,52 +42,24 @@ class BlockServerStrangersTest {
   private static final int TIMEOUT_MS = 30_000;
   private static final int STRANGER_MS = 1_000;
   private static final TransportConf CONF =
-      new TransportConf(
-          "sluice",
-          new MapConfigProvider(
-              Map.of(
-                  "spark.sluice.io.serverThreads", "1",
-                  "spark.sluice.io.clientThreads", "1",
-                  "spark.network.auth.rpcTimeout", STRANGER_MS + "ms")));
+      TestBlockServer.conf(Map.of("spark.network.auth.rpcTimeout", STRANGER_MS + "ms"));
+  private static final SecretKeyHolder SECRET = new TestBlockServer.Secret("secret");
 
   @Parameter private boolean authentication;
   @TempDir Path directory;
-  private MapOutputRegistry registry;
-  private BlockServer server;
+  private TestBlockServer server;
 
   @BeforeEach
   void open() {
-    TestMapOutputs outputs = new TestMapOutputs(directory);
-    registry =
-        new MapOutputRegistry(
-            new FakeProtectionDomain(),
-            outputs.directories(),
-            outputs::find,
-            new RegistryLimits(1 << 20, 100, 1_000, false),
-            new RecordingListener(),
-            () -> 0);
-    List<TransportServerBootstrap> bootstraps =
-        authentication ? List.of(new AuthServerBootstrap(CONF, new Secret())) : List.of();
     server =
-        new BlockServer(CONF, "localhost", 0, bootstraps, "soft", new FakeAcceptor(), registry);
-  }
-
-  private record Secret() implements SecretKeyHolder {
-    @Override
-    public String getSaslUser(String appId) {
-      return "user";
-    }
-
-    @Override
-    public String getSecretKey(String appId) {
-      return "secret";
-    }
+        authentication
+            ? new TestBlockServer(directory, CONF, new AuthServerBootstrap(CONF, SECRET))
+            : new TestBlockServer(directory, CONF);
   }
 
   @AfterEach
   void close() {
     server.close();
-    registry.close();
   }
 
   /**
@@ -178,7 +148,7 @@ class BlockServerStrangersTest {
         new MessageCodec(ControlMessages.TYPES)
             .encode(new ControlMessages.Resolve(1, new long[] {1}));
     List<TransportClientBootstrap> bootstraps =
-        authentication ? List.of(new AuthClientBootstrap(CONF, "app", new Secret())) : List.of();
+        authentication ? List.of(new AuthClientBootstrap(CONF, "app", SECRET)) : List.of();
     try (TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());
         TransportClientFactory factory = context.createClientFactory(bootstraps);
         TransportClient client = factory.createUnmanagedClient("localhost", server.port())) {

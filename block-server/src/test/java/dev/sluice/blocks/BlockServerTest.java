@@ -25,7 +25,6 @@ import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.client.TransportClientFactory;
 import org.apache.spark.network.server.NoOpRpcHandler;
-import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,45 +35,21 @@ class BlockServerTest {
   private static final int SHUFFLE = 3;
   private static final int TIMEOUT_MS = 10_000;
   private static final TransportConf CONF =
-      new TransportConf(
-          "sluice",
-          new MapConfigProvider(
-              Map.of(
-                  "spark.sluice.io.serverThreads", "1",
-                  "spark.sluice.io.clientThreads", "1",
-                  "spark.sluice.io.connectionCreationTimeout", "5s")));
+      TestBlockServer.conf(Map.of("spark.sluice.io.connectionCreationTimeout", "5s"));
 
   @TempDir Path directory;
-  private final FakeProtectionDomain domain = new FakeProtectionDomain();
-  private final FakeAcceptor acceptor = new FakeAcceptor();
-  private final AtomicLong serverMs = new AtomicLong();
   private final AtomicLong clientMs = new AtomicLong();
-  private volatile CountDownLatch filesReady = new CountDownLatch(0);
+  private TestBlockServer server;
   private TestMapOutputs outputs;
-  private MapOutputRegistry registry;
-  private BlockServer server;
   private BlockServerClient client;
   private PeerAddress peer;
 
   @BeforeEach
   void open() {
-    outputs = new TestMapOutputs(directory);
-    MapOutputFiles files =
-        (shuffleId, mapId) -> {
-          MapOutputRegistryTest.await(filesReady);
-          return outputs.find(shuffleId, mapId);
-        };
-    RegistryLimits limits = new RegistryLimits(20_480, 100, 1_000, false);
-    registry =
-        new MapOutputRegistry(
-            domain, outputs.directories(), files, limits, new RecordingListener(), serverMs::get);
-    server = serve(0);
+    server = new TestBlockServer(directory, CONF);
+    outputs = server.outputs;
     client = client(TIMEOUT_MS, TIMEOUT_MS);
-    peer = new PeerAddress("server", "localhost", server.port());
-  }
-
-  private BlockServer serve(int port) {
-    return new BlockServer(CONF, "localhost", port, List.of(), "soft", acceptor, registry);
+    peer = server.peer();
   }
 
   private BlockServerClient client(long connectTimeoutMs, long resolveTimeoutMs) {
@@ -84,10 +59,8 @@ class BlockServerTest {
 
   @AfterEach
   void close() {
-    filesReady.countDown();
     client.close();
     server.close();
-    registry.close();
   }
 
   private static <T> T get(CompletableFuture<T> future) throws Exception {
@@ -115,7 +88,7 @@ class BlockServerTest {
     QueuePairAddress remote = get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
 
     assertThat(remote).usingRecursiveComparison().isEqualTo(FakeAcceptor.queuePair(8));
-    assertThat(acceptor.events).containsExactly("accepted client 7");
+    assertThat(server.acceptor.events).containsExactly("accepted client 7");
   }
 
   @Test
@@ -125,7 +98,7 @@ class BlockServerTest {
         "server at localhost",
         "refuses",
         "provider is soft here and verbs at client");
-    assertThat(acceptor.events).isEmpty();
+    assertThat(server.acceptor.events).isEmpty();
   }
 
   @Test
@@ -141,7 +114,7 @@ class BlockServerTest {
     get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
     client.released(peer, 7);
 
-    awaitTrue(() -> acceptor.events.contains("disconnected client 7"));
+    awaitTrue(() -> server.acceptor.events.contains("disconnected client 7"));
   }
 
   @Test
@@ -151,7 +124,7 @@ class BlockServerTest {
 
     assertThat(locations).hasSize(2).first().isNull();
     assertThat(locations.getLast().mapId()).isEqualTo(5);
-    assertThat(domain.read(locations.getLast().data())).isEqualTo(data);
+    assertThat(server.domain.read(locations.getLast().data())).isEqualTo(data);
   }
 
   @Test
@@ -175,11 +148,11 @@ class BlockServerTest {
     outputs.write(SHUFFLE, 1, 10);
     outputs.write(4, 1, 10);
     MapOutputLocation location = get(client.resolve(peer, SHUFFLE, new long[] {1})).getFirst();
-    serverMs.set(5_000);
+    server.nowMs.set(5_000);
     client.touch(peer, SHUFFLE);
 
     assertThat(get(client.resolve(peer, 4, new long[] {1})).getFirst()).isNull();
-    assertThat(domain.read(location.data())).isNotNull();
+    assertThat(server.domain.read(location.data())).isNotNull();
   }
 
   @Test
@@ -189,10 +162,10 @@ class BlockServerTest {
     awaitTrue(
         () -> {
           client.released(peer, 7);
-          return acceptor.events.contains("disconnected client 7");
+          return server.acceptor.events.contains("disconnected client 7");
         });
 
-    assertThat(acceptor.events).doesNotContain("disconnected client 6");
+    assertThat(server.acceptor.events).doesNotContain("disconnected client 6");
   }
 
   @Test
@@ -202,7 +175,7 @@ class BlockServerTest {
     get(client.resolve(peer, SHUFFLE, new long[] {1}));
     client.touch(peer, SHUFFLE);
     get(client.resolve(peer, SHUFFLE + 7, new long[] {1}));
-    serverMs.set(5_000);
+    server.nowMs.set(5_000);
     client.touch(peer, SHUFFLE);
     assertThat(get(client.resolve(peer, 4, new long[] {1})).getFirst()).isNotNull();
   }
@@ -221,7 +194,7 @@ class BlockServerTest {
 
   @Test
   void aRequestThatIsNotAnsweredFailsAtItsDeadline() throws Exception {
-    filesReady = new CountDownLatch(1);
+    server.filesReady = new CountDownLatch(1);
     outputs.write(SHUFFLE, 1, 10);
     try (BlockServerClient hasty = client(TIMEOUT_MS, 50)) {
       assertFails(
@@ -243,18 +216,18 @@ class BlockServerTest {
 
   @Test
   void aServerThatGoesAwayFailsWhatWaits() throws Exception {
-    filesReady = new CountDownLatch(1);
+    server.filesReady = new CountDownLatch(1);
     outputs.write(SHUFFLE, 1, 10);
     get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
     CompletableFuture<?> waiting = client.resolve(peer, SHUFFLE, new long[] {1});
-    server.close();
+    server.stop();
 
     assertFails(waiting, "Resolve to server");
   }
 
   @Test
   void losingAPeerFailsWhatWaits() throws Exception {
-    filesReady = new CountDownLatch(1);
+    server.filesReady = new CountDownLatch(1);
     outputs.write(SHUFFLE, 1, 10);
     get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
     CompletableFuture<?> waiting = client.resolve(peer, SHUFFLE, new long[] {1});
@@ -277,17 +250,17 @@ class BlockServerTest {
     get(client.resolve(peer, SHUFFLE, new long[] {1}));
     get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
     client.close();
-    awaitTrue(() -> acceptor.events.contains("left client"));
+    awaitTrue(() -> server.acceptor.events.contains("left client"));
   }
 
   @Test
   void peersThatAreAskedAfterTheyWereLostAreForgotten() throws Exception {
-    server.close();
+    server.stop();
     for (int id = 0; id < 10; id++) {
       PeerAddress gone = new PeerAddress("gone-" + id, "localhost", peer.port());
       assertFails(client.resolve(gone, SHUFFLE, new long[] {1}), "No connection to gone");
     }
-    server = serve(peer.port());
+    server.start(peer.port());
     get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
     clientMs.addAndGet(PeerChannel.ABANDONED_AFTER_MS);
 
@@ -299,8 +272,8 @@ class BlockServerTest {
   @Test
   void aRestartedServerIsFoundAgain() throws Exception {
     get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
-    server.close();
-    server = serve(peer.port());
+    server.stop();
+    server.start(peer.port());
     awaitTrue(
         () -> {
           clientMs.addAndGet(PeerChannel.RECONNECT_INTERVAL_MS);
@@ -317,8 +290,8 @@ class BlockServerTest {
     }
     PeerAddress nobody = new PeerAddress("nobody", "localhost", port);
     assertFails(client.resolve(nobody, SHUFFLE, new long[] {1}), "No connection to nobody");
-    server.close();
-    server = serve(port);
+    server.stop();
+    server.start(port);
     assertFails(client.resolve(nobody, SHUFFLE, new long[] {1}), "No connection to nobody");
     clientMs.addAndGet(PeerChannel.RECONNECT_INTERVAL_MS);
     assertThat(get(client.resolve(nobody, SHUFFLE, new long[] {1}))).containsOnlyNulls();

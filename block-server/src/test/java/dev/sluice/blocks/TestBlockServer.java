@@ -1,0 +1,93 @@
+package dev.sluice.blocks;
+
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.network.sasl.SecretKeyHolder;
+import org.apache.spark.network.server.TransportServerBootstrap;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+
+/**
+ * A block server on this machine, which has room for one small map output in a directory. The test
+ * that opens it closes it.
+ */
+final class TestBlockServer implements AutoCloseable {
+  private static final RegistryLimits LIMITS = new RegistryLimits(20_480, 100, 1_000, false);
+
+  /** The same secret for every application. */
+  record Secret(String secret) implements SecretKeyHolder {
+    @Override
+    public String getSaslUser(String appId) {
+      return "user";
+    }
+
+    @Override
+    public String getSecretKey(String appId) {
+      return secret;
+    }
+  }
+
+  final FakeProtectionDomain domain = new FakeProtectionDomain();
+  final FakeAcceptor acceptor = new FakeAcceptor();
+  final AtomicLong nowMs = new AtomicLong();
+  final TestMapOutputs outputs;
+
+  /** Until then map outputs are being looked for. */
+  volatile CountDownLatch filesReady = new CountDownLatch(0);
+
+  private final TransportConf conf;
+  private final List<TransportServerBootstrap> bootstraps;
+  private final MapOutputRegistry registry;
+  private BlockServer server;
+
+  TestBlockServer(Path directory, TransportConf conf, TransportServerBootstrap... bootstraps) {
+    this.conf = conf;
+    this.bootstraps = List.of(bootstraps);
+    outputs = new TestMapOutputs(directory);
+    registry =
+        new MapOutputRegistry(
+            domain, outputs.directories(), this::find, LIMITS, new RecordingListener(), nowMs::get);
+    start(0);
+  }
+
+  /** One thread each way, and what else is said. */
+  static TransportConf conf(Map<String, String> more) {
+    Map<String, String> all = new HashMap<>(more);
+    all.put("spark.sluice.io.serverThreads", "1");
+    all.put("spark.sluice.io.clientThreads", "1");
+    return new TransportConf("sluice", new MapConfigProvider(all));
+  }
+
+  private MapOutputFiles.Files find(int shuffleId, long mapId) {
+    MapOutputRegistryTest.await(filesReady);
+    return outputs.find(shuffleId, mapId);
+  }
+
+  void start(int port) {
+    server = new BlockServer(conf, "localhost", port, bootstraps, "soft", acceptor, registry);
+  }
+
+  void stop() {
+    server.close();
+  }
+
+  int port() {
+    return server.port();
+  }
+
+  PeerAddress peer() {
+    return new PeerAddress("server", "localhost", port());
+  }
+
+  @Override
+  public void close() {
+    filesReady.countDown();
+    stop();
+    registry.close();
+  }
+}
