@@ -1,6 +1,7 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.CmAttempt.Wish;
 import dev.sluice.rdma.verbs.cm.RdmaCmEvent;
 import dev.sluice.rdma.verbs.cm.RdmaCmId;
 import dev.sluice.rdma.verbs.cm.RdmaConnParam;
@@ -40,6 +41,10 @@ final class CmAgent {
   private static final Logger LOG = LoggerFactory.getLogger(CmAgent.class);
   private static final int BACKLOG = 1024;
   private static final long MAX_WAIT_MS = 60_000;
+
+  /** What a peer may need to end the former connection of a queue pair. */
+  private static final long STALE_PAUSE_MS = 10;
+
   private static final long REFUSALS_TOLD_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final SecureRandom random = new SecureRandom();
@@ -138,31 +143,33 @@ final class CmAgent {
    */
   CompletableFuture<RdmaCmId> connect(
       String what, InetSocketAddress peer, int trafficClass, RdmaConnParam param, long timeoutMs) {
-    CompletableFuture<RdmaCmId> result = new CompletableFuture<>();
     long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-    boolean submitted =
-        submit(
-            () -> {
-              try {
-                RdmaCmId id = channel.createId(RdmaPortSpace.TCP);
-                CmAttempt attempt = new CmAttempt(what, id, param, deadlineNanos, result);
-                attempts.put(id, attempt);
-                id.setTypeOfService(trafficClass);
-                InetSocketAddress source = new InetSocketAddress(address.getAddress(), 0);
-                id.resolveAddr(source, peer, (int) attempt.leftMs());
-              } catch (VerbsException e) {
-                result.completeExceptionally(e);
-              }
-            });
-    if (!submitted) {
-      result.completeExceptionally(closed(what));
-    }
-    return result;
+    Wish wish = new Wish(what, peer, trafficClass, param, deadlineNanos, new CompletableFuture<>());
+    connect(wish);
+    return wish.result();
   }
 
-  private static VerbsException closed(String what) {
-    return new VerbsException(
-        "rdma_connect(" + what + ")", VerbsException.EINVAL, "the device is closed");
+  private void connect(Wish wish) {
+    if (!submit(() -> begin(wish))) {
+      callOff(wish);
+    }
+  }
+
+  private static void callOff(Wish wish) {
+    wish.fail(VerbsException.EINVAL, "the device is closed");
+  }
+
+  private void begin(Wish wish) {
+    if (wish.result().isDone()) {
+      return; // it was called off before its next attempt
+    }
+    try {
+      CmAttempt attempt = new CmAttempt(wish, channel.createId(RdmaPortSpace.TCP));
+      attempts.put(attempt.id(), attempt);
+      attempt.begin(address.getAddress());
+    } catch (VerbsException e) {
+      wish.result().completeExceptionally(e);
+    }
   }
 
   /** Has the thread look at what was called off. */
@@ -312,8 +319,12 @@ final class CmAgent {
   private void dropIfOver(CmAttempt attempt) {
     if (attempt.isOver()) {
       attempts.remove(attempt.id());
-      if (attempt.hasFailed()) {
+      if (!attempt.isConnected()) {
         close(attempt.id());
+      }
+      if (attempt.isStale()) {
+        CompletableFuture.delayedExecutor(STALE_PAUSE_MS, TimeUnit.MILLISECONDS)
+            .execute(() -> connect(attempt.wish()));
       }
     }
   }
@@ -328,7 +339,7 @@ final class CmAgent {
 
   private void end() {
     runTasks(false);
-    attempts.values().forEach(CmAttempt::callOff);
+    attempts.values().forEach(attempt -> callOff(attempt.wish()));
     try {
       channel.close();
     } catch (VerbsException e) {

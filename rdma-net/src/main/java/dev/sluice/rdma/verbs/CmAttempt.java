@@ -4,6 +4,8 @@ import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.cm.RdmaCmEvent;
 import dev.sluice.rdma.verbs.cm.RdmaCmId;
 import dev.sluice.rdma.verbs.cm.RdmaConnParam;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -15,26 +17,46 @@ final class CmAttempt {
   private static final int ETIMEDOUT = 110;
   private static final int ECONNREFUSED = 111;
 
-  private final String what;
+  /**
+   * The peer's kernel has a connection of this queue pair that is not over for it yet (InfiniBand
+   * Architecture Specification, volume 1, 12.6.7.2). It ends that one, so that the next request may
+   * be accepted.
+   */
+  private static final int STALE_CONNECTION = 10;
+
+  private final Wish wish;
   private final RdmaCmId id;
-  private final RdmaConnParam param;
-  private final long deadlineNanos;
-  private final CompletableFuture<RdmaCmId> result;
+  private boolean stale;
 
   /**
+   * What is wanted, in one attempt or in several.
+   *
    * @param what says who connects to whom, for messages
    */
-  CmAttempt(
+  record Wish(
       String what,
-      RdmaCmId id,
+      InetSocketAddress peer,
+      int trafficClass,
       RdmaConnParam param,
       long deadlineNanos,
       CompletableFuture<RdmaCmId> result) {
-    this.what = what;
+
+    long leftMs() {
+      return Math.max(0, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
+    }
+
+    void fail(int errno, String reason) {
+      result.completeExceptionally(new VerbsException("rdma_connect(" + what + ")", errno, reason));
+    }
+  }
+
+  CmAttempt(Wish wish, RdmaCmId id) {
+    this.wish = wish;
     this.id = id;
-    this.param = param;
-    this.deadlineNanos = deadlineNanos;
-    this.result = result;
+  }
+
+  Wish wish() {
+    return wish;
   }
 
   RdmaCmId id() {
@@ -42,24 +64,30 @@ final class CmAttempt {
   }
 
   long leftMs() {
-    return Math.max(0, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
+    return wish.leftMs();
+  }
+
+  /** From one of this side's addresses to the peer. */
+  void begin(InetAddress local) throws VerbsException {
+    id.setTypeOfService(wish.trafficClass());
+    id.resolveAddr(new InetSocketAddress(local, 0), wish.peer(), (int) leftMs());
+  }
+
+  /** Whether the same may succeed with another id, in a moment. */
+  boolean isStale() {
+    return stale;
   }
 
   /** Whether nobody waits for it any more; notices the deadline. */
   boolean isOver() {
     if (leftMs() == 0) {
-      fail(ETIMEDOUT, "not connected in time");
+      wish.fail(ETIMEDOUT, "not connected in time");
     }
-    return result.isDone();
+    return stale || wish.result().isDone();
   }
 
-  boolean hasFailed() {
-    return result.isCompletedExceptionally();
-  }
-
-  /** The device is closed. */
-  void callOff() {
-    fail(VerbsException.EINVAL, "the device is closed");
+  boolean isConnected() {
+    return wish.result().isDone() && !wish.result().isCompletedExceptionally();
   }
 
   /** The next step. */
@@ -67,17 +95,21 @@ final class CmAttempt {
     try {
       switch (event.type()) {
         case ADDR_RESOLVED -> id.resolveRoute((int) leftMs());
-        case ROUTE_RESOLVED -> id.connect(param);
-        case CONNECT_RESPONSE -> result.complete(id);
-        case REJECTED -> fail(ECONNREFUSED, "the peer refuses, reason " + event.status());
-        default -> fail(Math.abs(event.status()), event.type().toString());
+        case ROUTE_RESOLVED -> id.connect(wish.param());
+        case CONNECT_RESPONSE -> wish.result().complete(id);
+        case REJECTED -> rejected(event.status());
+        default -> wish.fail(Math.abs(event.status()), event.type().toString());
       }
     } catch (VerbsException e) {
-      result.completeExceptionally(e);
+      wish.result().completeExceptionally(e);
     }
   }
 
-  private void fail(int errno, String reason) {
-    result.completeExceptionally(new VerbsException("rdma_connect(" + what + ")", errno, reason));
+  private void rejected(int reason) {
+    if (reason == STALE_CONNECTION) {
+      stale = true;
+    } else {
+      wish.fail(ECONNREFUSED, "the peer refuses, reason " + reason);
+    }
   }
 }

@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -139,6 +140,27 @@ class VerbsCmTest {
       peer.kill();
       awaitError(asking);
     }
+  }
+
+  /** InfiniBand Architecture Specification, volume 1, 12.6.7.2: reason 10, stale connection. */
+  @Test
+  void aQueuePairMayConnectAgainBeforeItsPeerHasNoticedTheEnd() throws Exception {
+    QueuePair asking = inInit(client);
+    QueuePair answering = expecting(asking);
+    connect(asking, answering.address());
+    CompletableFuture<QueuePairAddress> met;
+    QueuePair next;
+    synchronized (answering) { // which the server's thread needs to notice the end
+      asking.toReset();
+      asking.toInit(Set.of(AccessFlag.REMOTE_READ));
+      next = expecting(asking);
+      met = asking.rendezvous(next.address(), TIMEOUT_MS);
+      assertThatThrownBy(() -> met.get(300, TimeUnit.MILLISECONDS))
+          .isInstanceOf(TimeoutException.class);
+    }
+    asking.toRtr(met.get(TIMEOUT_MS, TimeUnit.MILLISECONDS), ConnectionAttributes.DEFAULT);
+    asking.toRts();
+    assertReads(asking);
   }
 
   @Test
