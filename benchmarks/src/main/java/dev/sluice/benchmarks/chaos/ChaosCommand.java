@@ -4,6 +4,7 @@ import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.StandardOutput;
+import dev.sluice.benchmarks.chaos.ChaosRuns.Cell;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
@@ -102,7 +103,6 @@ public final class ChaosCommand implements Callable<Integer> {
   private Path plot;
 
   private final PrintStream out;
-  private int stockFailures;
 
   private ChaosCommand(PrintStream out) {
     this.out = out;
@@ -131,20 +131,17 @@ public final class ChaosCommand implements Callable<Integer> {
             minutes == null
                 ? System.nanoTime() + TimeUnit.DAYS.toNanos(1)
                 : System.nanoTime() + TimeUnit.MINUTES.toNanos(minutes));
+    List<Cell> cells = new ArrayList<>();
     for (Fault fault : chosenFaults()) {
       String unavailable = fault.unavailable(provider);
       if (unavailable != null) {
         out.printf("%s is skipped: %s%n", fault.name(), unavailable);
         continue;
       }
-      try {
-        runs.run(fault, workloadsOf(fault), LongStream.range(seed, seed + seeds).boxed().toList());
-      } catch (IOException e) {
-        stockFailures++;
-        System.err.printf("%s: %s%n", fault.name(), e.getMessage());
-      }
+      workloadsOf(fault).forEach(workload -> cells.add(new Cell(fault, workload)));
     }
-    return report(runs.all(), runs.notBegun(), directory);
+    runs.run(cells, LongStream.range(seed, seed + seeds).boxed().toList());
+    return report(runs, directory);
   }
 
   private int list() {
@@ -177,7 +174,8 @@ public final class ChaosCommand implements Callable<Integer> {
     return three;
   }
 
-  private int report(List<ChaosRun> runs, int notBegun, Path directory) throws IOException {
+  private int report(ChaosRuns series, Path directory) throws IOException {
+    List<ChaosRun> runs = series.all();
     if (runs.isEmpty()) {
       System.err.println("nothing was run");
       return 1;
@@ -190,9 +188,9 @@ public final class ChaosCommand implements Callable<Integer> {
     List<String> missed = ChaosTable.neverStruck(runs);
     missed.forEach(group -> out.println("never struck: " + group));
     out.printf(
-        "%d of %d runs without complaint, %d not begun%n",
-        runs.size() - bad, runs.size(), notBegun);
-    if (bad > 0 || !missed.isEmpty() || stockFailures > 0) {
+        "%d of %d runs without complaint, %d not begun, %d without an answer of the stock shuffle%n",
+        runs.size() - bad, runs.size(), series.notBegun(), series.notMeasured());
+    if (bad > 0 || !missed.isEmpty() || series.notMeasured() > 0) {
       return 1;
     }
     Directories.delete(directory);

@@ -20,8 +20,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A driver process with its executors, in which one fault strikes again and again. It is started
- * when it is needed, and again after a run that hung. Used by one thread, which closes it.
+ * A driver process with its executors, in which faults strike that can share a cluster. It is
+ * started when it is needed, and again after a run that hung. Used by one thread, which closes it.
  */
 final class ChaosDriver implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -99,11 +99,10 @@ final class ChaosDriver implements AutoCloseable {
 
   private void start() throws Exception {
     directory =
-        Files.createTempDirectory(parent, "%s-%s-".formatted(fault.name(), shuffle.label()));
+        Files.createTempDirectory(parent, "%s-%s-".formatted(fault.cluster(), shuffle.label()));
     Path orders = Files.createDirectories(directory.resolve("orders"));
     ChaosJob.Assignment assignment =
-        new ChaosJob.Assignment(
-            fault.name(), shuffle == Shuffle.SLUICE, orders.toString(), limitSeconds);
+        new ChaosJob.Assignment(shuffle == Shuffle.SLUICE, orders.toString(), limitSeconds);
     Map<String, String> settings = settings(orders);
     ending = new Thread(this::endFault, "fault-ender");
     Runtime.getRuntime().addShutdownHook(ending);

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
-import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.io.BufferedReader;
@@ -21,12 +20,11 @@ import java.util.stream.Collectors;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * The driver process in which one fault strikes one workload after another: one for each line, a
- * {@link Run}, answered with a {@link RunResult}. Started and ended by {@link ChaosRuns}.
+ * The driver process in which faults strike one workload after another: one for each line, a {@link
+ * Run}, answered with a {@link RunResult}. Started and ended by {@link ChaosRuns}.
  */
 final class ChaosJob {
   private final Assignment assignment;
-  private final Fault fault;
   private final Cluster cluster;
   private final Remains remains;
   private final ExecutorService jobs =
@@ -39,11 +37,10 @@ final class ChaosJob {
    * @param directory for orders and answers
    * @param limitSeconds after which a job counts as hanging
    */
-  record Assignment(String fault, boolean sluice, String directory, int limitSeconds) {}
+  record Assignment(boolean sluice, String directory, int limitSeconds) {}
 
   private ChaosJob(Assignment assignment, SparkSession session) {
     this.assignment = assignment;
-    this.fault = Faults.named(assignment.fault());
     this.cluster = new Cluster(session, assignment.sluice(), Path.of(assignment.directory()));
     this.remains = new Remains(cluster);
   }
@@ -78,7 +75,7 @@ final class ChaosJob {
       return new StruckJob(
               run,
               cluster,
-              fault.chosen(random),
+              Faults.named(run.fault()).chosen(random),
               workload,
               random,
               TimeUnit.SECONDS.toMillis(assignment.limitSeconds()),

@@ -31,6 +31,24 @@ final class ChaosRuns {
   private final List<Run> asked = new ArrayList<>();
   private final Map<Run, ChaosRun> runs = new LinkedHashMap<>();
   private final Map<Problem, Solution> solutions = new HashMap<>();
+  private int notMeasured;
+
+  /** A workload under a fault, with each seed. */
+  record Cell(Fault fault, Workload workload) {
+    private ClusterKey cluster() {
+      return new ClusterKey(fault.cluster(), settings());
+    }
+
+    /** What the cluster has to be started with for the workload; the rest is a session's. */
+    private Map<String, String> settings() {
+      Map<String, String> settings = new TreeMap<>(workload.settings());
+      settings.keySet().removeIf(key -> key.startsWith("spark.sql."));
+      return settings;
+    }
+  }
+
+  /** Cells with the same one can share a cluster. */
+  private record ClusterKey(String name, Map<String, String> settings) {}
 
   private record Problem(String workload, long seed) {}
 
@@ -64,71 +82,71 @@ final class ChaosRuns {
 
   /** Runs that there was no time for. */
   int notBegun() {
-    return asked.size() - all().size();
+    return asked.size() - all().size() - notMeasured;
   }
 
-  /**
-   * Runs what the file does not have yet.
-   *
-   * @throws IOException when the stock shuffle fails, so that there is nothing to be measured by
-   */
-  void run(Fault fault, List<Workload> workloads, List<Long> seeds) throws Exception {
-    for (Workload workload : workloads) {
-      seeds.forEach(seed -> asked.add(key(fault, workload, seed)));
+  /** Runs for which the stock shuffle had no answer. */
+  int notMeasured() {
+    return notMeasured;
+  }
+
+  /** Runs what the file does not have yet, those together that can share a cluster. */
+  void run(List<Cell> cells, List<Long> seeds) throws Exception {
+    for (Cell cell : cells) {
+      seeds.forEach(seed -> asked.add(key(cell, seed)));
     }
-    for (List<Workload> together : byCluster(workloads)) {
+    Map<ClusterKey, List<Cell>> clusters =
+        cells.stream()
+            .collect(Collectors.groupingBy(Cell::cluster, LinkedHashMap::new, Collectors.toList()));
+    for (List<Cell> together : clusters.values()) {
+      Fault fault = together.getFirst().fault();
+      boolean own = !fault.cluster().equals(NONE.cluster());
       try (ChaosDriver stock = driver(Shuffle.STOCK, NONE, together);
-          ChaosDriver struck = driver(Shuffle.STOCK, fault, together);
+          ChaosDriver struck = own ? driver(Shuffle.STOCK, fault, together) : stock;
           ChaosDriver sluice = driver(Shuffle.SLUICE, fault, together)) {
-        Map<Workload, Double> stockSeconds = new HashMap<>();
-        for (long seed : seeds) {
-          for (Workload workload : together) {
-            Run run = key(fault, workload, seed);
-            if (runs.containsKey(run) || System.nanoTime() - deadlineNanos >= 0) {
-              continue;
-            }
-            Solution solution = solve(stock, workload, seed);
-            if (!fault.happensToStock()) {
-              stockSeconds.put(workload, solution.seconds());
-            } else if (!stockSeconds.containsKey(workload)) {
-              stockSeconds.put(workload, seconds(result(struck, run), solution));
-            }
-            keep(
-                new ChaosRun(result(sluice, run), solution.answer(), stockSeconds.get(workload)),
-                sluice);
+        run(together, seeds, stock, struck, sluice);
+      }
+    }
+  }
+
+  private void run(
+      List<Cell> cells, List<Long> seeds, ChaosDriver stock, ChaosDriver struck, ChaosDriver sluice)
+      throws Exception {
+    Map<Cell, Double> stockSeconds = new HashMap<>();
+    for (long seed : seeds) {
+      for (Cell cell : cells) {
+        Run run = key(cell, seed);
+        if (runs.containsKey(run) || System.nanoTime() - deadlineNanos >= 0) {
+          continue;
+        }
+        try {
+          Solution solution = solve(stock, cell.workload(), seed);
+          if (!cell.fault().happensToStock()) {
+            stockSeconds.put(cell, solution.seconds());
+          } else if (!stockSeconds.containsKey(cell)) {
+            stockSeconds.put(cell, seconds(result(struck, run), solution));
           }
+          keep(
+              new ChaosRun(result(sluice, run), solution.answer(), stockSeconds.get(cell)), sluice);
+        } catch (IOException e) {
+          notMeasured++;
+          System.err.printf("%s: %s%n", run, e.getMessage());
         }
       }
     }
   }
 
-  private Run key(Fault fault, Workload workload, long seed) {
-    return new Run(provider, fault.name(), workload.name(), seed);
+  private Run key(Cell cell, long seed) {
+    return new Run(provider, cell.fault().name(), cell.workload().name(), seed);
   }
 
-  /** Those that can share a cluster. */
-  private static List<List<Workload>> byCluster(List<Workload> workloads) {
-    return List.copyOf(
-        workloads.stream()
-            .collect(
-                Collectors.groupingBy(
-                    ChaosRuns::clusterSettings, LinkedHashMap::new, Collectors.toList()))
-            .values());
-  }
-
-  private static Map<String, String> clusterSettings(Workload workload) {
-    Map<String, String> settings = new TreeMap<>(workload.settings());
-    settings.keySet().removeIf(key -> key.startsWith("spark.sql."));
-    return settings;
-  }
-
-  private ChaosDriver driver(Shuffle shuffle, Fault fault, List<Workload> together) {
+  private ChaosDriver driver(Shuffle shuffle, Fault fault, List<Cell> together) {
     return new ChaosDriver(
         installation,
         shuffle,
         provider,
         fault,
-        clusterSettings(together.getFirst()),
+        together.getFirst().settings(),
         limitSeconds,
         directory);
   }
@@ -140,7 +158,7 @@ final class ChaosRuns {
     if (known != null) {
       return known;
     }
-    RunResult result = stock.run(key(NONE, workload, seed));
+    RunResult result = stock.run(new Run(provider, NONE.name(), workload.name(), seed));
     if (result.answer() == null) {
       throw new IOException("the stock shuffle has no answer: " + result.problem());
     }

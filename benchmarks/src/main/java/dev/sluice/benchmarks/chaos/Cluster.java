@@ -198,13 +198,6 @@ public final class Cluster {
     return files;
   }
 
-  /** The executors forget the shuffles; what is known of them on the driver stays. */
-  public void removeFromExecutors(Set<Integer> shuffles) {
-    for (int shuffle : shuffles) {
-      SparkEnv.get().blockManager().master().removeShuffle(shuffle, false);
-    }
-  }
-
   /** Nobody needs the shuffles any more, as when their RDDs were collected; waits for it. */
   void forget(Set<Integer> shuffles) {
     MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();

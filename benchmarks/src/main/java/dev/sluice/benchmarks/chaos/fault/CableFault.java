@@ -31,6 +31,11 @@ final class CableFault extends Fault {
         : null;
   }
 
+  @Override
+  public String cluster() {
+    return "cable";
+  }
+
   /** Both devices are used, so that there is something on the cable. */
   @Override
   public Map<String, String> settings(Path directory) {

@@ -27,6 +27,11 @@ final class ConfiguredFault extends Fault {
   }
 
   @Override
+  public String cluster() {
+    return name();
+  }
+
+  @Override
   public Map<String, String> settings(Path directory) {
     return settings;
   }

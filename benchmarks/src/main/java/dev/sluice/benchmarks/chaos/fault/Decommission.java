@@ -23,6 +23,11 @@ final class Decommission extends SharedFault {
   }
 
   @Override
+  public String cluster() {
+    return name();
+  }
+
+  @Override
   public Map<String, String> settings(Path directory) throws IOException {
     Map<String, String> settings =
         new HashMap<>(

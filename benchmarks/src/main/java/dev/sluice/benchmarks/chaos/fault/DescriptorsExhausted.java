@@ -20,6 +20,11 @@ final class DescriptorsExhausted extends SharedFault {
     return 1_000;
   }
 
+  @Override
+  public String cluster() {
+    return name();
+  }
+
   /** Tasks fail at once there, and are tried again at once. */
   @Override
   public Map<String, String> settings(Path directory) {

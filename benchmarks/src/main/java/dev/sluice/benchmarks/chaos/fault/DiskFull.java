@@ -32,6 +32,11 @@ final class DiskFull extends SharedFault {
   }
 
   @Override
+  public String cluster() {
+    return name();
+  }
+
+  @Override
   public Map<String, String> settings(Path directory) throws IOException {
     Path disk = Files.createDirectories(disk(directory));
     Commands.run(List.of("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", disk.toString()));

@@ -37,6 +37,11 @@ final class DiskSlow extends SharedFault {
   }
 
   @Override
+  public String cluster() {
+    return name();
+  }
+
+  @Override
   public Map<String, String> settings(Path directory) throws IOException {
     Path kept = Files.createDirectories(directory.resolve("kept"));
     Path disk = Files.createDirectories(disk(directory));

@@ -24,6 +24,11 @@ final class DynamicAllocation extends SharedFault {
   }
 
   @Override
+  public String cluster() {
+    return name();
+  }
+
+  @Override
   public Map<String, String> settings(Path directory) throws IOException {
     Map<String, String> settings =
         new HashMap<>(
@@ -33,7 +38,7 @@ final class DynamicAllocation extends SharedFault {
                 "spark.dynamicAllocation.initialExecutors", "3",
                 "spark.dynamicAllocation.maxExecutors", "3",
                 "spark.dynamicAllocation.executorIdleTimeout", "2s",
-                "spark.dynamicAllocation.schedulerBacklogTimeout", "100ms",
+                "spark.dynamicAllocation.schedulerBacklogTimeout", "1s",
                 "spark.executor.cores", "2"));
     if (service) {
       try (ServerSocket free = new ServerSocket(0)) {

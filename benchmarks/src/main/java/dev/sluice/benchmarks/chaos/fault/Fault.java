@@ -10,7 +10,7 @@ import java.util.Random;
 /**
  * Something that goes wrong while a job runs. A new one is a class of its own, or a line of {@link
  * InjectedFault}, and a line in {@link Faults#ALL}. Stateless but for what {@link #prepare} and
- * {@link #strike} leave to the others: one object a driver process, used by one thread.
+ * {@link #strike} leave to the others: one object a process, used by one thread.
  */
 public abstract class Fault {
   /** When it strikes. */
@@ -84,8 +84,13 @@ public abstract class Fault {
     return null;
   }
 
+  /** Names the cluster that it needs: faults with the same one share it. */
+  public String cluster() {
+    return "shared";
+  }
+
   /**
-   * What the cluster has to be started with; three executors with two cores each otherwise.
+   * What that cluster has to be started with; three executors with two cores each otherwise.
    *
    * @param directory of this driver process alone
    */

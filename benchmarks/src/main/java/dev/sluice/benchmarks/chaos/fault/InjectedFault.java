@@ -36,6 +36,11 @@ final class InjectedFault extends Fault {
   }
 
   @Override
+  public String cluster() {
+    return settings.isEmpty() ? super.cluster() : "set-%x".formatted(settings.hashCode());
+  }
+
+  @Override
   public Map<String, String> settings(Path directory) {
     return settings;
   }

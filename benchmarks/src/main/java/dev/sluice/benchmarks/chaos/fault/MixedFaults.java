@@ -22,6 +22,11 @@ final class MixedFaults extends Fault {
   }
 
   @Override
+  public String cluster() {
+    return name();
+  }
+
+  @Override
   public boolean isLong() {
     return true;
   }

@@ -1,11 +1,16 @@
 package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.inject.Injection;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
 import java.util.Random;
 
 /**
  * unregisterShuffle on every executor while reduce tasks READ, as when SQL removes the files of a
- * query that somebody still reads: what was there comes back under the same shuffle id.
+ * query that somebody still reads: what was there comes back under the same shuffle id. The stock
+ * shuffle loses the same files.
  */
 final class ShuffleRemoved extends SharedFault {
   ShuffleRemoved() {
@@ -14,7 +19,17 @@ final class ShuffleRemoved extends SharedFault {
   }
 
   @Override
-  public void strike(Cluster cluster, Random random) {
-    cluster.removeFromExecutors(cluster.stages().shuffles());
+  public void strike(Cluster cluster, Random random) throws Exception {
+    cluster.order(Map.of(Injection.UNREGISTERED, 1.0), random.nextLong(), 0);
+    if (!cluster.isSluice()) {
+      for (Path file : cluster.shuffleFiles("")) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+
+  @Override
+  public void heal(Cluster cluster) throws Exception {
+    cluster.order(Map.of(), 0, 0);
   }
 }

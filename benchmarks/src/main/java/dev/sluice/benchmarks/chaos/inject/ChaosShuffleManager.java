@@ -55,6 +55,12 @@ public final class ChaosShuffleManager extends SluiceShuffleManager {
     disturbed = disturbs;
     proxy.listen(!agent.strikes(Injection.CONTROL_REFUSED));
     mappings.take(agent.strikes(Injection.MAPPINGS_TAKEN));
+    if (agent.strikes(Injection.UNREGISTERED)) {
+      shuffleFiles().stream()
+          .map(ChaosShuffleManager::shuffle)
+          .distinct()
+          .forEach(this::unregisterShuffle);
+    }
   }
 
   private void disturbServing() {
@@ -105,6 +111,11 @@ public final class ChaosShuffleManager extends SluiceShuffleManager {
         .map(File::getName)
         .filter(name -> name.startsWith("shuffle_"))
         .toList();
+  }
+
+  /** Of a name such as {@code shuffle_3_17_0.data}. */
+  private static int shuffle(String file) {
+    return Integer.parseInt(file.split("_")[1]);
   }
 
   private static Map<String, Long> counters() {

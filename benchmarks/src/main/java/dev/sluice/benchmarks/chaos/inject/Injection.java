@@ -16,6 +16,8 @@ public enum Injection {
   SLOW_POST,
   /** Registering a map output fails with ENOMEM. */
   REGISTER_ENOMEM,
+  /** Every shuffle that has files here is unregistered, once for each order. */
+  UNREGISTERED,
   /** The process has as many mappings as the kernel allows, but for a few hundred. */
   MAPPINGS_TAKEN,
   /** Creating a queue pair fails with ENOMEM. */
