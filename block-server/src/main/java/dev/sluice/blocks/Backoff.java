@@ -2,7 +2,8 @@ package dev.sluice.blocks;
 
 /**
  * When something that failed may be tried again: after a pause that doubles with each failure in a
- * row, which is one that comes soon after the pause. Guarded by whatever it belongs to.
+ * row, which is one that comes soon after the pause. What else fails within a pause has the same
+ * cause, and changes nothing. Guarded by whatever it belongs to.
  */
 final class Backoff {
   static final long FIRST_MS = 10_000;
@@ -14,6 +15,9 @@ final class Backoff {
   private long failedMs;
 
   void failed(long nowMs) {
+    if (!isOver(nowMs)) {
+      return;
+    }
     boolean inARow = nowMs - failedMs <= 2 * pauseMs;
     pauseMs = inARow ? Math.clamp(2 * pauseMs, FIRST_MS, MAX_MS) : FIRST_MS;
     failedMs = nowMs;

@@ -27,6 +27,14 @@ class BackoffTest {
   }
 
   @Test
+  void whatFailsWithinThePauseIsNoReasonForALongerOne() {
+    for (int failures = 0; failures < 10; failures++) {
+      backoff.failed(failures);
+    }
+    assertThat(backoff.isOver(Backoff.FIRST_MS)).isTrue();
+  }
+
+  @Test
   void aFailureLongAfterTheLastOneIsTheFirstOfItsRow() {
     backoff.failed(0);
     backoff.failed(Backoff.FIRST_MS);
