@@ -19,6 +19,7 @@ import java.util.function.Function;
 public final class AnsweringDriver implements AutoCloseable {
   private static final long ANSWER_MINUTES = 20;
   private static final long END_SECONDS = 60;
+  private static final long GRACE_SECONDS = 10;
 
   private final Process process;
   private final Function<String, IOException> failure;
@@ -89,6 +90,14 @@ public final class AnsweringDriver implements AutoCloseable {
   public void close() {
     List<ProcessHandle> executors = process.descendants().toList();
     process.destroy();
+    try {
+      if (!process.waitFor(GRACE_SECONDS, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      process.destroyForcibly();
+    }
     executors.forEach(ProcessHandle::destroyForcibly);
   }
 }

@@ -138,7 +138,9 @@ public final class ChaosCommand implements Callable<Integer> {
         out.printf("%s is skipped: %s%n", fault.name(), unavailable);
         continue;
       }
-      workloadsOf(fault).forEach(workload -> cells.add(new Cell(fault, workload)));
+      workloadsOf(fault).stream()
+          .filter(fault::allows)
+          .forEach(workload -> cells.add(new Cell(fault, workload)));
     }
     runs.run(cells, LongStream.range(seed, seed + seeds).boxed().toList());
     return report(runs, directory);
@@ -166,10 +168,11 @@ public final class ChaosCommand implements Callable<Integer> {
     if (!fault.workloads().isEmpty()) {
       return fault.workloads().stream().map(Workload::named).toList();
     }
+    List<Workload> allowed = Workload.ALL.stream().filter(fault::allows).toList();
     List<Workload> three = new ArrayList<>();
     int first = Faults.ALL.indexOf(fault) * WORKLOADS;
     for (int i = first; i < first + WORKLOADS; i++) {
-      three.add(Workload.ALL.get(i % Workload.ALL.size()));
+      three.add(allowed.get(i % allowed.size()));
     }
     return three;
   }
@@ -186,11 +189,18 @@ public final class ChaosCommand implements Callable<Integer> {
     }
     long bad = runs.stream().filter(run -> !run.complaints().isEmpty()).count();
     List<String> missed = ChaosTable.neverStruck(runs);
-    missed.forEach(group -> out.println("never struck: " + group));
+    missed.forEach(group -> out.println("showed nothing: " + group));
+    List<String> grown = HeldLevels.grown(runs);
+    grown.forEach(what -> out.println("grew: " + what));
     out.printf(
         "%d of %d runs without complaint, %d not begun, %d without an answer of the stock shuffle%n",
         runs.size() - bad, runs.size(), series.notBegun(), series.notMeasured());
-    if (bad > 0 || !missed.isEmpty() || series.notMeasured() > 0) {
+    series.cellsNotBegun().forEach(cell -> out.println("not begun: " + cell));
+    if (bad > 0
+        || !missed.isEmpty()
+        || !grown.isEmpty()
+        || !series.cellsNotBegun().isEmpty()
+        || series.notMeasured() > 0) {
       return 1;
     }
     Directories.delete(directory);

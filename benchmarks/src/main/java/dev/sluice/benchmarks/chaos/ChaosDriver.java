@@ -77,8 +77,10 @@ final class ChaosDriver implements AutoCloseable {
     try {
       String answer = driver.ask(JSON.writeValueAsString(run));
       RunResult result = JSON.readValue(answer, RunResult.class);
-      if (result.outcome() == Outcome.HANG || result.outcome() == Outcome.HARNESS) {
-        abandon();
+      if (result.outcome() == Outcome.HANG
+          || result.outcome() == Outcome.HARNESS
+          || !result.leaks().isEmpty()) {
+        abandon(); // the next run would be blamed for it
       }
       return result;
     } catch (IOException e) {
@@ -130,6 +132,9 @@ final class ChaosDriver implements AutoCloseable {
     settings.put("spark.stage.maxConsecutiveAttempts", "30");
     settings.put("spark.deploy.maxExecutorRetries", "-1");
     settings.put("spark.shuffle.io.retryWait", "1s");
+    // The next fault is to find peers that are READ from.
+    settings.put("spark.shuffle.rdma.circuit.cooldown", "1s");
+    settings.put("spark.executor.heartbeatInterval", "1s");
     settings.put(
         "spark.executor.extraJavaOptions",
         "%s-Dsluice.log=%s"

@@ -78,7 +78,7 @@ final class ChaosJob {
       return new StruckJob(
               run,
               cluster,
-              Faults.named(run.fault()).chosen(random),
+              Faults.named(run.fault()).chosen(workload, random),
               workload,
               random,
               TimeUnit.SECONDS.toMillis(assignment.limitSeconds()),

@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.chaos;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
-import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
@@ -14,10 +13,9 @@ import java.util.List;
  *
  * @param expected the stock shuffle's answer, without a fault
  * @param stockSeconds the stock shuffle's time under the same fault, or without one where it cannot
- *     have it; null where it has failed
+ *     have it or failed
  */
-@JsonInclude(JsonInclude.Include.NON_NULL)
-public record ChaosRun(RunResult result, Answer expected, Double stockSeconds) {
+public record ChaosRun(RunResult result, Answer expected, double stockSeconds) {
   /**
    * What a run may take longer than twice the stock shuffle's time: deadlines, and this machine.
    */
@@ -36,10 +34,17 @@ public record ChaosRun(RunResult result, Answer expected, Double stockSeconds) {
     return Faults.named(result.cause());
   }
 
-  /** What only RDMA can notice may cost no task and no executor. */
+  /** Whether the fault struck a job that READ blocks: else it shows nothing. */
+  @JsonIgnore
+  boolean isTelling() {
+    return result.struck() && result.readBlocks() > 0;
+  }
+
+  /** What only RDMA can notice may cost no task. */
   @JsonIgnore
   boolean hasUnexpectedLosses() {
     return result.losses().stageRetries() > cause().stageRetries()
+        || result.losses().executors() > cause().lostExecutors()
         || (!cause().happensToStock() && result.losses().withoutRetries() > 0);
   }
 
@@ -50,7 +55,7 @@ public record ChaosRun(RunResult result, Answer expected, Double stockSeconds) {
 
   @JsonIgnore
   boolean isLate() {
-    return stockSeconds != null && result.seconds() > 2 * stockSeconds + SLACK_SECONDS;
+    return result.seconds() > 2 * stockSeconds + SLACK_SECONDS;
   }
 
   /** What is wrong with it, in words; empty where nothing is. */

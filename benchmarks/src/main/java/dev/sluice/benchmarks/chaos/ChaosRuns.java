@@ -1,5 +1,8 @@
 package dev.sluice.benchmarks.chaos;
 
+import static java.util.function.Predicate.not;
+import static java.util.stream.Collectors.toSet;
+
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
@@ -14,6 +17,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -85,6 +89,16 @@ final class ChaosRuns {
     return asked.size() - all().size() - notMeasured;
   }
 
+  /** Faults with workloads that there was no time for at all: nothing is known of these. */
+  List<String> cellsNotBegun() {
+    Set<String> begun = all().stream().map(run -> cell(run.result().run())).collect(toSet());
+    return asked.stream().map(ChaosRuns::cell).distinct().filter(not(begun::contains)).toList();
+  }
+
+  private static String cell(Run run) {
+    return run.fault() + " " + run.workload();
+  }
+
   /** Runs for which the stock shuffle had no answer. */
   int notMeasured() {
     return notMeasured;
@@ -105,7 +119,31 @@ final class ChaosRuns {
           ChaosDriver struck = own ? driver(Shuffle.STOCK, fault, together) : stock;
           ChaosDriver sluice = driver(Shuffle.SLUICE, fault, together)) {
         run(together, seeds, stock, struck, sluice);
+      } catch (IOException e) {
+        blame(together, e.getMessage());
       }
+    }
+  }
+
+  /** A cluster that does not end as it should: the last run on it is no good one. */
+  private void blame(List<Cell> together, String problem) throws IOException {
+    System.err.println(problem);
+    List<ChaosRun> done =
+        all().stream()
+            .filter(
+                run ->
+                    together.stream()
+                        .anyMatch(
+                            cell ->
+                                key(cell, run.result().run().seed()).equals(run.result().run())))
+            .toList();
+    if (!done.isEmpty()) {
+      ChaosRun last = done.getLast();
+      Run run = last.result().run();
+      ChaosRun blamed =
+          new ChaosRun(RunResult.failed(run, problem), last.expected(), last.stockSeconds());
+      runs.put(run, blamed);
+      file.add(blamed);
     }
   }
 
@@ -176,8 +214,11 @@ final class ChaosRuns {
     }
   }
 
-  /** The stock shuffle's under a fault; null where it failed. One run is what there is time for. */
-  private static Double seconds(RunResult stock, Solution solution) {
+  /**
+   * The stock shuffle's under a fault, or without one where it failed. One run is what there is
+   * time for.
+   */
+  private static double seconds(RunResult stock, Solution solution) {
     System.err.printf(
         "%s %s stock: %.1f s, %s%s%n",
         stock.run().fault(),
@@ -187,7 +228,7 @@ final class ChaosRuns {
         stock.problem() != null
             ? ", " + stock.problem()
             : stock.answer().equals(solution.answer()) ? "" : ", WRONG ANSWER");
-    return stock.answer() == null ? null : (Double) stock.seconds();
+    return stock.answer() == null ? solution.seconds() : stock.seconds();
   }
 
   private void keep(ChaosRun run, ChaosDriver driver) throws IOException {

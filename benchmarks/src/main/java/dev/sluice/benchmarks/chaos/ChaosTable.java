@@ -49,14 +49,18 @@ final class ChaosTable {
   /** Faults that struck in none of their runs of a workload: these show nothing. */
   static List<String> neverStruck(List<ChaosRun> runs) {
     return runs.stream().collect(Collectors.groupingBy(ChaosTable::group)).entrySet().stream()
-        .filter(group -> group.getValue().stream().noneMatch(run -> run.result().struck()))
+        .filter(group -> group.getValue().stream().noneMatch(ChaosRun::isTelling))
         .map(group -> String.join(" ", group.getKey()))
         .sorted()
         .toList();
   }
 
+  /** What stands for several faults counts by each of them. */
   private static List<String> group(ChaosRun run) {
-    return List.of(run.result().run().fault(), run.result().run().workload());
+    String fault = run.result().run().fault();
+    return run.result().cause().equals(fault)
+        ? List.of(fault, run.result().run().workload())
+        : List.of(fault + ": " + run.result().cause(), "");
   }
 
   private static List<String> line(String fault, String workload, List<ChaosRun> runs) {
@@ -65,12 +69,11 @@ final class ChaosTable {
             .filter(run -> run.result().answer() != null)
             .mapToDouble(run -> run.result().recoverySeconds())
             .toArray();
-    Double stock = runs.getFirst().stockSeconds();
     return List.of(
         fault,
         workload,
         Integer.toString(runs.size()),
-        count(runs, run -> run.result().struck()),
+        count(runs, ChaosRun::isTelling),
         count(runs, ChaosRun::isWrong),
         count(runs, run -> run.ended(Outcome.HANG)),
         count(runs, run -> run.ended(Outcome.FAILED) || run.ended(Outcome.HARNESS)),
@@ -79,7 +82,7 @@ final class ChaosTable {
         count(runs, ChaosRun::isLate),
         recovery.length == 0 ? "" : "%.1f".formatted(Statistics.median(recovery)),
         recovery.length == 0 ? "" : "%.1f".formatted(Arrays.stream(recovery).max().orElseThrow()),
-        stock == null || fault.equals("all") ? "" : "%.1f".formatted(stock));
+        workload.isEmpty() ? "" : "%.1f".formatted(runs.getFirst().stockSeconds()));
   }
 
   private static String count(List<ChaosRun> runs, Predicate<ChaosRun> which) {

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
 import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
@@ -37,6 +38,7 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class Cluster {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final long ANSWER_MS = 10_000;
+  private static final long WHOLE_MS = 60_000;
   private static final long POLL_MS = 10;
 
   private final SparkSession session;
@@ -74,6 +76,14 @@ public final class Cluster {
   /** Waits until all executors are there that the cluster is to have, and no one else. */
   void awaitWhole() throws Exception {
     Executors.await(JavaSparkContext.fromSparkContext(context()));
+    long deadline = System.nanoTime() + WHOLE_MS * 1_000_000;
+    while (executors().size() != context().getExecutorIds().size()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new TimeoutException("an executor that Spark knows does not run");
+      }
+      Thread.sleep(POLL_MS);
+    }
+    context().listenerBus().waitUntilEmpty(WHOLE_MS);
   }
 
   /** Watches from now on. */
@@ -133,12 +143,24 @@ public final class Cluster {
         : 0;
   }
 
+  /** Blocks that the executors which run now have READ from others since their start. */
+  Map<ExecutorProcess, Long> readBlocks() throws IOException, InterruptedException {
+    Map<ExecutorProcess, Long> blocks = new HashMap<>();
+    if (sluice) {
+      statuses()
+          .forEach(
+              (executor, status) ->
+                  blocks.put(executor, status.map(Status::readBlocks).orElse(0L)));
+    }
+    return blocks;
+  }
+
   private Map<ExecutorProcess, Optional<Status>> give(Order next)
       throws IOException, InterruptedException {
     order = next;
     Path partial = directory.resolve("order.partial");
     JSON.writeValue(partial.toFile(), next);
-    Files.move(partial, directory.resolve("order.json"), StandardCopyOption.REPLACE_EXISTING);
+    Files.move(partial, directory.resolve("order.json"), StandardCopyOption.ATOMIC_MOVE);
     Map<ExecutorProcess, Optional<Status>> answers = new HashMap<>();
     for (ExecutorProcess executor : executors()) {
       Optional<Status> status = answer(executor);
@@ -169,7 +191,7 @@ public final class Cluster {
     return executors().contains(executor);
   }
 
-  /** Files of the executors' local directories with names of shuffle files, by name. */
+  /** Files of the present run's shuffles in the executors' local directories, by name. */
   public List<Path> shuffleFiles(String suffix) throws IOException {
     List<Path> files = new ArrayList<>();
     Files.walkFileTree(
@@ -178,7 +200,7 @@ public final class Cluster {
           @Override
           public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
             String name = file.getFileName().toString();
-            if (name.startsWith("shuffle_") && name.endsWith(suffix)) {
+            if (name.endsWith(suffix) && isOfThisRun(name)) {
               files.add(file);
             }
             return FileVisitResult.CONTINUE;
@@ -196,6 +218,27 @@ public final class Cluster {
         });
     files.sort(Comparator.comparing(file -> file.getFileName().toString()));
     return files;
+  }
+
+  /**
+   * Waits until what happened is known, and every executor to the block managers' master: after a
+   * fetch failure it forgets one until the next heartbeat, and that one misses what is removed
+   * meanwhile.
+   */
+  void settle(long timeoutMs) throws Exception {
+    long deadline = System.nanoTime() + timeoutMs * 1_000_000;
+    context().listenerBus().waitUntilEmpty(timeoutMs);
+    stages.awaitIdle(timeoutMs);
+    while (context().getExecutorMemoryStatus().size() <= executors().size()) { // and the driver
+      if (System.nanoTime() - deadline > 0) {
+        throw new TimeoutException("an executor's block manager is unknown to the driver");
+      }
+      Thread.sleep(POLL_MS);
+    }
+  }
+
+  private boolean isOfThisRun(String file) {
+    return stages.shuffles().stream().anyMatch(id -> file.startsWith("shuffle_" + id + "_"));
   }
 
   /** Nobody needs the shuffles any more, as when their RDDs were collected; waits for it. */

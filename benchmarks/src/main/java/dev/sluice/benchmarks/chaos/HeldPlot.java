@@ -18,8 +18,10 @@ final class HeldPlot {
 
   /** Blue: the executor that has most; orange: the driver. */
   static String of(List<ChaosRun> runs) {
-    List<RunResult> results =
-        runs.stream().map(ChaosRun::result).filter(result -> !result.held().isEmpty()).toList();
+    List<RunResult> results = HeldLevels.inOrder(runs);
+    if (results.isEmpty()) {
+      return new Svg(WIDTH, TOP).toString();
+    }
     Svg svg = new Svg(WIDTH, TOP + HEIGHT * KINDS.size());
     long begin = results.getFirst().endMs();
     double minutes = Math.max(1, results.getLast().endMs() - begin) / 60_000.0;

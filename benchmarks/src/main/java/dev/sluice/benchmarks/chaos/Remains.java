@@ -19,7 +19,7 @@ final class Remains {
   private static final long POLL_MS = 200;
 
   /** What a process may have more than after its first run: connections, threads of pools. */
-  private static final long GROWTH = 64;
+  private static final long GROWTH = 16;
 
   /** In each direction, with each peer: one, and one that is being replaced. */
   private static final int MOST_QUEUE_PAIRS = 2;
@@ -42,6 +42,10 @@ final class Remains {
       Thread.sleep(POLL_MS);
       left = look();
     }
+    for (ExecutorProcess executor : cluster.executors()) {
+      first.computeIfAbsent(executor, Remains::held);
+    }
+    first.computeIfAbsent(ExecutorProcess.driver(), Remains::held);
     return left;
   }
 
@@ -106,7 +110,7 @@ final class Remains {
 
   private void addGrowth(ExecutorProcess executor, List<String> left) {
     Map<String, Long> now = held(executor);
-    Map<String, Long> before = first.computeIfAbsent(executor, _ -> now);
+    Map<String, Long> before = first.getOrDefault(executor, now);
     for (String what : List.of("descriptors", "own threads")) {
       if (now.get(what) > before.get(what) + GROWTH) {
         left.add(

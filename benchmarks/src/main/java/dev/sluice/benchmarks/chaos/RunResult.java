@@ -12,6 +12,7 @@ import java.util.Map;
  * @param answer of the workload; null where there is none
  * @param problem why there is none; null where there is one
  * @param struck whether the fault is known to have happened while the job ran
+ * @param readBlocks blocks that were READ by executors that did not end
  * @param seconds from the beginning of the job to its end
  * @param recoverySeconds from the fault to the end of the job
  * @param leaks what executors still held when all was over
@@ -29,6 +30,7 @@ public record RunResult(
     String problem,
     Losses losses,
     boolean struck,
+    long readBlocks,
     double seconds,
     double recoverySeconds,
     List<String> leaks,
@@ -76,6 +78,7 @@ public record RunResult(
         problem,
         Losses.NONE,
         true,
+        0,
         0,
         0,
         List.of(),

@@ -30,6 +30,9 @@ final class StruckJob {
   private final Path dumps;
   private long startNanos;
   private long strikeNanos;
+  private Map<ExecutorProcess, Long> readBefore;
+  private long readBlocks;
+  private boolean healed;
   private boolean inTime = true;
   private boolean struck;
   private Answer answer;
@@ -66,7 +69,8 @@ final class StruckJob {
       outcome = strike(jobs);
       endNanos = System.nanoTime();
       struck = fault.hasStruck(cluster, inTime);
-      fault.heal(cluster);
+      readBlocks = readSince(readBefore);
+      heal();
       if (outcome != Outcome.HANG) {
         leaks = leaks(remains);
         held = remains.held();
@@ -76,6 +80,8 @@ final class StruckJob {
     } catch (Exception e) {
       outcome = Outcome.HARNESS;
       problem = e.toString();
+    } finally {
+      healAnyway();
     }
     return new RunResult(
         run,
@@ -85,6 +91,7 @@ final class StruckJob {
         problem,
         cluster.stages().losses(),
         struck,
+        readBlocks,
         (endNanos - startNanos) / 1e9,
         (endNanos - strikeNanos) / 1e9,
         leaks,
@@ -92,7 +99,31 @@ final class StruckJob {
         System.currentTimeMillis());
   }
 
+  private void heal() throws Exception {
+    fault.heal(cluster);
+    healed = true;
+  }
+
+  /** Whatever has gone wrong; the driver's end does the rest. */
+  private void healAnyway() {
+    try {
+      if (!healed) {
+        heal();
+      }
+    } catch (Exception e) {
+      problem = "%s; not taken back: %s".formatted(problem, e);
+    }
+  }
+
+  /** An executor that came meanwhile has READ all that it has READ. */
+  private long readSince(Map<ExecutorProcess, Long> before) throws Exception {
+    return cluster.readBlocks().entrySet().stream()
+        .mapToLong(now -> now.getValue() - before.getOrDefault(now.getKey(), 0L))
+        .sum();
+  }
+
   private Outcome strike(ExecutorService jobs) throws Exception {
+    readBefore = cluster.readBlocks();
     fault.prepare(cluster, random);
     if (fault.moment() == Moment.BEFORE) {
       fault.strike(cluster, random);
@@ -164,7 +195,7 @@ final class StruckJob {
 
   private List<String> leaks(Remains remains) throws Exception {
     // What commits after its shuffle was removed stays, with the stock shuffle as well.
-    cluster.stages().awaitIdle(STAGE_MS);
+    cluster.settle(STAGE_MS);
     cluster.forget(cluster.stages().shuffles());
     return remains.await();
   }

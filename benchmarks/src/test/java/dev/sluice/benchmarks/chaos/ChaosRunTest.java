@@ -8,6 +8,7 @@ import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.workload.Answer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -52,6 +53,29 @@ class ChaosRunTest {
     Losses task = new Losses(0, 0, 1, 0);
     assertThat(new Example("bad-key").losses(task).run().complaints()).hasSize(1);
     assertThat(new Example("stopped-5s").losses(task).run().complaints()).isEmpty();
+  }
+
+  @Test
+  void anExecutorEndsByWhatEndsExecutorsOnly() {
+    Losses executor = new Losses(0, 0, 0, 1);
+    assertThat(new Example("file-truncated").losses(executor).run().complaints()).hasSize(1);
+    assertThat(new Example("none").losses(executor).run().complaints()).hasSize(1);
+    assertThat(new Example("killed-reading").losses(executor).run().complaints()).isEmpty();
+  }
+
+  @Test
+  void whatGrowsOverALongSeriesIsSaid() {
+    List<ChaosRun> level = new ArrayList<>();
+    List<ChaosRun> growing = new ArrayList<>();
+    for (int i = 0; i < 80; i++) {
+      level.add(new Example("bad-key").holds("descriptors", 200 + i % 3, i).run());
+      growing.add(new Example("bad-key").holds("descriptors", 200 + 3 * i, i).run());
+    }
+    assertThat(HeldLevels.grown(level)).isEmpty();
+    assertThat(HeldLevels.grown(growing.reversed()))
+        .singleElement()
+        .asString()
+        .startsWith("descriptors, from 28");
   }
 
   @Test
@@ -115,6 +139,8 @@ class ChaosRunTest {
     private Losses losses = Losses.NONE;
     private double seconds = 1;
     private List<String> leaks = List.of();
+    private Map<String, Long> held = Map.of("threads", 5L);
+    private long endMs = 1_000;
 
     Example(String fault) {
       this.fault = fault;
@@ -147,6 +173,12 @@ class ChaosRunTest {
       return this;
     }
 
+    Example holds(String kind, long count, long atMs) {
+      held = Map.of(kind, count);
+      endMs = atMs;
+      return this;
+    }
+
     Example leak(String leak) {
       leaks = List.of(leak);
       return this;
@@ -162,11 +194,12 @@ class ChaosRunTest {
               answer == null ? "a reason" : null,
               losses,
               answer != null,
+              answer == null ? 0 : 10,
               seconds,
               seconds,
               leaks,
-              Map.of("threads", 5L),
-              1_000);
+              held,
+              endMs);
       return new ChaosRun(result, RIGHT, 10.0);
     }
   }

@@ -45,6 +45,11 @@ final class Decommission extends SharedFault {
   }
 
   @Override
+  public int lostExecutors() {
+    return 1;
+  }
+
+  @Override
   public void strike(Cluster cluster, Random random) {
     cluster.decommission(cluster.any(random));
   }

@@ -51,21 +51,21 @@ final class DiskSlow extends SharedFault {
 
   @Override
   public void strike(Cluster cluster, Random random) throws IOException {
-    signal(cluster, "STOP");
+    signal(Path.of(cluster.setting("spark.local.dir")), "STOP");
   }
 
   @Override
   public void heal(Cluster cluster) throws IOException {
-    signal(cluster, "CONT");
+    signal(Path.of(cluster.setting("spark.local.dir")), "CONT");
   }
 
-  private static void signal(Cluster cluster, String signal) throws IOException {
-    Commands.run(
-        List.of("pkill", "-" + signal, "-f", "^bindfs .*" + cluster.setting("spark.local.dir")));
+  private static void signal(Path disk, String signal) throws IOException {
+    Commands.run(List.of("pkill", "-" + signal, "-f", "^bindfs .*" + disk));
   }
 
   @Override
   public void end(Path directory) throws IOException {
+    signal(disk(directory), "CONT");
     Commands.run(List.of("umount", "--lazy", disk(directory).toString()));
   }
 

@@ -55,6 +55,11 @@ final class DynamicAllocation extends SharedFault {
   }
 
   @Override
+  public int lostExecutors() {
+    return 1;
+  }
+
+  @Override
   public void strike(Cluster cluster, Random random) {
     cluster.remove(cluster.any(random));
   }

@@ -13,6 +13,11 @@ final class ExecutorKilled extends SharedFault {
   }
 
   @Override
+  public int lostExecutors() {
+    return 1;
+  }
+
+  @Override
   public void strike(Cluster cluster, Random random) {
     cluster.any(random).kill();
   }

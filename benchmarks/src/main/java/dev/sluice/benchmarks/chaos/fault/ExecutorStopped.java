@@ -21,6 +21,11 @@ final class ExecutorStopped extends SharedFault {
   }
 
   @Override
+  public int lostExecutors() {
+    return stageRetries() > 0 ? 1 : 0;
+  }
+
+  @Override
   public long lastsMs() {
     return seconds * 1_000L;
   }

@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -50,8 +51,8 @@ public abstract class Fault {
     return moment;
   }
 
-  /** What strikes the next run: this one, unless it stands for several. */
-  public Fault chosen(Random random) {
+  /** What strikes the next run of a workload: this one, unless it stands for several. */
+  public Fault chosen(Workload workload, Random random) {
     return this;
   }
 
@@ -67,6 +68,11 @@ public abstract class Fault {
 
   /** Stages that may be run again for it; none for what only RDMA can notice. */
   public int stageRetries() {
+    return 0;
+  }
+
+  /** Executors that may end by it. */
+  public int lostExecutors() {
     return 0;
   }
 
@@ -101,6 +107,11 @@ public abstract class Fault {
   /** Names of the workloads that it wants; empty for any. */
   public List<String> workloads() {
     return List.of();
+  }
+
+  /** Whether it can strike a workload without doing more than it should. */
+  public boolean allows(Workload workload) {
+    return workloads().isEmpty() || workloads().contains(workload.name());
   }
 
   /** Whether its executors live long enough for the second compiler. */

@@ -177,7 +177,6 @@ public final class Faults {
         Map.of(READER_ERROR, 0.03, PUBLISH_LOST, 0.3),
         // It is deadlines that end most of these.
         Map.of(
-            "spark.shuffle.rdma.circuit.cooldown", "1s",
             "spark.shuffle.rdma.connect.timeout", "1s",
             "spark.shuffle.rdma.locate.timeout", "2s",
             "spark.shuffle.rdma.read.timeout", "5s"));

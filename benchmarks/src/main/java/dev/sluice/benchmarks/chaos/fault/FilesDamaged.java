@@ -20,6 +20,7 @@ final class FilesDamaged extends SharedFault {
 
   private final String suffix;
   private final Damage damage;
+  private int damaged;
 
   /**
    * @param suffix of the files' names
@@ -41,10 +42,17 @@ final class FilesDamaged extends SharedFault {
   public void strike(Cluster cluster, Random random) throws Exception {
     List<Path> files = cluster.shuffleFiles(suffix);
     Collections.shuffle(files, random);
+    damaged = 0;
     for (Path file : files.subList(0, Math.min(FILES, files.size()))) {
       if (Files.exists(file)) {
         damage.to(file, random);
+        damaged++;
       }
     }
+  }
+
+  @Override
+  public boolean hasStruck(Cluster cluster, boolean inTime) {
+    return inTime && damaged > 0;
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.Cluster;
 import dev.sluice.benchmarks.chaos.inject.Injection;
+import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -37,7 +38,17 @@ final class InjectedFault extends Fault {
 
   @Override
   public String cluster() {
+    if (injection.lowersTheBudget()) {
+      return name();
+    }
     return settings.isEmpty() ? super.cluster() : "set-%x".formatted(settings.hashCode());
+  }
+
+  /** Encrypted blocks have no checksums; what is falsified in them Spark itself has to notice. */
+  @Override
+  public boolean allows(Workload workload) {
+    return injection != Injection.CORRUPT
+        || !workload.settings().containsKey("spark.io.encryption.enabled");
   }
 
   @Override

@@ -21,6 +21,11 @@ final class KilledAtEvent extends SharedFault {
   }
 
   @Override
+  public int lostExecutors() {
+    return 1;
+  }
+
+  @Override
   public void prepare(Cluster cluster, Random random) throws Exception {
     cluster.order(rates, random.nextLong(), cluster.any(random).pid());
   }

@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.util.List;
 import java.util.Random;
 
@@ -17,8 +18,9 @@ final class MixedFaults extends Fault {
   }
 
   @Override
-  public Fault chosen(Random random) {
-    return faults.get(random.nextInt(faults.size()));
+  public Fault chosen(Workload workload, Random random) {
+    List<Fault> allowed = faults.stream().filter(fault -> fault.allows(workload)).toList();
+    return allowed.get(random.nextInt(allowed.size()));
   }
 
   @Override

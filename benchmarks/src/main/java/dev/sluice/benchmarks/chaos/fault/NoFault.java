@@ -4,9 +4,9 @@ import dev.sluice.benchmarks.chaos.Cluster;
 import java.util.Random;
 
 /** Nothing: what the other faults' times and answers are compared with. */
-final class NoFault extends SharedFault {
+final class NoFault extends Fault {
   NoFault() {
-    super("none", "nothing goes wrong", Moment.BEFORE, 0);
+    super("none", "nothing goes wrong", Moment.BEFORE);
   }
 
   @Override

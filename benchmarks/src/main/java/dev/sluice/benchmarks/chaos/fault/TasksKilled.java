@@ -9,6 +9,8 @@ final class TasksKilled extends SharedFault {
   private static final int TIMES = 10;
   private static final long PERIOD_MS = 60;
 
+  private int killed;
+
   TasksKilled() {
     super("tasks-killed", "reduce tasks are killed while they READ, ten in turn", Moment.REDUCE, 0);
   }
@@ -21,12 +23,19 @@ final class TasksKilled extends SharedFault {
 
   @Override
   public void strike(Cluster cluster, Random random) throws InterruptedException {
+    killed = 0;
     for (int i = 0; i < TIMES; i++) {
       List<Long> running = cluster.stages().runningTasks();
       if (!running.isEmpty()) {
         cluster.kill(running.get(random.nextInt(running.size())));
+        killed++;
       }
       Thread.sleep(PERIOD_MS);
     }
+  }
+
+  @Override
+  public boolean hasStruck(Cluster cluster, boolean inTime) {
+    return killed > 0;
   }
 }

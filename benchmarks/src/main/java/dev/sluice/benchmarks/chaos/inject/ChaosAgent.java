@@ -95,7 +95,7 @@ final class ChaosAgent {
     }
     Path partial = answer.resolveSibling(answer.getFileName() + ".partial");
     JSON.writeValue(partial.toFile(), status.apply(order.sequence()));
-    Files.move(partial, answer, StandardCopyOption.REPLACE_EXISTING);
+    Files.move(partial, answer, StandardCopyOption.ATOMIC_MOVE);
     seen = written;
   }
 

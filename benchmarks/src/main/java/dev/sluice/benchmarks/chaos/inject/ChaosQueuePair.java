@@ -60,7 +60,10 @@ final class ChaosQueuePair implements QueuePair {
     try {
       queuePair.postSend(changed);
     } catch (PostException e) {
-      changed.reversed().forEach(request -> audit.refused(qpNumber(), request));
+      changed
+          .subList(e.badIndex(), changed.size())
+          .reversed()
+          .forEach(request -> audit.refused(qpNumber(), request));
       throw e;
     }
     if (agent.strikes(Injection.READER_ERROR)) {

@@ -18,7 +18,7 @@ public enum Injection {
   REGISTER_ENOMEM,
   /** Every shuffle that has files here is unregistered, once for each order. */
   UNREGISTERED,
-  /** The process has as many mappings as the kernel allows, but for a few hundred. */
+  /** The process has as many mappings as the kernel allows, but for some forty. */
   MAPPINGS_TAKEN,
   /** Creating a queue pair fails with ENOMEM. */
   QUEUE_PAIR_ENOMEM,
@@ -56,6 +56,11 @@ public enum Injection {
   CONTROL_OVERSIZED,
   /** Messages come a second time. */
   CONTROL_REPLAYED;
+
+  /** Whether less is registered for minutes after it. */
+  public boolean lowersTheBudget() {
+    return this == REGISTER_ENOMEM || this == MAPPINGS_TAKEN;
+  }
 
   boolean isOfControlConnections() {
     return name().startsWith("CONTROL_");

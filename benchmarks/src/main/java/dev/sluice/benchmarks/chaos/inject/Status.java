@@ -29,4 +29,10 @@ public record Status(
     long overlaps,
     List<String> shuffleFiles,
     long heapBytes,
-    Map<String, Long> counters) {}
+    Map<String, Long> counters) {
+
+  /** Blocks that it has READ from others since its start, in whatever way. */
+  public long readBlocks() {
+    return counters.getOrDefault("read.blocks", 0L) + counters.getOrDefault("gathered.blocks", 0L);
+  }
+}

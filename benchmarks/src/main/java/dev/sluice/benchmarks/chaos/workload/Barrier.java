@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.chaos.workload;
 import java.io.Serializable;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.HashPartitioner;
+import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.rdd.RDD;
@@ -12,7 +13,10 @@ import scala.Tuple2;
 import scala.collection.Iterator;
 import scala.reflect.ClassTag;
 
-/** A barrier stage reads the shuffle: its tasks run together, and again together when one fails. */
+/**
+ * A barrier stage reads the shuffle: its tasks run together, and again together when one fails. It
+ * writes another one: as the last stage of its job Spark would not repeat it.
+ */
 final class Barrier implements Workload {
   /** Not more than there are slots when one executor of three is gone. */
   private static final int TASKS = 4;
@@ -33,8 +37,9 @@ final class Barrier implements Workload {
         Records.of(context, seed).partitionBy(new HashPartitioner(TASKS)).rdd();
     PartitionFunction<Tuple2<Integer, byte[]>, Tuple2<Integer, byte[]>> meet = Barrier::meet;
     ClassTag<Tuple2<Integer, byte[]>> tag = moved.elementClassTag();
-    return Answer.ofEach(
-        JavaRDD.fromRDD(moved.barrier().mapPartitions(meet, false, tag), tag), Records::hash);
+    JavaPairRDD<Integer, byte[]> met =
+        JavaRDD.fromRDD(moved.barrier().mapPartitions(meet, false, tag), tag).mapToPair(it -> it);
+    return Answer.ofEach(met.partitionBy(new HashPartitioner(Records.PARTITIONS)), Records::hash);
   }
 
   private static <T> Iterator<T> meet(Iterator<T> records) {

@@ -1,0 +1,61 @@
+package dev.sluice.benchmarks.chaos;
+
+import dev.sluice.benchmarks.Statistics;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+
+/** Whether what processes hold grows over a long series on the same executors. */
+final class HeldLevels {
+  /** Fewer runs say nothing of a level. */
+  private static final int RUNS = 40;
+
+  private static final double RATIO = 1.25;
+
+  /** What may be added to a level by chance, in its unit. */
+  private static final Map<String, Double> SLACK =
+      Map.of(
+          "descriptors", 32.0,
+          "threads", 32.0,
+          "mapped files", 64.0,
+          "resident", (double) (64 << 20),
+          "heap", (double) (32 << 20));
+
+  private HeldLevels() {}
+
+  /** What the runs held, in the order of time. */
+  static List<RunResult> inOrder(List<ChaosRun> runs) {
+    return runs.stream()
+        .map(ChaosRun::result)
+        .filter(result -> !result.held().isEmpty())
+        .sorted(Comparator.comparingLong(RunResult::endMs))
+        .toList();
+  }
+
+  /** What was higher in the last quarter of the runs than in the second, in words. */
+  static List<String> grown(List<ChaosRun> runs) {
+    List<RunResult> results = inOrder(runs);
+    List<String> grown = new ArrayList<>();
+    if (results.size() < RUNS) {
+      return grown;
+    }
+    int quarter = results.size() / 4;
+    SLACK.forEach(
+        (kind, slack) -> {
+          for (String key : List.of(kind, "driver " + kind)) {
+            double before = median(results.subList(quarter, 2 * quarter), key);
+            double after = median(results.subList(3 * quarter, results.size()), key);
+            if (after > RATIO * before + slack) {
+              grown.add("%s, from %.0f to %.0f".formatted(key, before, after));
+            }
+          }
+        });
+    return grown;
+  }
+
+  private static double median(List<RunResult> results, String key) {
+    return Statistics.median(
+        results.stream().mapToDouble(result -> result.held().getOrDefault(key, 0L)).toArray());
+  }
+}
