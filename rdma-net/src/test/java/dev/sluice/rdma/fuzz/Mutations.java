@@ -1,7 +1,11 @@
 package dev.sluice.rdma.fuzz;
 
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
@@ -14,24 +18,36 @@ public final class Mutations {
   private static final long SEED = Long.getLong("sluice.fuzz.seed", 1);
   private static final long FIRST = Long.getLong("sluice.fuzz.first", 0);
 
+  /** Of all: a hundred times what they take. */
+  private static final Duration DEADLINE = Duration.ofSeconds(60 + EXECUTIONS / 50);
+
   private Mutations() {}
 
   /**
    * Runs the target on the valid inputs, then on mutations of them.
    *
-   * @param target throws where an input does what it must not
+   * @param target throws where an input does what it must not; one that does not end fails, too
    */
   public static void run(List<byte[]> valid, Consumer<byte[]> target) {
-    valid.forEach(target);
     Mutator mutator = new Mutator(SEED, valid);
-    for (long number = FIRST; number < FIRST + EXECUTIONS; number++) {
-      byte[] input = mutator.input(number);
-      try {
-        target.accept(input);
-      } catch (RuntimeException | Error e) {
-        throw new AssertionError(
-            "Input %d of seed %d: %s".formatted(number, SEED, HexFormat.of().formatHex(input)), e);
-      }
+    AtomicLong number = new AtomicLong(FIRST);
+    assertTimeoutPreemptively(
+        DEADLINE,
+        () -> {
+          valid.forEach(target);
+          for (; number.get() < FIRST + EXECUTIONS; number.incrementAndGet()) {
+            run(number.get(), mutator.input(number.get()), target);
+          }
+        },
+        () -> "Input %d of seed %d does not end".formatted(number.get(), SEED));
+  }
+
+  private static void run(long number, byte[] input, Consumer<byte[]> target) {
+    try {
+      target.accept(input);
+    } catch (RuntimeException | Error e) {
+      throw new AssertionError(
+          "Input %d of seed %d: %s".formatted(number, SEED, HexFormat.of().formatHex(input)), e);
     }
   }
 }
