@@ -27,16 +27,31 @@ public final class ApplicationTotals {
   /** Takes an executor's values since its start, which replace those of an older report. */
   public synchronized void accept(Report report) {
     String executorId = report.executorId();
-    Map<String, Report> reports = left.containsKey(executorId) ? left : latest;
-    if (reports == latest && gone.contains(executorId)) {
-      return;
+    if (left.containsKey(executorId)) {
+      accept(withoutLevels(report), left);
+    } else if (!gone.contains(executorId)) {
+      accept(report, latest);
     }
-    Report old = reports.getOrDefault(executorId, nothing(executorId));
+  }
+
+  private void accept(Report report, Map<String, Report> reports) {
+    Report old = reports.getOrDefault(report.executorId(), nothing(report.executorId()));
     if (old.counters().isEmpty() || report.sequence() - old.sequence() > 0) {
-      reports.put(executorId, report);
-      old.counters().forEach((name, value) -> sums.merge(name, -value, Long::sum));
-      report.counters().forEach((name, value) -> sums.merge(name, value, Long::sum));
+      reports.put(report.executorId(), report);
+      replace(old, report);
     }
+  }
+
+  private void replace(Report old, Report fresh) {
+    old.counters().forEach((name, value) -> sums.merge(name, -value, Long::sum));
+    fresh.counters().forEach((name, value) -> sums.merge(name, value, Long::sum));
+  }
+
+  /** Of an executor that is gone: what it held is gone, too. */
+  private static Report withoutLevels(Report report) {
+    Map<String, Long> counted = new HashMap<>(report.counters());
+    counted.keySet().removeIf(ExecutorMetrics::isLevel);
+    return new Report(report.executorId(), report.sequence(), report.device(), counted);
   }
 
   private static Report nothing(String executorId) {
@@ -50,7 +65,12 @@ public final class ApplicationTotals {
     }
     gone.add(executorId);
     Report last = latest.remove(executorId);
-    left.put(executorId, last == null ? nothing(executorId) : last);
+    if (last == null) {
+      left.put(executorId, nothing(executorId));
+    } else {
+      left.put(executorId, withoutLevels(last));
+      replace(last, left.get(executorId));
+    }
     if (left.size() > MAX_LEFT) {
       left.pollFirstEntry();
     }

@@ -6,6 +6,7 @@ import dev.sluice.rdma.transfer.TransferCounter;
 import dev.sluice.rdma.transfer.TransferCounters;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -15,6 +16,12 @@ import java.util.stream.Collectors;
  * system, and {@link CountersReporter} tells the driver and the log. Any thread.
  */
 public final class ExecutorMetrics {
+  private static final Set<String> LEVELS =
+      Set.of(
+          name("transfer", TransferCounter.BUFFER_BYTES_IN_USE),
+          name("registry", RegistryCounter.REGISTERED_BYTES),
+          name("registry", RegistryCounter.REGISTERED_REGIONS));
+
   private final Map<String, LongSupplier> counters;
 
   /** Of an executor without RDMA. */
@@ -36,6 +43,11 @@ public final class ExecutorMetrics {
   /** As in {@code transfer.read-bytes}. */
   private static String name(String part, Enum<?> counter) {
     return part + "." + counter.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** Whether a value says what an executor holds now, which goes with it. */
+  static boolean isLevel(String name) {
+    return LEVELS.contains(name);
   }
 
   Map<String, LongSupplier> counters() {

@@ -31,6 +31,19 @@ class ApplicationTotalsTest {
   }
 
   @Test
+  void whatAnExecutorHeldGoesWithIt() {
+    Map<String, Long> held = Map.of("registry.registered-bytes", 4096L, "read.blocks", 5L);
+    totals.accept(new Report("1", 1, "soft a", held));
+    assertThat(totals.totals()).containsEntry("registry.registered-bytes", 4096L);
+    totals.executorLost("1");
+    assertThat(totals.totals())
+        .containsEntry("registry.registered-bytes", 0L)
+        .containsEntry("read.blocks", 5L);
+    totals.accept(new Report("1", 2, "soft a", held));
+    assertThat(totals.totals()).containsEntry("registry.registered-bytes", 0L);
+  }
+
+  @Test
   void aReportCostsWhatItHoldsWhateverTheNumberOfExecutors() {
     AtomicInteger lookedAt = new AtomicInteger();
     for (int executor = 0; executor < 100; executor++) {
