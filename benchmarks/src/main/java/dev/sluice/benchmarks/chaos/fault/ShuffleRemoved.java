@@ -15,7 +15,7 @@ import java.util.Random;
 final class ShuffleRemoved extends SharedFault {
   ShuffleRemoved() {
     super(
-        "shuffle-removed", "unregisterShuffle on all executors while they READ", Moment.REDUCE, 6);
+        "shuffle-removed", "unregisterShuffle on all executors while they READ", Moment.REDUCE, 12);
   }
 
   @Override
