@@ -19,7 +19,7 @@ final class Remains {
   private static final long POLL_MS = 200;
 
   /** What a process may have more than after its first run: connections, threads of pools. */
-  private static final long GROWTH = 16;
+  private static final long GROWTH = 40;
 
   /** In each direction, with each peer: one, and one that is being replaced. */
   private static final int MOST_QUEUE_PAIRS = 2;
