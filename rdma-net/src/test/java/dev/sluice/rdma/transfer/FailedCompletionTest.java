@@ -13,6 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the engine makes of completions of each scope, and of a device that fails. */
 class FailedCompletionTest extends ReadEngineTestCase {
@@ -150,6 +151,29 @@ class FailedCompletionTest extends ReadEngineTestCase {
     queuePair(1).succeedAll();
     harness.run();
     read.assertSucceeded();
+  }
+
+  /** As when it is moved to ERROR under the READs of several tasks. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 16, 64, 127, 128})
+  void aQueuePairThatIsFlushedCostsNoReadWhateverIsUnderWay(int underWay) {
+    TransferOptions options =
+        new TransferOptions(
+            1 << 20, 4, 128, 4096, 1_000, 60_000, 3, 5_000, 0, ConnectionAttributes.DEFAULT);
+    use(options, 512);
+    List<TestRead> reads = new ArrayList<>();
+    for (int i = 0; i < underWay; i++) {
+      reads.add(read("a", 1));
+    }
+    harness.run();
+    queuePair(0).succeed(underWay / 3);
+    queuePair(0).flush();
+    harness.run();
+    queuePair(1).succeedAll();
+    harness.run();
+    reads.forEach(TestRead::assertSucceeded);
+    assertThat(harness.count(TransferCounter.READ_REPOSTS)).isEqualTo(underWay - underWay / 3);
+    assertThat(harness.device.queuePairs).hasSize(2);
   }
 
   @Test
