@@ -18,7 +18,8 @@ final class Decommission extends SharedFault {
         "an executor is decommissioned"
             + (fallbackStorage ? ", with fallback storage" : ", its map outputs migrate"),
         Moment.REDUCE,
-        4);
+        4,
+        1);
     this.fallbackStorage = fallbackStorage;
   }
 
@@ -42,11 +43,6 @@ final class Decommission extends SharedFault {
       settings.put("spark.storage.decommission.fallbackStorage.cleanUp", "true");
     }
     return settings;
-  }
-
-  @Override
-  public int lostExecutors() {
-    return 1;
   }
 
   @Override

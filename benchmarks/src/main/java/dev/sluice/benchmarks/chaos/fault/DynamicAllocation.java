@@ -19,7 +19,8 @@ final class DynamicAllocation extends SharedFault {
             + (service ? "the external shuffle service" : "shuffle tracking")
             + ", an executor removed",
         Moment.REDUCE,
-        4);
+        4,
+        1);
     this.service = service;
   }
 
@@ -52,11 +53,6 @@ final class DynamicAllocation extends SharedFault {
       settings.put("spark.dynamicAllocation.shuffleTracking.timeout", "3s");
     }
     return settings;
-  }
-
-  @Override
-  public int lostExecutors() {
-    return 1;
   }
 
   @Override

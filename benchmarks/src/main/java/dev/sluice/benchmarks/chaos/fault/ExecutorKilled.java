@@ -9,12 +9,7 @@ final class ExecutorKilled extends SharedFault {
   static final int STAGE_RETRIES = 4;
 
   ExecutorKilled(String name, String what, Moment moment) {
-    super(name, what, moment, STAGE_RETRIES);
-  }
-
-  @Override
-  public int lostExecutors() {
-    return 1;
+    super(name, what, moment, STAGE_RETRIES, 1);
   }
 
   @Override

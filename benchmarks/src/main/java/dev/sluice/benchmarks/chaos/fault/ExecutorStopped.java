@@ -16,13 +16,9 @@ final class ExecutorStopped extends SharedFault {
         "SIGSTOP of an executor for " + seconds + " s",
         Moment.REDUCE,
         // Spark itself may take an executor for lost that is silent for two minutes.
-        seconds > 60 ? 4 : 0);
+        seconds > 60 ? 4 : 0,
+        seconds > 60 ? 1 : 0);
     this.seconds = seconds;
-  }
-
-  @Override
-  public int lostExecutors() {
-    return stageRetries() > 0 ? 1 : 0;
   }
 
   @Override

@@ -16,13 +16,8 @@ final class KilledAtEvent extends SharedFault {
    * @param rates the event at which the victim ends, and what makes it likely
    */
   KilledAtEvent(String name, String what, Map<Injection, Double> rates) {
-    super(name, what, Moment.REDUCE, ExecutorKilled.STAGE_RETRIES);
+    super(name, what, Moment.REDUCE, ExecutorKilled.STAGE_RETRIES, 1);
     this.rates = rates;
-  }
-
-  @Override
-  public int lostExecutors() {
-    return 1;
   }
 
   @Override
