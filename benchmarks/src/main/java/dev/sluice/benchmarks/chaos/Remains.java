@@ -21,8 +21,14 @@ final class Remains {
   /** What a process may have more than after its first run: connections, threads of pools. */
   private static final long GROWTH = 40;
 
-  /** In each direction, with each peer: one, and one that is being replaced. */
-  private static final int MOST_QUEUE_PAIRS = 2;
+  /** To each peer: one, and one that is being replaced. */
+  private static final int MOST_READING = 2;
+
+  /**
+   * Of each peer: those of which the peer could not say that it has closed them, when its control
+   * connection broke, stay until their limit is reached.
+   */
+  private static final int MOST_SERVING = 32;
 
   /** Others are Spark's, which keeps a hundred for a minute after shuffles were removed. */
   private static final String OWN_THREADS = "sluice-";
@@ -69,8 +75,8 @@ final class Remains {
 
   private static void addHeld(
       ExecutorProcess executor, Status status, int peers, List<String> left) {
-    if (status.readingQueuePairs() > MOST_QUEUE_PAIRS * peers
-        || status.servingQueuePairs() > MOST_QUEUE_PAIRS * peers) {
+    if (status.readingQueuePairs() > MOST_READING * peers
+        || status.servingQueuePairs() > MOST_SERVING * peers) {
       left.add(
           "executor %s: READs through %d queue pairs and serves %d, with %d peers"
               .formatted(
