@@ -37,6 +37,9 @@ final class ChaosRuns {
   private final Map<Problem, Solution> solutions = new HashMap<>();
   private int notMeasured;
 
+  /** The last run on the present cluster; null before the first. */
+  private ChaosRun latest;
+
   /** A workload under a fault, with each seed. */
   record Cell(Fault fault, Workload workload) {
     private ClusterKey cluster() {
@@ -115,30 +118,21 @@ final class ChaosRuns {
     for (List<Cell> together : clusters.values()) {
       Fault fault = together.getFirst().fault();
       boolean own = !fault.cluster().equals(NONE.cluster());
+      latest = null;
       try (ChaosDriver stock = driver(Shuffle.STOCK, NONE, together);
           ChaosDriver struck = own ? driver(Shuffle.STOCK, fault, together) : stock;
           ChaosDriver sluice = driver(Shuffle.SLUICE, fault, together)) {
         run(together, seeds, stock, struck, sluice);
       } catch (IOException e) {
-        blame(together, e.getMessage());
+        blame(latest, e.getMessage());
       }
     }
   }
 
   /** A cluster that does not end as it should: the last run on it is no good one. */
-  private void blame(List<Cell> together, String problem) throws IOException {
+  private void blame(ChaosRun last, String problem) throws IOException {
     System.err.println(problem);
-    List<ChaosRun> done =
-        all().stream()
-            .filter(
-                run ->
-                    together.stream()
-                        .anyMatch(
-                            cell ->
-                                key(cell, run.result().run().seed()).equals(run.result().run())))
-            .toList();
-    if (!done.isEmpty()) {
-      ChaosRun last = done.getLast();
+    if (last != null) {
       Run run = last.result().run();
       ChaosRun blamed =
           new ChaosRun(RunResult.failed(run, problem), last.expected(), last.stockSeconds());
@@ -235,6 +229,7 @@ final class ChaosRuns {
     RunResult result = run.result();
     Run key = result.run();
     runs.put(key, run);
+    latest = run;
     file.add(run);
     List<String> complaints = run.complaints();
     System.err.printf(
