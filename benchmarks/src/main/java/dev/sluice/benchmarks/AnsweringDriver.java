@@ -42,7 +42,9 @@ public final class AnsweringDriver implements AutoCloseable {
     try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
       lines.lines().map(Optional::of).forEach(answers::add);
     } catch (IOException | UncheckedIOException e) {
-      System.err.println("answers of the driver are lost: " + e.getMessage());
+      if (process.isAlive()) {
+        System.err.println("answers of the driver are lost: " + e.getMessage());
+      }
     } finally {
       answers.add(Optional.empty());
     }

@@ -5,6 +5,7 @@ import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Answer;
+import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -43,7 +44,8 @@ public record ChaosRun(RunResult result, Answer expected, double stockSeconds) {
   /** What only RDMA can notice may cost no task. */
   @JsonIgnore
   boolean hasUnexpectedLosses() {
-    return result.losses().stageRetries() > cause().stageRetries()
+    int shuffles = Workload.named(result.run().workload()).shuffles();
+    return result.losses().stageRetries() > cause().stageRetries() * shuffles
         || result.losses().executors() > cause().lostExecutors()
         || (!cause().happensToStock() && result.losses().withoutRetries() > 0);
   }

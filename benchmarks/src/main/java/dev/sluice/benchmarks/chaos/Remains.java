@@ -5,10 +5,13 @@ import dev.sluice.benchmarks.chaos.inject.Status;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * What executors still hold after a run when its shuffles were removed. Some of it goes a moment
@@ -18,7 +21,7 @@ final class Remains {
   private static final long SETTLE_MS = 15_000;
   private static final long POLL_MS = 200;
 
-  /** What a process may have more than after its first run: connections, threads of pools. */
+  /** What a process may have more than after its second run: connections, threads of pools. */
   private static final long GROWTH = 40;
 
   /** To each peer: one, and one that is being replaced. */
@@ -36,6 +39,9 @@ final class Remains {
   private final Cluster cluster;
   private final Map<ExecutorProcess, Map<String, Long>> first = new HashMap<>();
 
+  /** Those that were there at the end of the run before: all that they need they have opened. */
+  private Set<ExecutorProcess> settled = Set.of();
+
   Remains(Cluster cluster) {
     this.cluster = cluster;
   }
@@ -48,10 +54,12 @@ final class Remains {
       Thread.sleep(POLL_MS);
       left = look();
     }
-    for (ExecutorProcess executor : cluster.executors()) {
-      first.computeIfAbsent(executor, Remains::held);
-    }
-    first.computeIfAbsent(ExecutorProcess.driver(), Remains::held);
+    Set<ExecutorProcess> present = new HashSet<>(cluster.executors());
+    present.add(ExecutorProcess.driver());
+    present.stream()
+        .filter(settled::contains)
+        .forEach(process -> first.computeIfAbsent(process, Remains::held));
+    settled = present;
     return left;
   }
 
@@ -120,10 +128,17 @@ final class Remains {
     for (String what : List.of("descriptors", "own threads")) {
       if (now.get(what) > before.get(what) + GROWTH) {
         left.add(
-            "executor %s: %s grew from %d to %d"
-                .formatted(executor.id(), what, before.get(what), now.get(what)));
+            "executor %s: %s grew from %d to %d, descriptors now: %s"
+                .formatted(executor.id(), what, before.get(what), now.get(what), kinds(executor)));
       }
     }
+  }
+
+  /** How many descriptors it has open of sockets, of files with the same ending, and so on. */
+  private static Map<String, Long> kinds(ExecutorProcess executor) {
+    return executor.descriptors().stream()
+        .map(target -> target.replaceFirst("^(socket|pipe):.*", "$1").replaceFirst(".*\\.", ""))
+        .collect(Collectors.groupingBy(kind -> kind, TreeMap::new, Collectors.counting()));
   }
 
   /** The most that an executor holds, and what the driver does. */

@@ -49,6 +49,15 @@ class ChaosRunTest {
   }
 
   @Test
+  void aJobOfMoreShufflesHasMoreStagesThatMayBeRunAgain() {
+    Losses five = new Losses(5, 0, 0, 1);
+    assertThat(new Example("killed-in-read").losses(five).run().complaints()).hasSize(1);
+    assertThat(new Example("killed-in-read").of("cogroup").losses(five).run().complaints())
+        .isEmpty();
+    assertThat(new Example("bad-key").of("cogroup").losses(five).run().complaints()).hasSize(1);
+  }
+
+  @Test
   void whatOnlyRdmaNoticesCostsNoTask() {
     Losses task = new Losses(0, 0, 1, 0);
     assertThat(new Example("bad-key").losses(task).run().complaints()).hasSize(1);
@@ -134,6 +143,7 @@ class ChaosRunTest {
   private static final class Example {
     private final String fault;
     private String cause;
+    private String workload = "group-by";
     private Outcome outcome = Outcome.ANSWERED;
     private Answer answer = RIGHT;
     private Losses losses = Losses.NONE;
@@ -149,6 +159,11 @@ class ChaosRunTest {
 
     Example cause(String name) {
       cause = name;
+      return this;
+    }
+
+    Example of(String name) {
+      workload = name;
       return this;
     }
 
@@ -187,7 +202,7 @@ class ChaosRunTest {
     ChaosRun run() {
       RunResult result =
           new RunResult(
-              new Run("soft", fault, "group-by", 1),
+              new Run("soft", fault, workload, 1),
               cause,
               outcome,
               answer,

@@ -66,7 +66,10 @@ public abstract class Fault {
     return Long.MAX_VALUE;
   }
 
-  /** Stages that may be run again for it; none for what only RDMA can notice. */
+  /**
+   * Stages that may be run again for it, for each shuffle of the workload; none for what only RDMA
+   * can notice.
+   */
   public int stageRetries() {
     return 0;
   }

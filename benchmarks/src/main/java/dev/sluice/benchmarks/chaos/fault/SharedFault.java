@@ -14,7 +14,7 @@ abstract class SharedFault extends Fault {
   }
 
   /**
-   * @param stageRetries stages that may be run again for it
+   * @param stageRetries stages that may be run again for it, for each shuffle
    * @param lostExecutors executors that may end by it
    */
   SharedFault(String name, String what, Moment moment, int stageRetries, int lostExecutors) {

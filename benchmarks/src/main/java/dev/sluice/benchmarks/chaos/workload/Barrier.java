@@ -31,6 +31,11 @@ final class Barrier implements Workload {
   }
 
   @Override
+  public int shuffles() {
+    return 2;
+  }
+
+  @Override
   public Answer run(SparkSession spark, long seed) {
     JavaSparkContext context = JavaSparkContext.fromSparkContext(spark.sparkContext());
     RDD<Tuple2<Integer, byte[]>> moved =

@@ -21,6 +21,11 @@ final class CancelledJobs implements Workload {
   }
 
   @Override
+  public int shuffles() {
+    return KEPT + CANCELLED;
+  }
+
+  @Override
   public Answer run(SparkSession spark, long seed) throws Exception {
     JavaSparkContext context = JavaSparkContext.fromSparkContext(spark.sparkContext());
     try (ExecutorService threads = Executors.newFixedThreadPool(KEPT + CANCELLED)) {

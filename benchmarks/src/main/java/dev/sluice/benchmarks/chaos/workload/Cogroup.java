@@ -15,6 +15,11 @@ final class Cogroup implements Workload {
   }
 
   @Override
+  public int shuffles() {
+    return 3;
+  }
+
+  @Override
   public Answer run(SparkSession spark, long seed) {
     JavaSparkContext context = JavaSparkContext.fromSparkContext(spark.sparkContext());
     return Answer.of(

@@ -19,6 +19,11 @@ final class Indeterminate implements Workload {
   }
 
   @Override
+  public int shuffles() {
+    return 2;
+  }
+
+  @Override
   public Answer run(SparkSession spark, long seed) throws Exception {
     JavaSparkContext context = JavaSparkContext.fromSparkContext(spark.sparkContext());
     for (int attempt = 1; ; attempt++) {

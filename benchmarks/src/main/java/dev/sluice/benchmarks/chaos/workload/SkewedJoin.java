@@ -30,6 +30,11 @@ final class SkewedJoin implements Workload {
   }
 
   @Override
+  public int shuffles() {
+    return 2;
+  }
+
+  @Override
   public Answer run(SparkSession spark, long seed) {
     Dataset<Row> large =
         spark

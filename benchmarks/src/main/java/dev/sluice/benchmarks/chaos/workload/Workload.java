@@ -40,6 +40,11 @@ public interface Workload {
     return Map.of();
   }
 
+  /** How many shuffles it has, of all its jobs. */
+  default int shuffles() {
+    return 1;
+  }
+
   /** Runs the job; called on one thread at a time. */
   Answer run(SparkSession spark, long seed) throws Exception;
 }
