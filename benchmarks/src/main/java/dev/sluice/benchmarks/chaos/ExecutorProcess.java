@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -18,6 +19,7 @@ import java.util.stream.Stream;
  * @param pid its process
  */
 public record ExecutorProcess(String id, long pid) {
+  private static final long POLL_MS = 20;
 
   static ExecutorProcess driver() {
     return new ExecutorProcess("driver", ProcessHandle.current().pid());
@@ -52,6 +54,14 @@ public record ExecutorProcess(String id, long pid) {
 
   public void kill() {
     ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+  }
+
+  /** Returns when it has ended, or the time has passed. */
+  public void awaitEnd(long timeoutMs) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    while (isAlive() && System.nanoTime() - deadline < 0) {
+      Thread.sleep(POLL_MS);
+    }
   }
 
   boolean isAlive() {

@@ -26,7 +26,9 @@ public final class Stages extends SparkListener {
   private int retries;
   private int fetchFailures;
   private int failedTasks;
-  private int lostExecutors;
+
+  /** By id: Spark says it twice of one that was decommissioned. */
+  private final Set<String> lostExecutors = ConcurrentHashMap.newKeySet();
 
   @Override
   public synchronized void onStageSubmitted(SparkListenerStageSubmitted submitted) {
@@ -60,8 +62,8 @@ public final class Stages extends SparkListener {
   }
 
   @Override
-  public synchronized void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
-    lostExecutors++;
+  public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+    lostExecutors.add(removed.executorId());
   }
 
   /** Whether a stage of this kind began in time. */
@@ -70,11 +72,11 @@ public final class Stages extends SparkListener {
   }
 
   synchronized Losses losses() {
-    return new Losses(retries, fetchFailures, failedTasks, lostExecutors);
+    return new Losses(retries, fetchFailures, failedTasks, lostExecutors.size());
   }
 
-  public synchronized int lostExecutors() {
-    return lostExecutors;
+  public int lostExecutors() {
+    return lostExecutors.size();
   }
 
   /** Ids of the shuffles that were written. */

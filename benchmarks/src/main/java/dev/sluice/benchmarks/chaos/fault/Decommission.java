@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.ExecutorProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,7 +11,10 @@ import java.util.Random;
 
 /** An executor is decommissioned while reduce tasks read: its map outputs move elsewhere. */
 final class Decommission extends SharedFault {
+  private static final long END_MS = 30_000;
+
   private final boolean fallbackStorage;
+  private ExecutorProcess leaving;
 
   Decommission(boolean fallbackStorage) {
     super(
@@ -47,6 +51,15 @@ final class Decommission extends SharedFault {
 
   @Override
   public void strike(Cluster cluster, Random random) {
-    cluster.decommission(cluster.any(random));
+    leaving = cluster.any(random);
+    cluster.decommission(leaving);
+  }
+
+  /** Waits until it has gone, so that the next run does not lose it. */
+  @Override
+  public void heal(Cluster cluster) throws InterruptedException {
+    if (leaving != null) {
+      leaving.awaitEnd(END_MS);
+    }
   }
 }
