@@ -7,29 +7,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Random;
 
-/** An executor is decommissioned while reduce tasks read: its map outputs move elsewhere. */
-final class Decommission extends SharedFault {
-  private static final long END_MS = 30_000;
-
+/** An executor is decommissioned: its map outputs move elsewhere. */
+final class Decommission extends ExecutorLeaving {
   private final boolean fallbackStorage;
-  private ExecutorProcess leaving;
 
   Decommission(boolean fallbackStorage) {
     super(
         fallbackStorage ? "decommission-fallback" : "decommission",
         "an executor is decommissioned"
-            + (fallbackStorage ? ", with fallback storage" : ", its map outputs migrate"),
-        Moment.REDUCE,
-        4,
-        1);
+            + (fallbackStorage ? ", with fallback storage" : ", its map outputs migrate"));
     this.fallbackStorage = fallbackStorage;
-  }
-
-  @Override
-  public String cluster() {
-    return name();
   }
 
   @Override
@@ -50,16 +38,7 @@ final class Decommission extends SharedFault {
   }
 
   @Override
-  public void strike(Cluster cluster, Random random) {
-    leaving = cluster.any(random);
-    cluster.decommission(leaving);
-  }
-
-  /** Waits until it has gone, so that the next run does not lose it. */
-  @Override
-  public void heal(Cluster cluster) throws InterruptedException {
-    if (leaving != null) {
-      leaving.awaitEnd(END_MS);
-    }
+  void send(ExecutorProcess executor, Cluster cluster) {
+    cluster.decommission(executor);
   }
 }

@@ -7,13 +7,12 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 
-/** The local directories' file system has no room for two seconds while map tasks write. */
-final class DiskFull extends SharedFault {
+/** The disk has no room for two seconds while map tasks write. */
+final class DiskFull extends OwnDisk {
   DiskFull() {
-    super("disk-full", "the local directories' disk is full for 2 s", Moment.MAP, 4);
+    super("disk-full", "the local directories' disk is full for 2 s", 4);
   }
 
   @Override
@@ -27,20 +26,8 @@ final class DiskFull extends SharedFault {
   }
 
   @Override
-  public String unavailable(String provider) {
-    return Commands.isRoot() ? null : "only root may mount a file system of its own";
-  }
-
-  @Override
-  public String cluster() {
-    return name();
-  }
-
-  @Override
-  public Map<String, String> settings(Path directory) throws IOException {
-    Path disk = Files.createDirectories(disk(directory));
+  void mount(Path directory, Path disk) throws IOException {
     Commands.run(List.of("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", disk.toString()));
-    return Map.of("spark.local.dir", disk.toString(), "spark.task.maxFailures", "2000");
   }
 
   @Override
@@ -61,15 +48,6 @@ final class DiskFull extends SharedFault {
   }
 
   private static Path filler(Cluster cluster) {
-    return Path.of(cluster.setting("spark.local.dir")).resolve("filler");
-  }
-
-  @Override
-  public void end(Path directory) throws IOException {
-    Commands.run(List.of("umount", "--lazy", disk(directory).toString()));
-  }
-
-  private static Path disk(Path directory) {
-    return directory.resolve("small-disk");
+    return disk(cluster).resolve("filler");
   }
 }

@@ -6,16 +6,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 
 /**
- * The local directories' disk answers nothing for three seconds: a file system in user space
- * (bindfs) whose process is stopped.
+ * The disk answers nothing for three seconds: a file system in user space (bindfs) whose process is
+ * stopped.
  */
-final class DiskSlow extends SharedFault {
+final class DiskSlow extends OwnDisk {
   DiskSlow() {
-    super("disk-slow", "the local directories' disk answers after 3 s", Moment.MAP, 0);
+    super("disk-slow", "the local directories' disk answers after 3 s", 0);
   }
 
   @Override
@@ -30,46 +29,37 @@ final class DiskSlow extends SharedFault {
 
   @Override
   public String unavailable(String provider) {
-    if (!Commands.isRoot() || !Files.exists(Path.of("/dev/fuse"))) {
-      return "only root may mount a file system of its own, and /dev/fuse has to be there";
+    if (!Files.exists(Path.of("/dev/fuse"))) {
+      return "there is no /dev/fuse";
     }
-    return Files.isExecutable(Path.of("/usr/bin/bindfs")) ? null : "it needs bindfs (apt-get)";
+    return Files.isExecutable(Path.of("/usr/bin/bindfs"))
+        ? super.unavailable(provider)
+        : "it needs bindfs (apt-get)";
   }
 
   @Override
-  public String cluster() {
-    return name();
-  }
-
-  @Override
-  public Map<String, String> settings(Path directory) throws IOException {
+  void mount(Path directory, Path disk) throws IOException {
     Path kept = Files.createDirectories(directory.resolve("kept"));
-    Path disk = Files.createDirectories(disk(directory));
     Commands.run(List.of("bindfs", kept.toString(), disk.toString()));
-    return Map.of("spark.local.dir", disk.toString());
   }
 
   @Override
   public void strike(Cluster cluster, Random random) throws IOException {
-    signal(Path.of(cluster.setting("spark.local.dir")), "STOP");
+    signal("STOP", disk(cluster));
   }
 
   @Override
   public void heal(Cluster cluster) throws IOException {
-    signal(Path.of(cluster.setting("spark.local.dir")), "CONT");
+    signal("CONT", disk(cluster));
   }
 
-  private static void signal(Path disk, String signal) throws IOException {
-    Commands.run(List.of("pkill", "-" + signal, "-f", "^bindfs .*" + disk));
+  private static void signal(String name, Path disk) throws IOException {
+    Commands.run(List.of("pkill", "-" + name, "-f", "^bindfs .*" + disk));
   }
 
   @Override
   public void end(Path directory) throws IOException {
-    signal(disk(directory), "CONT");
-    Commands.run(List.of("umount", "--lazy", disk(directory).toString()));
-  }
-
-  private static Path disk(Path directory) {
-    return directory.resolve("slow-disk");
+    signal("CONT", directory.resolve("disk"));
+    super.end(directory);
   }
 }

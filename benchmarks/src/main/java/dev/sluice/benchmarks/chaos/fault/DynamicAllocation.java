@@ -1,15 +1,15 @@
 package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.ExecutorProcess;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Random;
 
-/** Executors come and go by themselves, and one goes in the middle of the reduce stage. */
-final class DynamicAllocation extends SharedFault {
+/** Executors come and go by themselves, and one is removed. */
+final class DynamicAllocation extends ExecutorLeaving {
   private final boolean service;
 
   DynamicAllocation(boolean service) {
@@ -17,16 +17,8 @@ final class DynamicAllocation extends SharedFault {
         service ? "allocation-service" : "allocation-tracking",
         "dynamic allocation with "
             + (service ? "the external shuffle service" : "shuffle tracking")
-            + ", an executor removed",
-        Moment.REDUCE,
-        4,
-        1);
+            + ", an executor removed");
     this.service = service;
-  }
-
-  @Override
-  public String cluster() {
-    return name();
   }
 
   @Override
@@ -56,7 +48,7 @@ final class DynamicAllocation extends SharedFault {
   }
 
   @Override
-  public void strike(Cluster cluster, Random random) {
-    cluster.remove(cluster.any(random));
+  void send(ExecutorProcess executor, Cluster cluster) {
+    cluster.remove(executor);
   }
 }

@@ -1,0 +1,38 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.ExecutorProcess;
+import java.util.Random;
+
+/** An executor of a cluster of its own is sent away while reduce tasks read. */
+abstract class ExecutorLeaving extends SharedFault {
+  private static final int STAGE_RETRIES = 4;
+  private static final long END_MS = 30_000;
+
+  private ExecutorProcess leaving;
+
+  ExecutorLeaving(String name, String what) {
+    super(name, what, Moment.REDUCE, STAGE_RETRIES, 1);
+  }
+
+  abstract void send(ExecutorProcess executor, Cluster cluster);
+
+  @Override
+  public final String cluster() {
+    return name();
+  }
+
+  @Override
+  public final void strike(Cluster cluster, Random random) {
+    leaving = cluster.any(random);
+    send(leaving, cluster);
+  }
+
+  /** Waits until it has gone, so that the next run does not lose it. */
+  @Override
+  public final void heal(Cluster cluster) throws InterruptedException {
+    if (leaving != null) {
+      leaving.awaitEnd(END_MS);
+    }
+  }
+}
