@@ -83,6 +83,7 @@ final class StruckJob {
     } finally {
       healAnyway();
     }
+    endNanos = endNanos == 0 ? System.nanoTime() : endNanos;
     return new RunResult(
         run,
         fault.name(),

@@ -7,10 +7,17 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.SecurityManager;
+import org.apache.spark.SparkConf;
+import org.apache.spark.deploy.ExternalShuffleService;
+import org.apache.spark.internal.config.package$;
+import scala.Option;
 
 /** Executors come and go by themselves, and one is removed. */
 final class DynamicAllocation extends ExecutorLeaving {
   private final boolean service;
+  private final Map<Path, ExternalShuffleService> services = new ConcurrentHashMap<>();
 
   DynamicAllocation(boolean service) {
     super(
@@ -34,17 +41,41 @@ final class DynamicAllocation extends ExecutorLeaving {
                 "spark.dynamicAllocation.schedulerBacklogTimeout", "1s",
                 "spark.executor.cores", "2"));
     if (service) {
-      try (ServerSocket free = new ServerSocket(0)) {
-        settings.put("spark.shuffle.service.port", Integer.toString(free.getLocalPort()));
-      }
       settings.put("spark.shuffle.service.enabled", "true");
-      // One worker, and so one service, for all executors.
+      settings.put("spark.shuffle.service.port", Integer.toString(startService(directory)));
       settings.put("spark.master", "local-cluster[1,6,3072]");
     } else {
       settings.put("spark.dynamicAllocation.shuffleTracking.enabled", "true");
       settings.put("spark.dynamicAllocation.shuffleTracking.timeout", "3s");
     }
     return settings;
+  }
+
+  /** A local cluster's workers have none. */
+  private int startService(Path directory) throws IOException {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    SparkConf conf =
+        new SparkConf()
+            .set("spark.shuffle.service.enabled", "true")
+            .set("spark.shuffle.service.port", Integer.toString(port))
+            .set("spark.local.dir", directory.toString());
+    ExternalShuffleService started =
+        new ExternalShuffleService(
+            conf, new SecurityManager(conf, Option.empty(), package$.MODULE$.AUTH_SECRET_FILE()));
+    started.start();
+    services.put(directory, started);
+    return port;
+  }
+
+  @Override
+  public void end(Path directory) {
+    ExternalShuffleService started = services.remove(directory);
+    if (started != null) {
+      started.stop();
+    }
   }
 
   @Override
