@@ -176,6 +176,11 @@ public final class MapOutputRegistry implements AutoCloseable {
     }
   }
 
+  /** Ids of the shuffles of which something is registered, or about to be. */
+  public List<Integer> shuffles() {
+    return epochs.all().map(RegisteredShuffle::id).toList();
+  }
+
   public RegistryCounters counters() {
     return counters;
   }

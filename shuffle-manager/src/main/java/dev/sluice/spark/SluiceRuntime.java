@@ -271,10 +271,24 @@ final class SluiceRuntime implements AutoCloseable {
                 env.executorId(),
                 device,
                 metrics,
+                new HeldShuffles(),
                 env.driver(),
                 driverThreads,
                 System::nanoTime,
                 line -> LOG.info("Shuffle blocks of executor {}: {}", env.executorId(), line)));
+  }
+
+  private final class HeldShuffles implements CountersReporter.Shuffles {
+    @Override
+    public List<Integer> held() {
+      return registry == null ? List.of() : registry.shuffles();
+    }
+
+    @Override
+    public void over(int shuffleId) {
+      LOG.info("Shuffle {} is over, which this executor was not told", shuffleId);
+      unregister(shuffleId);
+    }
   }
 
   private <T extends AutoCloseable> T started(T part) {

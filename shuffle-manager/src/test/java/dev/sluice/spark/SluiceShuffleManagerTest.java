@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
+import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -139,6 +140,8 @@ class SluiceShuffleManagerTest {
     byte[] index =
         Files.readAllBytes(resolver().getIndexFile(0, FIRST_MAP, Option.empty()).toPath());
 
+    // Else it is one that Spark has forgotten.
+    ((MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker()).registerShuffle(9, 1, 10);
     migrate(new ShuffleDataBlockId(9, 77, 0), data);
     migrate(new ShuffleIndexBlockId(9, 77, 0), index);
     counts(shuffle());
@@ -147,6 +150,24 @@ class SluiceShuffleManagerTest {
     assertThat(resolver().taskIdMapsForShuffle()).containsKey(9);
     assertThat(manager().unregisterShuffle(9)).isTrue();
     assertThat(resolver().getDataFile(9, 77)).doesNotExist();
+  }
+
+  @Test
+  void aMapOutputOfAShuffleThatSparkHasForgottenDoesNotStay() throws IOException {
+    start();
+    counts(shuffle());
+    awaitRegistrations();
+    byte[] data = Files.readAllBytes(resolver().getDataFile(0, FIRST_MAP).toPath());
+    byte[] index =
+        Files.readAllBytes(resolver().getIndexFile(0, FIRST_MAP, Option.empty()).toPath());
+    migrate(new ShuffleDataBlockId(9, 77, 0), data);
+    migrate(new ShuffleIndexBlockId(9, 77, 0), index);
+
+    counts(shuffle());
+    await(totals -> totals.getOrDefault("registry.registrations", 0L) > 2 * MAPS);
+    counts(shuffle());
+
+    await(totals -> totals.getOrDefault("registry.registered-outputs", 0L) == 3 * MAPS);
   }
 
   private static void migrate(BlockId id, byte[] bytes) throws IOException {

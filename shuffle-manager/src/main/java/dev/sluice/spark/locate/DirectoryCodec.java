@@ -6,6 +6,7 @@ import dev.sluice.blocks.message.MessageType;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
@@ -27,7 +28,8 @@ final class DirectoryCodec {
           MessageType.of(FIRST_ID + 2, Locate.class, Locate::write, Locate::read),
           MessageType.of(FIRST_ID + 3, Table.class, Table::write, Table::read),
           MessageType.of(FIRST_ID + 4, Report.class, Report::write, Report::read),
-          MessageType.of(FIRST_ID + 5, Failure.class, Failure::write, Failure::read));
+          MessageType.of(FIRST_ID + 5, Failure.class, Failure::write, Failure::read),
+          MessageType.of(FIRST_ID + 6, Over.class, Over::write, Over::read));
 
   private final MessageCodec codec = new MessageCodec(TYPES);
 

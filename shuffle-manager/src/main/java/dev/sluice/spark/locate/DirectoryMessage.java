@@ -139,13 +139,24 @@ public sealed interface DirectoryMessage {
   }
 
   /**
-   * What an executor has counted since its start; the answer is {@link Ack}.
+   * What an executor has counted since its start; the answer is {@link Over}.
    *
    * @param sequence of two reports the one with the larger number is newer
    * @param device provider and device in use
+   * @param shuffles of which it holds map outputs
    */
-  record Report(String executorId, long sequence, String device, Map<String, Long> counters)
+  record Report(
+      String executorId,
+      long sequence,
+      String device,
+      Map<String, Long> counters,
+      List<Integer> shuffles)
       implements DirectoryMessage {
+    /** Of an executor that holds none. */
+    public Report(String executorId, long sequence, String device, Map<String, Long> counters) {
+      this(executorId, sequence, device, counters, List.of());
+    }
+
     void write(Output output) {
       Fields.writeString(output, executorId);
       output.writeLong(sequence);
@@ -156,6 +167,7 @@ public sealed interface DirectoryMessage {
             Fields.writeString(output, name);
             output.writeLong(value);
           });
+      writeAll(output, shuffles, (shuffleId, to) -> to.writeInt(shuffleId));
     }
 
     static Report read(Input input) {
@@ -166,7 +178,18 @@ public sealed interface DirectoryMessage {
       for (int left = Fields.readCount(input, 1 + Long.BYTES); left > 0; left--) {
         counters.put(Fields.readString(input), input.readLong());
       }
-      return new Report(executorId, sequence, device, counters);
+      return new Report(executorId, sequence, device, counters, readAll(input, Input::readInt));
+    }
+  }
+
+  /** Shuffles that an executor holds map outputs of, and that nobody can read any more. */
+  record Over(List<Integer> shuffles) implements DirectoryMessage {
+    void write(Output output) {
+      writeAll(output, shuffles, (shuffleId, to) -> to.writeInt(shuffleId));
+    }
+
+    static Over read(Input input) {
+      return new Over(readAll(input, Input::readInt));
     }
   }
 

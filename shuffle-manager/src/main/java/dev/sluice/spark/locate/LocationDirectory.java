@@ -5,6 +5,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
@@ -88,10 +89,11 @@ public final class LocationDirectory {
       case Locate locate -> locate(locate);
       case Report report -> {
         reports.accept(report);
-        yield new Ack();
+        yield new Over(
+            report.shuffles().stream().filter(shuffle -> !registered.test(shuffle)).toList());
       }
       case Failure failure -> failed(failure);
-      case Ack _, Table _ ->
+      case Ack _, Over _, Table _ ->
           throw new IOException("not a question: " + message.getClass().getSimpleName());
     };
   }

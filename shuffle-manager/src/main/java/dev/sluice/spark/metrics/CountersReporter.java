@@ -1,8 +1,10 @@
 package dev.sluice.spark.metrics;
 
+import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DriverChannel;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -35,9 +37,21 @@ public final class CountersReporter implements AutoCloseable {
   /** For the last report: the driver, which stops, waits no longer for it. */
   private static final long CLOSE_TIMEOUT_MS = 1_000;
 
+  /** The shuffles that the executor holds map outputs of. */
+  public interface Shuffles {
+    List<Integer> held();
+
+    /**
+     * Nobody can read it any more. Spark has said so before, but not to an executor whose block
+     * manager it had forgotten: after a fetch failure it does, until the next heartbeat.
+     */
+    void over(int shuffleId);
+  }
+
   private final String executorId;
   private final String device;
   private final ExecutorMetrics metrics;
+  private final Shuffles shuffles;
   private final DriverChannel driver;
   private final ScheduledExecutorService scheduler;
   private final LongSupplier nanoClock;
@@ -64,6 +78,7 @@ public final class CountersReporter implements AutoCloseable {
       String executorId,
       String device,
       ExecutorMetrics metrics,
+      Shuffles shuffles,
       DriverChannel driver,
       ScheduledExecutorService scheduler,
       LongSupplier nanoClock,
@@ -71,6 +86,7 @@ public final class CountersReporter implements AutoCloseable {
     this.executorId = executorId;
     this.device = device;
     this.metrics = metrics;
+    this.shuffles = shuffles;
     this.driver = driver;
     this.scheduler = scheduler;
     this.nanoClock = nanoClock;
@@ -115,7 +131,12 @@ public final class CountersReporter implements AutoCloseable {
       return;
     }
     try {
-      driver.ask(new Report(executorId, nanoClock.getAsLong(), device, metrics.snapshot()));
+      Report report =
+          new Report(
+              executorId, nanoClock.getAsLong(), device, metrics.snapshot(), shuffles.held());
+      if (driver.ask(report) instanceof Over over) {
+        over.shuffles().forEach(shuffles::over);
+      }
     } catch (IOException e) {
       LOG.debug("The counters are not reported now; they are a while later, or at the end", e);
       if (unreported.compareAndSet(false, true)) {

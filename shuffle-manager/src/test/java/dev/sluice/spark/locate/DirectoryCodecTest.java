@@ -9,6 +9,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
@@ -32,6 +33,8 @@ class DirectoryCodecTest {
         new Publish(Samples.endpoint("2"), List.of(new Published(3, null))),
         new Locate(3, 1L << 40, 17, 4),
         new Report("1", -5, "soft/soft0", Map.of("read.blocks", 1L, "read.bytes", 1L << 50)),
+        new Report("1", 6, "soft/soft0", Map.of(), List.of(0, 7)),
+        new Over(List.of(7)),
         new Failure("1", "no device \u2013 none"));
   }
 

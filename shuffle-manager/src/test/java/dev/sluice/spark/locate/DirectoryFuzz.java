@@ -10,6 +10,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
@@ -139,7 +140,9 @@ public final class DirectoryFuzz {
             new byte[] {1},
             new byte[0],
             new LiveExecutors(4, List.of(new Arrival(4, Samples.endpoint("2"))), List.of(1, 3))));
-    messages.add(new Report("1", 5, "soft/soft0", Map.of("read.blocks", 1L, "read.bytes", 2L)));
+    messages.add(
+        new Report("1", 5, "soft/soft0", Map.of("read.blocks", 1L, "read.bytes", 2L), List.of(1)));
+    messages.add(new Over(List.of(1)));
     messages.add(new Failure("1", "no device"));
     List<byte[]> encoded = new ArrayList<>();
     for (DirectoryMessage message : messages) {

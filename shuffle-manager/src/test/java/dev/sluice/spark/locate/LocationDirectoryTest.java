@@ -12,6 +12,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
@@ -266,10 +267,16 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void countersAndFailuresAreAcknowledged() throws IOException {
-    Report report = new Report("1", 1, "soft/soft0", Map.of("read.blocks", 3L));
-    assertThat(directory.handle(report)).isEqualTo(new Ack());
+  void whoReportsIsToldWhichOfItsShufflesAreOver() throws IOException {
+    forgotten.add(9);
+    Report report =
+        new Report("1", 1, "soft/soft0", Map.of("read.blocks", 3L), List.of(SHUFFLE, 9));
+    assertThat(directory.handle(report)).isEqualTo(new Over(List.of(9)));
     assertThat(reports).containsExactly(report);
+  }
+
+  @Test
+  void failuresAreAcknowledged() throws IOException {
     assertThat(directory.handle(new Failure("1", "no device"))).isEqualTo(new Ack());
   }
 

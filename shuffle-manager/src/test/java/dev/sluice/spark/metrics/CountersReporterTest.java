@@ -3,7 +3,7 @@ package dev.sluice.spark.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.locate.DirectoryMessage;
-import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import java.io.IOException;
 import java.time.Duration;
@@ -27,11 +27,26 @@ class CountersReporterTest {
           "1",
           "soft a",
           new ExecutorMetrics(counters),
+          new Held(),
           this::answer,
           scheduler,
           scheduler::nanoTime,
           said::add);
+  private final List<Integer> held = new ArrayList<>(List.of(3, 4, 5));
+  private List<Integer> over = List.of();
   private boolean driverIsGone;
+
+  private final class Held implements CountersReporter.Shuffles {
+    @Override
+    public List<Integer> held() {
+      return List.copyOf(held);
+    }
+
+    @Override
+    public void over(int shuffleId) {
+      held.remove((Integer) shuffleId);
+    }
+  }
 
   @AfterEach
   void stop() {
@@ -53,6 +68,15 @@ class CountersReporterTest {
         .containsEntry("fallback.bytes.CONNECT", 0L);
     later(Duration.ofMinutes(1));
     assertThat(sent).hasSize(1);
+  }
+
+  @Test
+  void theAnswerEndsShufflesThatNobodyCanReadAnyMore() {
+    over = List.of(4);
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    assertThat(sent.getFirst().shuffles()).containsExactly(3, 4, 5);
+    assertThat(held).containsExactly(3, 5);
   }
 
   @Test
@@ -163,7 +187,7 @@ class CountersReporterTest {
       throw new IOException("gone");
     }
     sent.add((Report) message);
-    return new Ack();
+    return new Over(over);
   }
 
   /** Its time passes when the test says so; what is due at once has a thread of its own. */
