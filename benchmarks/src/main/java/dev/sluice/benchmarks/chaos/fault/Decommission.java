@@ -16,7 +16,8 @@ final class Decommission extends ExecutorLeaving {
     super(
         fallbackStorage ? "decommission-fallback" : "decommission",
         "an executor is decommissioned"
-            + (fallbackStorage ? ", with fallback storage" : ", its map outputs migrate"));
+            + (fallbackStorage ? ", with fallback storage" : ", its map outputs migrate"),
+        1);
     this.fallbackStorage = fallbackStorage;
   }
 

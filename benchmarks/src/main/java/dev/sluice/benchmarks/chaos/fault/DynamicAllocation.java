@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.Cluster;
 import dev.sluice.benchmarks.chaos.ExecutorProcess;
+import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
@@ -16,6 +17,9 @@ import scala.Option;
 
 /** Executors come and go by themselves, and one is removed. */
 final class DynamicAllocation extends ExecutorLeaving {
+  /** The one that is removed, and those that have been idle. */
+  private static final int MOST_LEAVING = 3;
+
   private final boolean service;
   private final Map<Path, ExternalShuffleService> services = new ConcurrentHashMap<>();
 
@@ -24,8 +28,15 @@ final class DynamicAllocation extends ExecutorLeaving {
         service ? "allocation-service" : "allocation-tracking",
         "dynamic allocation with "
             + (service ? "the external shuffle service" : "shuffle tracking")
-            + ", an executor removed");
+            + ", an executor removed",
+        MOST_LEAVING);
     this.service = service;
+  }
+
+  /** SPARK-24942. */
+  @Override
+  public boolean allows(Workload workload) {
+    return !workload.name().equals("barrier");
   }
 
   @Override

@@ -11,8 +11,11 @@ abstract class ExecutorLeaving extends SharedFault {
 
   private ExecutorProcess leaving;
 
-  ExecutorLeaving(String name, String what) {
-    super(name, what, Moment.REDUCE, STAGE_RETRIES, 1);
+  /**
+   * @param lostExecutors how many may go at most
+   */
+  ExecutorLeaving(String name, String what, int lostExecutors) {
+    super(name, what, Moment.REDUCE, STAGE_RETRIES, lostExecutors);
   }
 
   abstract void send(ExecutorProcess executor, Cluster cluster);
