@@ -1,10 +1,12 @@
 package dev.sluice.spark;
 
+import dev.sluice.spark.version.Platform;
 import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.TaskContext;
+import org.apache.spark.package$;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
@@ -41,9 +43,9 @@ import org.slf4j.LoggerFactory;
  * <p>No plugin and no service is needed: the manager sets up its RPC endpoint on the driver, and
  * the block server of an executor when the first task there writes or reads.
  *
- * <p>This class is the only one that is compiled for Java 17, so that it loads on every JVM that
- * Spark runs on, and says there that RDMA needs Java 25: {@code provider=auto} is the stock shuffle
- * then. All other classes are loaded by name.
+ * <p>This class and {@link Platform} are the only ones that are compiled for Java 17, so that they
+ * load on every JVM and Spark, and say there what RDMA needs: {@code provider=auto} is the stock
+ * shuffle then. All other classes are loaded by name.
  *
  * <p>Spark creates one on the driver and one on each executor, calls it from tasks' threads and, to
  * unregister, from RPC threads, and stops it before the block manager.
@@ -52,7 +54,6 @@ public class RdmaShuffleManager extends SortShuffleManager {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
   private static final String IMPLEMENTATION = "dev.sluice.spark.SluiceShuffleManager";
   private static final String PROVIDER = "spark.shuffle.rdma.provider";
-  private static final int JAVA_VERSION = 25;
 
   /** What the implementation counts, for the driver's program. */
   interface Counted {
@@ -76,21 +77,25 @@ public class RdmaShuffleManager extends SortShuffleManager {
    *     reason, and so the application ends.
    */
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
-    this(conf, isDriver, Runtime.version().feature());
+    this(
+        conf,
+        isDriver,
+        Platform.lack(Runtime.version().feature(), package$.MODULE$.SPARK_VERSION()));
   }
 
-  RdmaShuffleManager(SparkConf conf, boolean isDriver, int javaVersion) {
+  /**
+   * @param lack as of {@link Platform#lack}
+   */
+  RdmaShuffleManager(SparkConf conf, boolean isDriver, String lack) {
     super(conf);
     String provider = conf.get(PROVIDER, "auto");
     boolean wanted = !provider.equals("off");
-    boolean possible = javaVersion >= JAVA_VERSION;
-    implementation = wanted && possible ? load(conf, isDriver) : null;
-    refusal = wanted && !possible ? refusal(provider, isDriver, javaVersion) : null;
+    implementation = wanted && lack == null ? load(conf, isDriver) : null;
+    refusal = wanted && lack != null ? refusal(provider, isDriver, lack) : null;
   }
 
   /** Null where the stock shuffle will do. */
-  private static String refusal(String provider, boolean isDriver, int javaVersion) {
-    String reason = "RDMA shuffle needs Java " + JAVA_VERSION + ", this JVM is Java " + javaVersion;
+  private static String refusal(String provider, boolean isDriver, String reason) {
     if (provider.equals("auto")) {
       LOG.warn("{}: Spark's stock shuffle is used", reason);
       return null;

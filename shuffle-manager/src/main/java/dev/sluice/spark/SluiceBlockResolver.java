@@ -7,7 +7,6 @@ import dev.sluice.spark.read.RegisteredManagedBuffer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.ConcurrentMap;
 import java.util.function.Supplier;
 import org.apache.spark.SparkConf;
 import org.apache.spark.TaskContext;
@@ -23,7 +22,6 @@ import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
 import org.apache.spark.storage.ShuffleDataBlockId;
 import org.apache.spark.storage.ShuffleIndexBlockId;
-import org.apache.spark.util.collection.OpenHashSet;
 import scala.Option;
 
 /**
@@ -33,20 +31,20 @@ import scala.Option;
  * owns the registry.
  */
 final class SluiceBlockResolver extends IndexShuffleBlockResolver {
+  private final IndexShuffleBlockResolver migrating;
   private final Supplier<MapOutputRegistry> registry;
   private final boolean refuseNetty;
   private final TransportConf transportConf;
 
   /**
-   * @param mapIds map tasks by shuffle; the shuffle manager's own, so that unregistering a shuffle
-   *     finds what was written here and what was migrated to here
+   * @param migrating the stock shuffle manager's own, which takes what migrates to here: so that
+   *     unregistering a shuffle finds that as well
    * @param registry gives null as long as there is none
    */
   SluiceBlockResolver(
-      SparkConf conf,
-      ConcurrentMap<Object, OpenHashSet<Object>> mapIds,
-      Supplier<MapOutputRegistry> registry) {
-    super(conf, null, mapIds);
+      SparkConf conf, IndexShuffleBlockResolver migrating, Supplier<MapOutputRegistry> registry) {
+    super(conf);
+    this.migrating = migrating;
     this.registry = registry;
     this.refuseNetty = SluiceConf.refusesNetty(conf);
     this.transportConf =
@@ -115,7 +113,7 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
   @Override
   public StreamCallbackWithID putShuffleBlockAsStream(
       BlockId blockId, SerializerManager serializerManager) {
-    StreamCallbackWithID callback = super.putShuffleBlockAsStream(blockId, serializerManager);
+    StreamCallbackWithID callback = migrating.putShuffleBlockAsStream(blockId, serializerManager);
     return switch (blockId) {
       case ShuffleDataBlockId id -> new Migration(callback, id.shuffleId(), id.mapId());
       case ShuffleIndexBlockId id -> new Migration(callback, id.shuffleId(), id.mapId());

@@ -36,10 +36,8 @@ import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.util.TransportConf;
-import org.apache.spark.util.Utils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.Tuple2;
 
 /**
  * Everything that an executor runs, put together in one place: {@link #start} starts the parts in
@@ -210,23 +208,18 @@ final class SluiceRuntime implements AutoCloseable {
 
   private BlockServer listen(RdmaEndpoint endpoint) {
     String provider = endpoint.device().providerName();
-    return Utils.startServiceOnPort(
-            conf.port(),
-            port -> {
-              BlockServer server =
-                  new BlockServer(
-                      env.transportConf(),
-                      env.bindAddress(),
-                      (Integer) port,
-                      env.serverBootstraps(),
-                      provider,
-                      new EndpointAcceptor(endpoint),
-                      registry);
-              return new Tuple2<BlockServer, Object>(server, server.port());
-            },
-            env.sparkConf(),
-            "sluice-block-server")
-        ._1();
+    return FreePort.listen(
+        conf.port(),
+        conf.portRetries(),
+        port ->
+            new BlockServer(
+                env.transportConf(),
+                env.bindAddress(),
+                port,
+                env.serverBootstraps(),
+                provider,
+                new EndpointAcceptor(endpoint),
+                registry));
   }
 
   private void startReading(RdmaEndpoint endpoint, BlockServerClient servers) {

@@ -66,8 +66,7 @@ public class SluiceShuffleManager extends SortShuffleManager implements RdmaShuf
     super(sparkConf);
     this.sparkConf = sparkConf;
     this.resolver =
-        new SluiceBlockResolver(
-            sparkConf, super.shuffleBlockResolver().taskIdMapsForShuffle(), this::registry);
+        new SluiceBlockResolver(sparkConf, super.shuffleBlockResolver(), this::registry);
     JvmDefect.warn();
     if (isDriver) {
       checkOnDriver(new SluiceConf(sparkConf));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import dev.sluice.spark.version.Platform;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What the manager is on a JVM that is too old for the rest of the jar. */
 class OldJvmTest {
+  private static final String OLD = Platform.lack(21, "4.2.0");
+  private static final String OLDER = Platform.lack(17, "4.2.0");
   private static final Path JVMS = Path.of("/usr/lib/jvm");
   private static final String PROGRAM =
       """
@@ -36,7 +39,7 @@ class OldJvmTest {
 
   @Test
   void autoIsTheStockShuffleOnAnOldJvm() {
-    RdmaShuffleManager manager = new RdmaShuffleManager(conf("auto"), true, 21);
+    RdmaShuffleManager manager = new RdmaShuffleManager(conf("auto"), true, OLD);
     assertThat(manager.shuffleBlockResolver()).isExactlyInstanceOf(IndexShuffleBlockResolver.class);
     assertThat(manager.totals()).isEmpty();
   }
@@ -44,7 +47,7 @@ class OldJvmTest {
   @Test
   void whatWasAskedForByNameFailsOnAnOldJvm() {
     for (String provider : List.of("soft", "verbs")) {
-      assertThatThrownBy(() -> new RdmaShuffleManager(conf(provider), true, 21))
+      assertThatThrownBy(() -> new RdmaShuffleManager(conf(provider), true, OLD))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContainingAll("\"" + provider + "\"", "Java 25", "Java 21");
     }
@@ -52,7 +55,7 @@ class OldJvmTest {
 
   @Test
   void anExecutorOnAnOldJvmFailsItsTasksAndNotItsStart() {
-    RdmaShuffleManager manager = new RdmaShuffleManager(conf("soft"), false, 17);
+    RdmaShuffleManager manager = new RdmaShuffleManager(conf("soft"), false, OLDER);
     assertThatThrownBy(() -> manager.getWriter(null, 0, null, null))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("this JVM is Java 17");
@@ -63,7 +66,7 @@ class OldJvmTest {
 
   @Test
   void offIsTheStockShuffleOnAnyJvm() {
-    RdmaShuffleManager manager = new RdmaShuffleManager(conf("off"), true, 25);
+    RdmaShuffleManager manager = new RdmaShuffleManager(conf("off"), true, OLD);
     assertThat(manager.shuffleBlockResolver()).isExactlyInstanceOf(IndexShuffleBlockResolver.class);
   }
 

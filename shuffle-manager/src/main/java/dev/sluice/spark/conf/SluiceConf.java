@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.apache.spark.SparkConf;
-import org.apache.spark.util.Utils;
 
 /**
  * The configuration as the code reads it: immutable, typed, validated. Made in the shuffle
@@ -105,12 +104,17 @@ public final class SluiceConf {
     return value(Settings.PORT);
   }
 
+  /** How many ports after a taken one are tried, as Spark does for its own. */
+  public int portRetries() {
+    return conf.getInt("spark.port.maxRetries", conf.contains("spark.testing") ? 100 : 16);
+  }
+
   /** How the software provider opens its device. */
   public SoftOptions softOptions() {
     FaultPlan faults = Settings.SOFT_FAULTS.get(conf);
     return SoftOptions.DEFAULT
         .withFaults(faults == null ? FaultPlan.NONE : faults)
-        .withPort(value(Settings.DATA_PORT), Utils.portMaxRetries(conf));
+        .withPort(value(Settings.DATA_PORT), portRetries());
   }
 
   public boolean loopback() {

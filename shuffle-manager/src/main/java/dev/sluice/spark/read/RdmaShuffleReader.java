@@ -3,10 +3,10 @@ package dev.sluice.spark.read;
 import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.gather.GatheredBlocks;
 import dev.sluice.spark.gather.SparkReading;
+import dev.sluice.spark.version.ExternalSorters;
 import java.io.InputStream;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
-import org.apache.spark.Partitioner;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -19,7 +19,6 @@ import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
-import org.apache.spark.shuffle.checksum.RowBasedChecksum;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.FallbackStorage;
@@ -241,13 +240,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
             ? retyped(Option.apply(ofCombined(aggregator.get())))
             : aggregator;
     ExternalSorter<K, Object, C> sorter =
-        new ExternalSorter<>(
-            context,
-            combiner,
-            Option.<Partitioner>empty(),
-            dependency.keyOrdering(),
-            serializer,
-            new RowBasedChecksum[0]);
+        ExternalSorters.create(context, combiner, dependency.keyOrdering(), serializer);
     return sorter.insertAllAndUpdateMetrics(retyped(records));
   }
 

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 final class DropInJarIT {
   private static final int JAVA_25 = 69;
   private static final int JAVA_17 = 61;
-  private static final String ENTRY_POINT = "dev/sluice/spark/RdmaShuffleManager";
+  private static final String ENTRY_POINT =
+      "dev/sluice/spark/(RdmaShuffleManager|version/Platform)";
   private static final String TOOLS = "dev/sluice/rdma/tools/";
   private static final List<String> MODULES =
       List.of("rdma-net", "block-server", "shuffle-manager");

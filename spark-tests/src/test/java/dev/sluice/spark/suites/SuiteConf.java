@@ -19,7 +19,7 @@ public final class SuiteConf {
   /** For suites that take nothing from system properties. */
   static void addTo(SparkConf conf) {
     System.getProperties().stringPropertyNames().stream()
-        .filter(key -> key.matches("spark\\.(shuffle\\..*|extraListeners|executor\\..*)"))
+        .filter(key -> key.matches("spark\\.((shuffle|executor|serializer)\\..*|extraListeners)"))
         .forEach(key -> conf.set(key, System.getProperty(key)));
   }
 }

@@ -1,0 +1,36 @@
+package dev.sluice.spark;
+
+import java.util.function.IntFunction;
+import org.apache.spark.util.Utils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Listens at a port, or at one after it, by Spark's rules for its own services. */
+final class FreePort {
+  private static final Logger LOG = LoggerFactory.getLogger(FreePort.class);
+
+  private FreePort() {}
+
+  /**
+   * @param port the first one that is tried; 0 for any that is free
+   * @param retries how many after it are tried, if it is taken
+   * @param service listens at a port, or throws
+   */
+  static <T> T listen(int port, int retries, IntFunction<T> service) {
+    for (int tried = 0; ; tried++) {
+      int next = port == 0 ? 0 : Utils.userPort(port, tried);
+      try {
+        return service.apply(next);
+      } catch (RuntimeException e) {
+        if (!Utils.isBindCollision(e)) {
+          throw e;
+        }
+        if (port == 0 || tried == retries) {
+          throw new IllegalStateException(
+              "No port is free of " + (1 + tried) + " from " + port + " on", e);
+        }
+        LOG.info("Port {} is taken, the next one is tried", next);
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package dev.sluice.spark.version;
+
+import java.util.List;
+
+/**
+ * Whether Sluice runs on a JVM with a Spark. Compiled for the oldest JVM that Spark runs on, and
+ * linked to no class of Spark.
+ */
+public final class Platform {
+  private static final int JAVA = 25;
+  private static final List<String> SPARKS = List.of("4.0", "4.1", "4.2");
+
+  private Platform() {}
+
+  /**
+   * Why it does not; null where it does.
+   *
+   * @param javaVersion the JVM's feature release
+   * @param sparkVersion as Spark says it: also 4.1.1-SNAPSHOT, or 4.0.2.vendor.3
+   */
+  public static String lack(int javaVersion, String sparkVersion) {
+    if (SPARKS.stream().noneMatch(line -> isOf(line, sparkVersion))) {
+      return String.format(
+          "this version of the RDMA shuffle is for Spark %s to %s, and this is Spark %s",
+          SPARKS.get(0), SPARKS.get(SPARKS.size() - 1), sparkVersion);
+    }
+    if (javaVersion < JAVA) {
+      return String.format("RDMA shuffle needs Java %d, this JVM is Java %d", JAVA, javaVersion);
+    }
+    return null;
+  }
+
+  private static boolean isOf(String line, String version) {
+    return version.startsWith(line)
+        && (version.length() == line.length() || !Character.isDigit(version.charAt(line.length())));
+  }
+}

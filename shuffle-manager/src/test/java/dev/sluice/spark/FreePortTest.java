@@ -1,0 +1,61 @@
+package dev.sluice.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.BindException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.Test;
+
+class FreePortTest {
+  private final List<Integer> tried = new ArrayList<>();
+
+  @Test
+  void aTakenPortIsFollowedByTheNext() {
+    assertThat(FreePort.<Integer>listen(7390, 16, takenUpTo(7392))).isEqualTo(7393);
+    assertThat(tried).containsExactly(7390, 7391, 7392, 7393);
+  }
+
+  @Test
+  void itEndsAfterTheRetriesAndSaysSo() {
+    assertThatThrownBy(() -> FreePort.<Integer>listen(7390, 2, takenUpTo(9999)))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("No port is free of 3 from 7390 on");
+    assertThat(tried).containsExactly(7390, 7391, 7392);
+  }
+
+  @Test
+  void anyPortIsAskedForOnce() {
+    assertThat(FreePort.<Integer>listen(0, 16, takenUpTo(-1))).isZero();
+    assertThatThrownBy(() -> FreePort.<Integer>listen(0, 16, takenUpTo(0)))
+        .isInstanceOf(IllegalStateException.class);
+    assertThat(tried).containsExactly(0, 0);
+  }
+
+  @Test
+  void whatIsWrongOtherwiseIsNotTriedAgain() {
+    assertThatThrownBy(
+            () ->
+                FreePort.listen(
+                    7390,
+                    16,
+                    port -> {
+                      tried.add(port);
+                      throw new IllegalArgumentException("no such address");
+                    }))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(tried).containsExactly(7390);
+  }
+
+  private IntFunction<Integer> takenUpTo(int last) {
+    return port -> {
+      tried.add(port);
+      if (port <= last) {
+        throw new IllegalStateException("bind", new BindException("Address already in use"));
+      }
+      return port;
+    };
+  }
+}
