@@ -2,6 +2,7 @@
 
 # Reads Maven's output as it comes, and writes a line for each module and each class of tests, what is
 # wrong with a test and where its log is, Maven's own errors, and what the test bed says.
+#   test_progress FOLDER   that a module is built in
 test_progress() {
   local line module='' kind=surefire class_log='' help='' error_line
   local building='^\[INFO\] Building (Sluice )?([^ ]+) [0-9][^ ]* *(\[[0-9]+/[0-9]+\])?$'
@@ -17,7 +18,7 @@ test_progress() {
       kind=${BASH_REMATCH[2]}
     elif [[ $line =~ $class ]]; then
       ((BASH_REMATCH[1] == 0)) || class_line "${BASH_REMATCH[@]:1}"
-      class_log=$module/target/$kind-reports/${BASH_REMATCH[6]%%\$*}-output.txt
+      class_log=$module/$1/$kind-reports/${BASH_REMATCH[6]%%\$*}-output.txt
     elif [[ $line =~ $failed ]]; then
       echo "  FAILED ${BASH_REMATCH[1]}"
       failure_message
@@ -54,7 +55,7 @@ failure_message() {
 # nested ones as tests="0".
 #   test_summary ROOT FILE
 test_summary() {
-  find "$1" -maxdepth 4 -path '*/target/*-reports/TEST-*.xml' -newer "$2" -exec cat {} + |
+  find "$1" -maxdepth 5 -path '*/target/*-reports/TEST-*.xml' -newer "$2" -exec cat {} + |
     awk '
       # In a word for all runs: names of temporary folders have long numbers.
       function because(reason) {

@@ -17,8 +17,9 @@ import org.apache.spark.launcher.JavaModuleOptions;
  * of ours. Immutable; left to the build directory when done.
  *
  * @param directory holds jars/
+ * @param java JAVA_HOME of its processes
  */
-public record SparkHome(Path directory) {
+public record SparkHome(Path directory, Path java) {
 
   /**
    * Links the jars, where that was not done before.
@@ -34,13 +35,18 @@ public record SparkHome(Path directory) {
         Files.createSymbolicLink(link, jar);
       }
     }
-    return new SparkHome(directory);
+    return new SparkHome(directory, Path.of(System.getProperty("java.home")));
+  }
+
+  /** The same Spark on another JVM. */
+  public SparkHome onJava(Path home) {
+    return new SparkHome(directory, home);
   }
 
   /** The command line, with the JVM options that Spark wants. */
   List<String> commandLine(JavaCommand command) {
     List<String> line = new ArrayList<>();
-    line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    line.add(java.resolve("bin").resolve("java").toString());
     line.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
     line.addAll(command.options());
     line.addAll(List.of("-cp", classPath(command), command.mainClass()));
@@ -61,7 +67,7 @@ public record SparkHome(Path directory) {
         "SPARK_HOME",
         directory.toString(),
         "JAVA_HOME",
-        System.getProperty("java.home"),
+        java.toString(),
         // Else the Worker looks for the build directories of a source tree.
         "SPARK_SCALA_VERSION",
         "2.13",

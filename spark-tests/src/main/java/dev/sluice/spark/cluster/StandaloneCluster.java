@@ -84,7 +84,13 @@ public final class StandaloneCluster implements AutoCloseable {
    * @return the driver's process, which this cluster closes too
    */
   public SparkProcess submit(String name, Submission submission) throws IOException {
-    return start(directory, name, submission.command(masterUrl));
+    return submit(home, name, submission);
+  }
+
+  /** The same, of another Spark or on another JVM than the cluster's. */
+  public SparkProcess submit(SparkHome client, String name, Submission submission)
+      throws IOException {
+    return start(client, directory, name, submission.command(masterUrl));
   }
 
   public SparkProcess master() {
@@ -102,7 +108,12 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   private SparkProcess start(Path where, String name, JavaCommand command) throws IOException {
-    SparkProcess process = SparkProcess.start(home, where, name, command);
+    return start(home, where, name, command);
+  }
+
+  private SparkProcess start(SparkHome with, Path where, String name, JavaCommand command)
+      throws IOException {
+    SparkProcess process = SparkProcess.start(with, where, name, command);
     processes.add(process);
     return process;
   }

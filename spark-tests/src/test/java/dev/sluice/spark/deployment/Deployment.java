@@ -5,6 +5,7 @@ import dev.sluice.spark.cluster.SparkHome;
 import dev.sluice.spark.cluster.SparkProcess;
 import dev.sluice.spark.cluster.StandaloneCluster;
 import dev.sluice.spark.cluster.Submission;
+import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -27,13 +28,16 @@ final class Deployment implements AutoCloseable {
   private static final Duration RUN_TIMEOUT = Duration.ofMinutes(10);
   private static final Pattern CONNECTED =
       Pattern.compile("Connected to Spark cluster with app ID (\\S+)");
+  private static final Path JAVA = Path.of(System.getProperty("java.home"));
   private static final Path TARGET = Path.of(System.getProperty("sluice.target"));
 
+  private final SparkHome home;
   private final Path directory;
   private final StandaloneCluster cluster;
   private final Path application;
 
-  private Deployment(Path directory, StandaloneCluster cluster, Path application) {
+  private Deployment(SparkHome home, Path directory, StandaloneCluster cluster, Path application) {
+    this.home = home;
     this.directory = directory;
     this.cluster = cluster;
     this.application = application;
@@ -45,12 +49,34 @@ final class Deployment implements AutoCloseable {
    */
   static Deployment start(String name, String... workerOptions)
       throws IOException, InterruptedException {
-    String jars = Files.readString(TARGET.resolve("spark-class-path.txt"));
-    SparkHome home = SparkHome.create(TARGET.resolve("spark-home"), jars);
+    return launch(name, sparkJars(), JAVA, List.of(workerOptions));
+  }
+
+  /** With the drop-in jar among Spark's own, as in an image. */
+  static Deployment startImage(String name) throws IOException, InterruptedException {
+    return launch(name, sparkJars() + File.pathSeparator + DropInJar.path(), JAVA, List.of());
+  }
+
+  /**
+   * With a Master and a Worker on another JVM than the drivers.
+   *
+   * @param java JAVA_HOME of theirs
+   */
+  static Deployment startOn(Path java, String name) throws IOException, InterruptedException {
+    return launch(name, sparkJars(), java, List.of());
+  }
+
+  private static String sparkJars() throws IOException {
+    return Files.readString(TARGET.resolve("spark-class-path.txt")).strip();
+  }
+
+  private static Deployment launch(String name, String jars, Path java, List<String> workerOptions)
+      throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory(TARGET, name + "-");
+    SparkHome home = SparkHome.create(directory.resolve("spark-home"), jars);
     StandaloneCluster cluster =
-        StandaloneCluster.start(home, directory, 1, 2, "2g", List.of(workerOptions));
-    return new Deployment(directory, cluster, pack(directory.resolve("application.jar")));
+        StandaloneCluster.start(home.onJava(java), directory, 1, 2, "2g", workerOptions);
+    return new Deployment(home, directory, cluster, pack(directory.resolve("application.jar")));
   }
 
   /**
@@ -82,6 +108,12 @@ final class Deployment implements AutoCloseable {
     return run(name, settings, work, List.of(DropInJar.path()), List.of());
   }
 
+  /** With nothing: the jar is part of the image. */
+  Result submit(String name, Map<String, String> settings, String work)
+      throws IOException, InterruptedException {
+    return run(name, settings, work, List.of(), List.of());
+  }
+
   /** With the drop-in jar on the class paths of driver and executors. */
   Result submitWithClassPath(String name, Map<String, String> settings, String work)
       throws IOException, InterruptedException {
@@ -105,6 +137,7 @@ final class Deployment implements AutoCloseable {
     String main = ShuffleApplication.class.getName();
     SparkProcess driver =
         cluster.submit(
+            home,
             name,
             new Submission(main, application, List.of(work), conf(settings), jars, classPath));
     int exitCode = driver.await(RUN_TIMEOUT);

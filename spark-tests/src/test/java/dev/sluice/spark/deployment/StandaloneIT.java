@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.account.BlockLines;
 import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.deployment.Deployment.Result;
+import dev.sluice.spark.other.Java17;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import java.io.IOException;
 import java.util.Map;
@@ -39,6 +40,25 @@ final class StandaloneIT {
   void theJarIsDroppedInByClassPath() throws Exception {
     assertRead(
         deployment.submitWithClassPath("by-class-path", Map.of(), ShuffleApplication.SHUFFLE));
+  }
+
+  @Test
+  void theJarIsDroppedIntoAnImage() throws Exception {
+    try (Deployment image = Deployment.startImage("image")) {
+      assertRead(image.submit("in-image", Map.of(), ShuffleApplication.SHUFFLE));
+    }
+  }
+
+  @Test
+  void oneApplicationHasAnotherJvmThanItsCluster() throws Exception {
+    try (Deployment old = Deployment.startOn(Java17.home(), "java-17")) {
+      String java = System.getProperty("java.home");
+      assertRead(
+          old.submitWithJars(
+              "on-java-25",
+              Map.of("spark.executorEnv.JAVA_HOME", java),
+              ShuffleApplication.SHUFFLE));
+    }
   }
 
   @Test

@@ -1,0 +1,156 @@
+package dev.sluice.spark.other;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import javax.tools.ToolProvider;
+import org.apache.spark.launcher.JavaModuleOptions;
+import org.apache.spark.package$;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The drop-in jar where it was not made for: on a Spark that says to be 4.9.0, on Java 17, and,
+ * where this build is with Spark 3.5, on that one.
+ */
+final class OtherSparkIT {
+  private static final Path TARGET = Path.of(System.getProperty("sluice.target"));
+  private static final String PROGRAM =
+      """
+      import org.apache.spark.SparkConf;
+      import org.apache.spark.SparkEnv;
+      import org.apache.spark.api.java.JavaSparkContext;
+      import java.util.List;
+      import scala.Tuple2;
+
+      public class Program {
+        public static void main(String[] args) {
+          SparkConf conf =
+              new SparkConf()
+                  .setMaster("local[2]")
+                  .setAppName("other")
+                  .set("spark.ui.enabled", "false")
+                  .set("spark.shuffle.manager", "dev.sluice.spark.RdmaShuffleManager")
+                  .set("spark.shuffle.rdma.provider", args[0]);
+          try (JavaSparkContext context = new JavaSparkContext(conf)) {
+            List<Tuple2<Integer, Integer>> sums =
+                context
+                    .parallelize(List.of(1, 2, 3, 4, 5, 6), 3)
+                    .mapToPair(i -> new Tuple2<>(i % 2, i))
+                    .reduceByKey((a, b) -> a + b, 2)
+                    .sortByKey()
+                    .collect();
+            System.out.println("SUMS " + sums);
+            System.out.println("RESOLVER " + SparkEnv.get().shuffleManager().shuffleBlockResolver().getClass().getName());
+          }
+        }
+      }
+      """;
+
+  @TempDir private Path dir;
+
+  @BeforeEach
+  void compile() throws IOException {
+    Path source = Files.writeString(dir.resolve("Program.java"), PROGRAM);
+    int status =
+        ToolProvider.getSystemJavaCompiler()
+            .run(
+                null,
+                null,
+                null,
+                "--release",
+                "17",
+                "-proc:none",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "-d",
+                dir.toString(),
+                source.toString());
+    assertThat(status).isZero();
+  }
+
+  @Test
+  void aNewerSparkHasTheStockShuffleAndSaysWhy() throws Exception {
+    assumeTrue(
+        package$.MODULE$.SPARK_VERSION().startsWith("4."), "another build's Spark is made newer");
+    Files.writeString(
+        dir.resolve("spark-version-info.properties"),
+        "version=4.9.0\nuser=\nrevision=\nbranch=\ndate=\nurl=\ndocroot=\n");
+    Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+
+    assertStock(run(java, "auto"), "for Spark 4.0 to 4.2, and this is Spark 4.9.0");
+    assertRefused(run(java, "soft"), "for Spark 4.0 to 4.2, and this is Spark 4.9.0");
+  }
+
+  @Test
+  void anOlderJvmHasTheStockShuffleAndSaysWhy() throws Exception {
+    assumeTrue(package$.MODULE$.SPARK_VERSION().startsWith("4."), "the older Spark comes first");
+    Path java = Java17.command();
+
+    assertStock(run(java, "auto"), "RDMA shuffle needs Java 25, this JVM is Java 17");
+    assertRefused(run(java, "soft"), "RDMA shuffle needs Java 25, this JVM is Java 17");
+  }
+
+  @Test
+  void anOlderSparkHasTheStockShuffleAndSaysWhy() throws Exception {
+    String version = package$.MODULE$.SPARK_VERSION();
+    assumeTrue(version.startsWith("3."), "tried by bin/test --spark 3.5");
+    Path java = Java17.command();
+
+    assertStock(run(java, "auto"), "for Spark 4.0 to 4.2, and this is Spark " + version);
+    assertRefused(run(java, "verbs"), "for Spark 4.0 to 4.2, and this is Spark " + version);
+  }
+
+  private static void assertStock(String output, String reason) {
+    assertThat(output)
+        .contains(
+            "SUMS [(0,12), (1,9)]",
+            "RESOLVER org.apache.spark.shuffle.IndexShuffleBlockResolver",
+            ": Spark's stock shuffle is used");
+    assertThat(output.lines().filter(line -> line.contains("WARN") && line.contains(reason)))
+        .hasSize(1);
+  }
+
+  private static void assertRefused(String output, String reason) {
+    assertThat(output)
+        .contains("IllegalStateException", reason, "spark.shuffle.rdma.provider is \"")
+        .doesNotContain("SUMS");
+  }
+
+  /** The program's directory comes first, and with it what Spark says its version is. */
+  private String run(Path java, String provider) throws IOException, InterruptedException {
+    String spark = Files.readString(TARGET.resolve("spark-class-path.txt")).strip();
+    List<String> command = new ArrayList<>(List.of(java.toString()));
+    command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
+    command.addAll(
+        List.of(
+            "-cp",
+            String.join(
+                File.pathSeparator, dir.toString(), spark, System.getProperty("sluice.jar")),
+            "Program",
+            provider));
+    Path output = dir.resolve("output");
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .directory(dir.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile());
+    builder.environment().keySet().removeIf(key -> key.startsWith("SPARK_"));
+    builder.environment().put("SPARK_LOCAL_IP", "127.0.0.1");
+    Process process = builder.start();
+    try {
+      assertThat(process.waitFor(180, TimeUnit.SECONDS)).isTrue();
+      return Files.readString(output);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}
