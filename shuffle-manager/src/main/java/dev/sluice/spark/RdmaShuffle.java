@@ -1,0 +1,272 @@
+package dev.sluice.spark;
+
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistrationUnavailableException;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.Providers;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DriverChannel;
+import dev.sluice.spark.locate.RpcDriverChannel;
+import dev.sluice.spark.metrics.MetricsSource;
+import dev.sluice.spark.read.ExecutorReading;
+import dev.sluice.spark.write.RegisteringShuffleWriter;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.shuffle.ShuffleWriter;
+import org.apache.spark.util.ShutdownHookManager;
+import org.apache.spark.util.TaskCompletionListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.runtime.BoxedUnit;
+
+/**
+ * RDMA for a shuffle manager that writes Spark's files, its own or another's: map outputs that are
+ * registered and served, and a client that READs blocks. {@link RdmaShuffleManager} is built on it;
+ * a manager that has its own writers or readers makes one in its constructor and passes on what
+ * Spark tells it:
+ *
+ * <pre>
+ *   rdma = RdmaShuffle.create(conf, isDriver, super.shuffleBlockResolver());
+ *   registerShuffle       rdma.register(dependency.rdd().sparkContext())
+ *   getWriter             rdma.registering(writer, shuffleId, mapId, context)
+ *   getReader             a reader whose blocks come by rdma.client(context)
+ *   shuffleBlockResolver  rdma.resolver()
+ *   unregisterShuffle     rdma.unregister(shuffleId), before the files go
+ *   stop                  rdma.close()
+ * </pre>
+ *
+ * <p>The public methods stay as they are within a major version of Sluice. Configured by {@code
+ * spark.shuffle.rdma.*}; needs Java 25 and a Spark of {@code docs/spark-versions.md}. Any thread;
+ * one object in a driver, one in each executor, and one for both in local mode.
+ */
+public final class RdmaShuffle implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffle.class);
+
+  /** What an executor reaches the outside by; a fault harness puts its own in front. */
+  interface Outside {
+    /** How this executor asks the driver's location directory. Called once, when tasks run. */
+    default DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
+      return new RpcDriverChannel(env.conf(), env.rpcEnv(), conf.locateTimeoutMs());
+    }
+
+    /**
+     * What this executor READs by and serves with, which the caller closes. Called once, when tasks
+     * run.
+     *
+     * @param host by which other executors reach this one
+     * @throws IOException when there is none, with the reason
+     */
+    default Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
+      return Providers.open(
+          conf.provider(),
+          InetAddress.getByName(host),
+          conf.verbsOptions(executorId),
+          conf.softOptions());
+    }
+  }
+
+  private final SparkConf sparkConf;
+  private final SluiceBlockResolver resolver;
+  private final Outside outside;
+  private final DriverSide driverSide = new DriverSide();
+  private final LazyRuntime runtime = new LazyRuntime(this::startRuntime);
+  private volatile Object summaryHook;
+
+  RdmaShuffle(
+      SparkConf sparkConf, boolean isDriver, IndexShuffleBlockResolver stock, Outside outside) {
+    this.sparkConf = sparkConf;
+    this.outside = outside;
+    this.resolver = new SluiceBlockResolver(sparkConf, stock, this::registry);
+    JvmDefect.warn();
+    if (isDriver) {
+      checkOnDriver(new SluiceConf(sparkConf));
+    }
+  }
+
+  /**
+   * For a shuffle manager's constructor: only looks at the configuration, for Spark has no block
+   * manager yet.
+   *
+   * @param stock resolver of the {@code SortShuffleManager}, which knows what tasks write
+   * @throws IllegalArgumentException on the driver, for a configuration that is not valid
+   * @throws IllegalStateException on the driver, where a provider is asked for by name that cannot
+   *     be had; on an executor the tasks fail with the reason
+   */
+  public static RdmaShuffle create(
+      SparkConf conf, boolean isDriver, IndexShuffleBlockResolver stock) {
+    return new RdmaShuffle(conf, isDriver, stock, new Outside() {});
+  }
+
+  /** Before executors start; where the driver is the executor, its device is tried, too. */
+  private void checkOnDriver(SluiceConf conf) {
+    if (conf.offReason() != null) {
+      LOG.warn("Shuffle blocks are not READ, because {}", conf.offReason());
+    } else if (conf.readsForbidden()) {
+      LOG.warn(
+          "Remote shuffle blocks go by Spark's own transfer, which is encrypted: READs are neither"
+              + " encrypted nor authenticated. Where the network between executors can be trusted,"
+              + " spark.shuffle.rdma.allowPlaintext=true has blocks READ all the same");
+    }
+    boolean local = sparkConf.get("spark.master", "").matches("local(\\[.*])?");
+    if (local && conf.isRequired()) {
+      try {
+        Providers.open(
+                conf.provider(),
+                InetAddress.getLoopbackAddress(),
+                conf.verbsOptions(),
+                SoftOptions.DEFAULT)
+            .close();
+      } catch (IOException e) {
+        throw new IllegalStateException(unavailable(conf, e), e);
+      }
+    }
+  }
+
+  private static String unavailable(SluiceConf conf, Exception cause) {
+    return "spark.shuffle.rdma.provider is \""
+        + conf.provider()
+        + "\", which does not work here: "
+        + cause.getMessage();
+  }
+
+  private SluiceRuntime startRuntime() throws IOException {
+    SluiceConf conf = new SluiceConf(sparkConf);
+    SparkEnv env = SparkEnv.get();
+    DriverChannel driver = outside.openDriverChannel(env, conf);
+    SluiceRuntime.Environment environment =
+        ExecutorEnvironment.of(env, driver, new ResolverMapOutputFiles(env.conf(), resolver));
+    SluiceRuntime started =
+        conf.offReason() == null ? startReading(conf, environment) : SluiceRuntime.off(environment);
+    env.metricsSystem().registerSource(new MetricsSource(started.metrics()));
+    summaryHook = ShutdownHookManager.addShutdownHook(() -> summarize(started));
+    return started;
+  }
+
+  private SluiceRuntime startReading(SluiceConf conf, SluiceRuntime.Environment env)
+      throws IOException {
+    try {
+      return SluiceRuntime.start(
+          conf, env, () -> outside.openDevice(conf, env.executorId(), env.host()));
+    } catch (RegistrationUnavailableException e) {
+      throw failure(env, e.getMessage(), e);
+    } catch (IOException | RuntimeException e) {
+      if (conf.isRequired()) {
+        throw failure(env, unavailable(conf, e), e);
+      }
+      LOG.warn("Shuffle blocks go by Spark's own transfer, because RDMA cannot be started", e);
+      return SluiceRuntime.off(env);
+    }
+  }
+
+  /** Says it on the driver, too, where people look first. */
+  private static IllegalStateException failure(
+      SluiceRuntime.Environment env, String reason, Exception cause) {
+    IllegalStateException failure = new IllegalStateException(reason, cause);
+    try {
+      env.driver().ask(new Failure(env.executorId(), reason));
+    } catch (IOException e) {
+      failure.addSuppressed(e);
+    }
+    return failure;
+  }
+
+  /** A worker that ends its executors by a signal leaves them no time to stop their parts. */
+  private static BoxedUnit summarize(SluiceRuntime runtime) {
+    runtime.summarize();
+    return BoxedUnit.UNIT;
+  }
+
+  /** Null as long as nothing can be registered. */
+  private MapOutputRegistry registry() {
+    SluiceRuntime started = runtime.ifStarted();
+    return started == null ? null : started.registry();
+  }
+
+  /** The executor's runtime, which hears of the task's end. */
+  private SluiceRuntime runtime(TaskContext context) {
+    SluiceRuntime started = runtime.get();
+    TaskCompletionListener ended = _ -> started.taskEnded();
+    context.addTaskCompletionListener(ended);
+    return started;
+  }
+
+  /** On the driver, for each shuffle: from the first one on executors find the directory. */
+  public void register(SparkContext context) {
+    driverSide.open(context);
+  }
+
+  /**
+   * What finds blocks of map outputs, registered or not, and serves them to Spark's own transfer:
+   * Spark's own resolver otherwise.
+   */
+  public IndexShuffleBlockResolver resolver() {
+    return resolver;
+  }
+
+  /**
+   * A map task's writer, after whose commit the map output is registered and published. It has to
+   * commit Spark's files: a data file and an index file, by {@code
+   * IndexShuffleBlockResolver#writeMetadataFileAndCommit}. Registering never fails the task.
+   *
+   * @throws IllegalStateException where a provider is asked for by name that cannot be had
+   */
+  public <K, V> ShuffleWriter<K, V> registering(
+      ShuffleWriter<K, V> writer, int shuffleId, long mapId, TaskContext context) {
+    SluiceRuntime started = runtime(context);
+    return new RegisteringShuffleWriter<>(
+        writer, shuffleId, context, started.writers(), () -> started.committed(shuffleId, mapId));
+  }
+
+  /**
+   * What fetches blocks for a reduce task: by READ where that goes, by Spark's own transfer
+   * otherwise; for Spark's {@code ShuffleBlockFetcherIterator} or a reader of one's own. The
+   * executor's, which nobody closes.
+   *
+   * @throws IllegalStateException where a provider is asked for by name that cannot be had
+   */
+  public BlockStoreClient client(TaskContext context) {
+    return reading(context).client();
+  }
+
+  /** As {@link #client}, with what else a reader of ours needs. */
+  ExecutorReading reading(TaskContext context) {
+    return runtime(context).reading();
+  }
+
+  /** A shuffle is over, on the driver or an executor: to be called before its files are deleted. */
+  public void unregister(int shuffleId) {
+    SluiceRuntime started = runtime.ifStarted();
+    if (started != null) {
+      started.unregister(shuffleId);
+    }
+    driverSide.unregister(shuffleId);
+  }
+
+  /** As {@link RdmaShuffleManager#totals}. */
+  public Map<String, Long> totals() {
+    return driverSide.totals().totals();
+  }
+
+  /** As {@link RdmaShuffleManager#devices}. */
+  public Map<String, String> devices() {
+    return driverSide.totals().devices();
+  }
+
+  @Override
+  public void close() {
+    runtime.close();
+    if (summaryHook != null) {
+      ShutdownHookManager.removeShutdownHook(summaryHook);
+    }
+    driverSide.close();
+  }
+}
