@@ -120,10 +120,42 @@ exec_verbs() {
     -cp "$(tools_classpath)" dev.sluice.rdma.tools.VerbsCommand "$@"
 }
 
-# Replaces this process by a main class of the benchmarks module.
+# Makes a folder with the jars of another Spark, with Hadoop's as its users replace them, and with what
+# the benchmarks need beside.
+#   link_spark VERSION FOLDER
+link_spark() {
+  local list=$root/spark-tests/target/spark-$1/spark-class-path.txt log=$root/target/spark-$1.log jar name jars
+  mkdir -p "$root/target"
+  echo "fetching Spark $1 (log: $log)" >&2
+  (cd "$root" && mvn -B -ntp -DskipTests -Dspotless.check.skip "-Pspark-$1" -pl spark-tests -am package) >"$log" 2>&1 ||
+    die "Spark $1 could not be fetched; all of Maven's output is in $log"
+  rm -rf "$2" && mkdir -p "$2"
+  mapfile -t jars < <(tr : '\n' <"$list")
+  ln -s "${jars[@]}" "$2"
+  for jar in "$benchmarks_target"/spark/jars/*.jar; do
+    name=${jar##*/}
+    [[ -n $(compgen -G "$2/${name%-[0-9]*}-[0-9]*.jar") ]] || ln -s "$jar" "$2"
+  done
+}
+
+# Replaces this process by a main class of the benchmarks module. With --spark 4.0 or 4.1 among the
+# arguments it runs, as drivers and executors do, on that Spark.
 exec_benchmark() {
+  local arguments=()
   build_benchmarks
   export SLUICE_SPARK_JARS=$benchmarks_target/spark/jars
+  while (($#)); do
+    if [[ $1 == --spark ]]; then
+      [[ ${2:-} == 4.[01] ]] || die "--spark wants 4.0 or 4.1"
+      SLUICE_SPARK_JARS=$benchmarks_target/spark-$2/jars
+      [[ -d $SLUICE_SPARK_JARS ]] || link_spark "$2" "$SLUICE_SPARK_JARS"
+      shift 2
+    else
+      arguments+=("$1")
+      shift
+    fi
+  done
+  set -- "${arguments[@]}"
   export SLUICE_HOME=$root
   export SLUICE_JAR SLUICE_BENCHMARKS_JAR SLUICE_TOOLS_CLASSPATH
   SLUICE_JAR=$(module_jar shuffle-manager sluice-spark)
