@@ -176,7 +176,7 @@ final class SlicedRead implements ReadListener {
         attempt.peer(),
         again ? "Spark's own transfer has to fetch it" : "it is READ again");
     if (again) {
-      call.fallBack(List.of(current.block()), FallbackReason.CHECKSUM);
+      call.fallBackVerified(current);
       nextBlock();
     } else {
       again = true;
