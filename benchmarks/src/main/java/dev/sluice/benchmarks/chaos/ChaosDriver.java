@@ -44,6 +44,10 @@ final class ChaosDriver implements AutoCloseable {
   private AnsweringDriver driver;
   private Thread ending;
   private boolean broken;
+
+  /** By the last run; its logs are still there. */
+  private boolean spoiled;
+
   private boolean kept;
 
   /**
@@ -71,6 +75,10 @@ final class ChaosDriver implements AutoCloseable {
    * @throws IOException when the process failed; the next run gets a new one
    */
   RunResult run(Run run) throws Exception {
+    if (spoiled) {
+      spoiled = false;
+      close();
+    }
     if (driver == null) {
       start();
     }
@@ -82,6 +90,7 @@ final class ChaosDriver implements AutoCloseable {
           || !result.leaks().isEmpty()) {
         abandon(); // the next run would be blamed for it
       }
+      spoiled = fault.spoilsCluster();
       return result;
     } catch (IOException e) {
       abandon();

@@ -98,6 +98,11 @@ public abstract class Fault {
     return "shared";
   }
 
+  /** Whether a cluster that it has struck shows nothing of it any more for minutes. */
+  public boolean spoilsCluster() {
+    return false;
+  }
+
   /**
    * What that cluster has to be started with; three executors with two cores each otherwise.
    *

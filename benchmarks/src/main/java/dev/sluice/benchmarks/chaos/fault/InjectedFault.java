@@ -44,6 +44,12 @@ final class InjectedFault extends Fault {
     return settings.isEmpty() ? super.cluster() : "set-%x".formatted(settings.hashCode());
   }
 
+  /** Nothing is registered for a while, and so nothing fails. */
+  @Override
+  public boolean spoilsCluster() {
+    return injection.lowersTheBudget();
+  }
+
   /** Encrypted blocks have no checksums; what is falsified in them Spark itself has to notice. */
   @Override
   public boolean allows(Workload workload) {
