@@ -1,6 +1,6 @@
 package dev.sluice.spark;
 
-import java.util.function.IntFunction;
+import java.io.IOException;
 import org.apache.spark.util.Utils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -11,23 +11,28 @@ final class FreePort {
 
   private FreePort() {}
 
+  /** Netty throws an IOException that it does not declare. */
+  @FunctionalInterface
+  interface Service<T> {
+    T listen(int port) throws IOException;
+  }
+
   /**
    * @param port the first one that is tried; 0 for any that is free
    * @param retries how many after it are tried, if it is taken
    * @param service listens at a port, or throws
    */
-  static <T> T listen(int port, int retries, IntFunction<T> service) {
+  static <T> T listen(int port, int retries, Service<T> service) throws IOException {
     for (int tried = 0; ; tried++) {
       int next = port == 0 ? 0 : Utils.userPort(port, tried);
       try {
-        return service.apply(next);
-      } catch (RuntimeException e) {
+        return service.listen(next);
+      } catch (IOException | RuntimeException e) {
         if (!Utils.isBindCollision(e)) {
           throw e;
         }
         if (port == 0 || tried == retries) {
-          throw new IllegalStateException(
-              "No port is free of " + (1 + tried) + " from " + port + " on", e);
+          throw new IOException("No port is free of " + (1 + tried) + " from " + port + " on", e);
         }
         LOG.info("Port {} is taken, the next one is tried", next);
       }

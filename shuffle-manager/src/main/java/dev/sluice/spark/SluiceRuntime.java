@@ -206,7 +206,7 @@ final class SluiceRuntime implements AutoCloseable {
         device.providerName().equals("verbs"));
   }
 
-  private BlockServer listen(RdmaEndpoint endpoint) {
+  private BlockServer listen(RdmaEndpoint endpoint) throws IOException {
     String provider = endpoint.device().providerName();
     return FreePort.listen(
         conf.port(),

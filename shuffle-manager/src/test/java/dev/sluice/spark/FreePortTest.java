@@ -3,17 +3,17 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.net.BindException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 
 class FreePortTest {
   private final List<Integer> tried = new ArrayList<>();
 
   @Test
-  void aTakenPortIsFollowedByTheNext() {
+  void aTakenPortIsFollowedByTheNext() throws IOException {
     assertThat(FreePort.<Integer>listen(7390, 16, takenUpTo(7392))).isEqualTo(7393);
     assertThat(tried).containsExactly(7390, 7391, 7392, 7393);
   }
@@ -21,16 +21,16 @@ class FreePortTest {
   @Test
   void itEndsAfterTheRetriesAndSaysSo() {
     assertThatThrownBy(() -> FreePort.<Integer>listen(7390, 2, takenUpTo(9999)))
-        .isInstanceOf(IllegalStateException.class)
+        .isInstanceOf(IOException.class)
         .hasMessage("No port is free of 3 from 7390 on");
     assertThat(tried).containsExactly(7390, 7391, 7392);
   }
 
   @Test
-  void anyPortIsAskedForOnce() {
+  void anyPortIsAskedForOnce() throws IOException {
     assertThat(FreePort.<Integer>listen(0, 16, takenUpTo(-1))).isZero();
     assertThatThrownBy(() -> FreePort.<Integer>listen(0, 16, takenUpTo(0)))
-        .isInstanceOf(IllegalStateException.class);
+        .isInstanceOf(IOException.class);
     assertThat(tried).containsExactly(0, 0);
   }
 
@@ -49,11 +49,11 @@ class FreePortTest {
     assertThat(tried).containsExactly(7390);
   }
 
-  private IntFunction<Integer> takenUpTo(int last) {
+  private FreePort.Service<Integer> takenUpTo(int last) {
     return port -> {
       tried.add(port);
       if (port <= last) {
-        throw new IllegalStateException("bind", new BindException("Address already in use"));
+        throw new BindException("Address already in use");
       }
       return port;
     };
