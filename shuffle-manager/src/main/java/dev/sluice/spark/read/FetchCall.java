@@ -111,20 +111,6 @@ final class FetchCall {
     }
   }
 
-  /** Does so with a block that was READ wrong, and verifies what comes instead. */
-  void fallBackVerified(LocatedBlock located) {
-    if (located.block().claim()) {
-      settled(1);
-      path.sparkTransfer()
-          .fetchSoon(
-              target,
-              new String[] {located.block().id()},
-              FallbackReason.CHECKSUM,
-              new VerifyingListener(located, listener),
-              files);
-    }
-  }
-
   /** Runs a step of the READ; should it fail by a defect, the blocks still get their answer. */
   void guard(Collection<RequestedBlock> candidates, Runnable step) {
     try {

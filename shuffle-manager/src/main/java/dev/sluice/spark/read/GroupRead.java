@@ -99,7 +99,7 @@ final class GroupRead implements ReadListener {
         attempt.peer(),
         again ? "Spark's own transfer has to fetch it" : "it is READ again");
     if (again) {
-      call.fallBackVerified(located);
+      call.fallBack(List.of(located.block()), FallbackReason.CHECKSUM);
     } else {
       ReadGroup alone = ReadGroup.of(List.of(located));
       new GroupRead(path, call, attempt, alone, true).start();

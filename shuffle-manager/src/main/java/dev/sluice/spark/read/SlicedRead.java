@@ -176,7 +176,7 @@ final class SlicedRead implements ReadListener {
         attempt.peer(),
         again ? "Spark's own transfer has to fetch it" : "it is READ again");
     if (again) {
-      call.fallBackVerified(current);
+      call.fallBack(List.of(current.block()), FallbackReason.CHECKSUM);
       nextBlock();
     } else {
       again = true;

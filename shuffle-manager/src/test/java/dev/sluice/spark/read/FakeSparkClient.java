@@ -19,7 +19,6 @@ final class FakeSparkClient extends BlockStoreClient {
 
   private final Function<String, byte[]> written;
   private final Set<String> lost = new HashSet<>();
-  private final Set<String> cut = new HashSet<>();
   private final List<Fetch> fetches = new ArrayList<>();
   private RuntimeException thrown;
   private boolean closed;
@@ -34,11 +33,6 @@ final class FakeSparkClient extends BlockStoreClient {
   /** The block cannot be fetched any more. */
   void lose(String blockId) {
     lost.add(blockId);
-  }
-
-  /** The block's last byte was never written. */
-  void cut(String blockId) {
-    cut.add(blockId);
   }
 
   /** After its first block every fetch throws this. */
@@ -71,9 +65,7 @@ final class FakeSparkClient extends BlockStoreClient {
       if (lost.contains(blockId)) {
         listener.onBlockFetchFailure(blockId, new IllegalStateException("no block " + blockId));
       } else {
-        byte[] block = written.apply(blockId);
-        int missing = cut.contains(blockId) ? 1 : 0;
-        ByteBuffer bytes = ByteBuffer.wrap(block, 0, block.length - missing);
+        ByteBuffer bytes = ByteBuffer.wrap(written.apply(blockId));
         listener.onBlockFetchSuccess(blockId, new NioManagedBuffer(bytes));
       }
       if (thrown != null) {

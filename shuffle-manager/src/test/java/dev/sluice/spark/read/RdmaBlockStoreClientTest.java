@@ -277,20 +277,6 @@ class RdmaBlockStoreClientTest {
   }
 
   @Test
-  void blockThatIsWrongWhicheverWayItComesIsNotDelivered() {
-    fixture.registered(10, 100, 100);
-    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() > 1));
-    fixture.spark.cut(block(10, 0));
-
-    fixture.fetch(block(10, 0), block(10, 1));
-
-    assertFellBack(FallbackReason.CHECKSUM, block(10, 0));
-    assertThat(fixture.listener.successes()).containsOnlyKeys(block(10, 1));
-    assertThat(fixture.listener.failures().get(block(10, 0)))
-        .hasMessageContaining(block(10, 0) + " is not what was written");
-  }
-
-  @Test
   void wrongByteInOnePartitionOfABatchIsNoticed() {
     fixture.registered(10, 40, 0, 60);
     fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() > 1));
