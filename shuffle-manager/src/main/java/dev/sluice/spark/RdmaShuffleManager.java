@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
  * the block server of an executor when the first task there writes or reads.
  *
  * <p>This class and {@link Platform} are the only ones that are compiled for Java 17, so that they
- * load on every JVM and Spark, and say there what RDMA needs: {@code provider=auto} is the stock
+ * load on every JVM from 17 on, and say there what RDMA needs: {@code provider=auto} is the stock
  * shuffle then. All other classes are loaded by name.
  *
  * <p>Spark creates one on the driver and one on each executor, calls it from tasks' threads and, to

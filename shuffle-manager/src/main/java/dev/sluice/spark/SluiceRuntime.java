@@ -279,7 +279,7 @@ final class SluiceRuntime implements AutoCloseable {
 
     @Override
     public void over(int shuffleId) {
-      LOG.info("Shuffle {} is over, which this executor was not told", shuffleId);
+      LOG.debug("Shuffle {} is over, as the driver answers a report", shuffleId);
       unregister(shuffleId);
     }
   }

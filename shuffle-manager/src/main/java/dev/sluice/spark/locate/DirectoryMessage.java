@@ -178,7 +178,8 @@ public sealed interface DirectoryMessage {
       for (int left = Fields.readCount(input, 1 + Long.BYTES); left > 0; left--) {
         counters.put(Fields.readString(input), input.readLong());
       }
-      return new Report(executorId, sequence, device, counters, readAll(input, Input::readInt));
+      return new Report(
+          executorId, sequence, device, counters, readAll(input, Fields::readShuffleId));
     }
   }
 
@@ -189,7 +190,7 @@ public sealed interface DirectoryMessage {
     }
 
     static Over read(Input input) {
-      return new Over(readAll(input, Input::readInt));
+      return new Over(readAll(input, Fields::readShuffleId));
     }
   }
 

@@ -126,14 +126,17 @@ public final class CountersReporter implements AutoCloseable {
   }
 
   private void report() {
+    report(shuffles.held());
+  }
+
+  private void report(List<Integer> held) {
     // Before the counters are read: a task that ends from here on has a report of its own.
     if (!unreported.getAndSet(false)) {
       return;
     }
     try {
       Report report =
-          new Report(
-              executorId, nanoClock.getAsLong(), device, metrics.snapshot(), shuffles.held());
+          new Report(executorId, nanoClock.getAsLong(), device, metrics.snapshot(), held);
       if (driver.ask(report) instanceof Over over) {
         over.shuffles().forEach(shuffles::over);
       }
@@ -166,7 +169,8 @@ public final class CountersReporter implements AutoCloseable {
   public void close() {
     say();
     try {
-      Future<?> last = scheduler.submit(this::report);
+      // All shuffles are over, and go with the executor: it is not to end each by itself.
+      Future<?> last = scheduler.submit(() -> report(List.of()));
       last.get(CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

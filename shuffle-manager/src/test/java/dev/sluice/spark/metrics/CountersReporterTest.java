@@ -80,6 +80,14 @@ class CountersReporterTest {
   }
 
   @Test
+  void theLastReportEndsNothing() {
+    over = List.of(3, 4, 5);
+    reporter.changed();
+    reporter.close();
+    assertThat(sent.getLast().shuffles()).isEmpty();
+  }
+
+  @Test
   void aReportWaitsUntilTasksHaveCeased() {
     reporter.changed();
     later(Duration.ofMillis(199));
