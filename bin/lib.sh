@@ -125,17 +125,19 @@ exec_verbs() {
 #   link_spark VERSION FOLDER
 link_spark() {
   local list=$root/spark-tests/target/spark-$1/spark-class-path.txt log=$root/target/spark-$1.log jar name jars
+  find_maven
   mkdir -p "$root/target"
   echo "fetching Spark $1 (log: $log)" >&2
   (cd "$root" && mvn -B -ntp -DskipTests -Dspotless.check.skip "-Pspark-$1" -pl spark-tests -am package) >"$log" 2>&1 ||
     die "Spark $1 could not be fetched; all of Maven's output is in $log"
-  rm -rf "$2" && mkdir -p "$2"
+  rm -rf "$2" "$2.new" && mkdir -p "$2.new"
   mapfile -t jars < <(tr : '\n' <"$list")
-  ln -s "${jars[@]}" "$2"
+  ln -s "${jars[@]}" "$2.new"
   for jar in "$benchmarks_target"/spark/jars/*.jar; do
     name=${jar##*/}
-    [[ -n $(compgen -G "$2/${name%-[0-9]*}-[0-9]*.jar") ]] || ln -s "$jar" "$2"
+    [[ -n $(compgen -G "$2.new/${name%-[0-9]*}-[0-9]*.jar") ]] || ln -s "$jar" "$2.new"
   done
+  mv "$2.new" "$2"
 }
 
 # Replaces this process by a main class of the benchmarks module. With --spark 4.0 or 4.1 among the
@@ -148,7 +150,7 @@ exec_benchmark() {
     if [[ $1 == --spark ]]; then
       [[ ${2:-} == 4.[01] ]] || die "--spark wants 4.0 or 4.1"
       SLUICE_SPARK_JARS=$benchmarks_target/spark-$2/jars
-      [[ -d $SLUICE_SPARK_JARS ]] || link_spark "$2" "$SLUICE_SPARK_JARS"
+      [[ $SLUICE_SPARK_JARS -nt $root/spark-tests/pom.xml ]] || link_spark "$2" "$SLUICE_SPARK_JARS"
       shift 2
     else
       arguments+=("$1")
