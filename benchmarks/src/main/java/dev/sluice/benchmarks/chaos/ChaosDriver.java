@@ -141,8 +141,7 @@ final class ChaosDriver implements AutoCloseable {
     settings.put("spark.stage.maxConsecutiveAttempts", "30");
     settings.put("spark.deploy.maxExecutorRetries", "-1");
     // Where a task of a barrier stage ends after the stage was given up, Spark repeats only the
-    // others,
-    // which wait for it: for a year, unless told otherwise.
+    // others, which wait for it: for a year, unless told otherwise.
     settings.put("spark.barrier.sync.timeout", "20s");
     settings.put("spark.shuffle.io.retryWait", "1s");
     // The next fault is to find peers that are READ from.
