@@ -1,5 +1,6 @@
 package dev.sluice.blocks;
 
+import dev.sluice.rdma.transfer.Backoff;
 import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

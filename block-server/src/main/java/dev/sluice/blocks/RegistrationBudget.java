@@ -1,5 +1,6 @@
 package dev.sluice.blocks;
 
+import dev.sluice.rdma.transfer.Backoff;
 import java.util.function.LongSupplier;
 
 /**

@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.rdma.transfer.Backoff;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

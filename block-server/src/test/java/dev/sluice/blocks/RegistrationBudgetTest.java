@@ -8,6 +8,7 @@ import static dev.sluice.blocks.RegistryCounter.REJECTIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.log.LogCapture;
+import dev.sluice.rdma.transfer.Backoff;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;

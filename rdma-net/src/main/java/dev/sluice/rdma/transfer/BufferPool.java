@@ -1,18 +1,15 @@
 package dev.sluice.rdma.transfer;
 
-import dev.sluice.rdma.AccessFlag;
-import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.VerbsException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,15 +34,16 @@ public final class BufferPool implements AutoCloseable {
 
   private final ProtectionDomain protectionDomain;
   private final TransferCounters counters;
-  private final Arena arena = Arena.ofShared();
+  private final LongSupplier nanoClock;
   private final int slabBytes;
+  private final int maxSlabs;
 
   // All below is guarded by this object's lock, which is never held while a taker runs.
   private final Object lock = new Object();
   private final List<Slab> slabs = new ArrayList<>();
   private final Queue<Waiter> waiters = new ArrayDeque<>();
   private final Queue<Answer> answers = new ArrayDeque<>();
-  private int maxSlabs;
+  private final Backoff failures = new Backoff();
   private int buffersInUse;
   private boolean answering;
   private boolean warned;
@@ -53,10 +51,16 @@ public final class BufferPool implements AutoCloseable {
 
   /**
    * @param maxBytes registered bytes at most
+   * @param nanoClock as {@link System#nanoTime}
    */
-  BufferPool(ProtectionDomain protectionDomain, long maxBytes, TransferCounters counters) {
+  BufferPool(
+      ProtectionDomain protectionDomain,
+      long maxBytes,
+      TransferCounters counters,
+      LongSupplier nanoClock) {
     this.protectionDomain = protectionDomain;
     this.counters = counters;
+    this.nanoClock = nanoClock;
     // At least four slabs, so that one request for the largest buffer does not take all.
     long quarter = Math.max(Slab.PAGE_BYTES, Long.highestOneBit(maxBytes / 4));
     slabBytes = (int) Math.min(MAX_SLAB_BYTES, quarter);
@@ -99,7 +103,7 @@ public final class BufferPool implements AutoCloseable {
       if (!closed && waiters.isEmpty()) {
         buffer = allocate(bytes);
       }
-      if (buffer == null && !closed && maxSlabs > 0) {
+      if (buffer == null && !closed && !slabs.isEmpty()) {
         waiters.add(new Waiter(bytes, deadlineNanos, taker));
         counters.increment(TransferCounter.BUFFER_WAITS);
         warnOnce();
@@ -198,18 +202,21 @@ public final class BufferPool implements AutoCloseable {
     return new PooledBuffer(this, slab, firstPage, bytes);
   }
 
+  /** A shortage may pass: it is tried again after a pause, and who READs waits or goes on. */
   private boolean addSlab() {
+    long nowMs = TimeUnit.NANOSECONDS.toMillis(nanoClock.getAsLong());
+    if (!failures.isOver(nowMs)) {
+      return false;
+    }
     try {
-      MemorySegment memory = arena.allocate(slabBytes, Slab.PAGE_BYTES);
-      MemoryRegion region = protectionDomain.register(memory, EnumSet.of(AccessFlag.LOCAL_WRITE));
-      slabs.add(new Slab(memory, region));
+      slabs.add(Slab.register(protectionDomain, slabBytes));
       return true;
     } catch (VerbsException | OutOfMemoryError e) {
-      maxSlabs = slabs.size();
+      failures.failed(nowMs);
       LOG.warn(
-          "The buffer pool stays at {} bytes: {} more could not be allocated and registered"
+          "The buffer pool stays at {} bytes for now: {} more could not be allocated and registered"
               + " (for hardware verbs RLIMIT_MEMLOCK must allow them)",
-          (long) maxSlabs * slabBytes,
+          (long) slabs.size() * slabBytes,
           slabBytes,
           e);
       return false;
@@ -218,7 +225,8 @@ public final class BufferPool implements AutoCloseable {
 
   private void freeUnused() {
     if (buffersInUse == 0) {
-      arena.close();
+      slabs.forEach(Slab::free);
+      slabs.clear();
     }
   }
 

@@ -48,7 +48,8 @@ public final class RdmaEndpoint implements AutoCloseable {
     channel = device.createCompletionChannel();
     completionQueue = device.createCompletionQueue(entries(device, options), channel);
     unpolledQueue = device.createCompletionQueue(1, null);
-    buffers = new BufferPool(protectionDomain, options.bufferPoolBytes(), counters);
+    buffers =
+        new BufferPool(protectionDomain, options.bufferPoolBytes(), counters, System::nanoTime);
     accepted = new AcceptedQueuePairs(protectionDomain, unpolledQueue, options, counters);
     TaskQueue tasks = new TaskQueue(counters, channel::wakeUp);
     Connections connections =

@@ -1,8 +1,13 @@
 package dev.sluice.rdma.transfer;
 
+import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.VerbsException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.EnumSet;
 
 /**
  * One registered piece of memory that is handed out in pages by the buddy scheme: a buffer starts
@@ -17,6 +22,7 @@ import java.util.Arrays;
 final class Slab implements AutoCloseable {
   static final int PAGE_BYTES = 4096;
 
+  private final Arena arena;
   private final MemorySegment memory;
   private final MemoryRegion region;
   private final int maxOrder;
@@ -29,15 +35,38 @@ final class Slab implements AutoCloseable {
   private final byte[] largestFree;
 
   /**
+   * @param arena of the memory alone
    * @param memory a power of two of pages
    */
-  Slab(MemorySegment memory, MemoryRegion region) {
+  Slab(Arena arena, MemorySegment memory, MemoryRegion region) {
+    this.arena = arena;
     this.memory = memory;
     this.region = region;
     int pages = Math.toIntExact(memory.byteSize() / PAGE_BYTES);
     maxOrder = order(pages);
     largestFree = new byte[2 * pages];
     largestFree[1] = free(maxOrder);
+  }
+
+  /**
+   * Allocates and registers the memory, for local writes.
+   *
+   * @param bytes a power of two of pages
+   */
+  static Slab register(ProtectionDomain domain, int bytes) throws VerbsException {
+    Arena arena = Arena.ofShared();
+    boolean registered = false;
+    try {
+      MemorySegment memory = arena.allocate(bytes, PAGE_BYTES);
+      Slab slab =
+          new Slab(arena, memory, domain.register(memory, EnumSet.of(AccessFlag.LOCAL_WRITE)));
+      registered = true;
+      return slab;
+    } finally {
+      if (!registered) {
+        arena.close();
+      }
+    }
   }
 
   /** Pages that {@code bytes} take. */
@@ -77,10 +106,15 @@ final class Slab implements AutoCloseable {
     return region.lkey();
   }
 
-  /** Deregisters; the memory belongs to the pool's arena. */
+  /** Deregisters; the memory stays for those who still have buffers of it. */
   @Override
   public void close() {
     region.close();
+  }
+
+  /** Frees the memory, once it is closed and no buffer of it is in use. */
+  void free() {
+    arena.close();
   }
 
   /** Marks the pages [from, to) in the node that stands for 2^order pages from {@code start} on. */

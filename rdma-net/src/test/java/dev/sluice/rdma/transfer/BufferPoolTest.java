@@ -23,9 +23,10 @@ class BufferPoolTest {
   private static final long CAP = 4 * SLAB;
   private static final long LATER = 1_000;
 
+  private long nowNanos;
   private final ScriptedDevice device = new ScriptedDevice();
   private final TransferCounters counters = new TransferCounters();
-  private final BufferPool pool = new BufferPool(device, CAP, counters);
+  private final BufferPool pool = new BufferPool(device, CAP, counters, () -> nowNanos);
   private final List<PooledBuffer> taken = new ArrayList<>();
 
   @AfterEach
@@ -174,6 +175,31 @@ class BufferPoolTest {
     assertThat(taken).hasSize(1);
     first.release();
     assertThat(taken).hasSize(2).doesNotContainNull();
+  }
+
+  @Test
+  void aShortageThatHasPassedIsForgotten() {
+    device.maxRegions = 0;
+    assertThat(acquire(PAGE)).isNull();
+    device.maxRegions = Integer.MAX_VALUE;
+    assertThat(acquire(PAGE)).as("too early").isNull();
+    nowNanos += TimeUnit.MILLISECONDS.toNanos(Backoff.FIRST_MS);
+    assertThat(acquire(PAGE)).isNotNull();
+  }
+
+  @Test
+  void whoWaitsHasASlabThatCouldNotBeRegisteredBefore() {
+    device.maxRegions = 1;
+    PooledBuffer first = acquire(SLAB);
+    PooledBuffer[] second = new PooledBuffer[1];
+    pool.acquire(SLAB, LATER, buffer -> second[0] = buffer);
+    device.maxRegions = Integer.MAX_VALUE;
+    nowNanos += TimeUnit.MILLISECONDS.toNanos(Backoff.FIRST_MS);
+    PooledBuffer[] third = new PooledBuffer[1];
+    pool.acquire(PAGE, LATER, buffer -> third[0] = buffer);
+    first.release();
+    assertThat(second[0]).isNotNull();
+    assertThat(third[0]).isNotNull();
   }
 
   @Test

@@ -74,7 +74,7 @@ final class EngineHarness implements QueuePairConnector {
 
   EngineHarness(TransferOptions options, int completionQueueCapacity) {
     device.capacity = completionQueueCapacity;
-    buffers = new BufferPool(device, options.bufferPoolBytes(), counters);
+    buffers = new BufferPool(device, options.bufferPoolBytes(), counters, System::nanoTime);
     tasks = new TaskQueue(counters, () -> wakeUps++);
     Connections connections = new Connections(device, device, options, this, counters, tasks);
     engine = new ReadEngine(device, connections, buffers, options, counters, tasks, () -> now);

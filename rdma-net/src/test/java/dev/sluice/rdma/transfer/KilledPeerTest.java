@@ -30,8 +30,8 @@ class KilledPeerTest {
   private static final int READS = 64;
   private static final int READ_BYTES = 256 << 10;
 
-  /** The last of the READs are under way by then. */
-  private static final int LATEST_KILL_MS = 30;
+  /** Of each peer's READs so many may have been answered before it is killed. */
+  private static final int MOST_ANSWERED = READS / 4;
 
   private static final long DEADLINE_S = 20;
 
@@ -39,6 +39,7 @@ class KilledPeerTest {
   private final ConcurrentHashMap<String, RemotePeer> peers = new ConcurrentHashMap<>();
   private int succeeded;
   private int failed;
+  private int killedInRead;
 
   @Test
   void eachReadFromAKilledPeerIsAnsweredOnceAndNothingIsHeld() throws Exception {
@@ -61,6 +62,8 @@ class KilledPeerTest {
       assertThat(counters.get(TransferCounter.QUEUE_PAIRS_CLOSED))
           .isEqualTo(counters.get(TransferCounter.QUEUE_PAIRS_CREATED));
       assertThat(succeeded + failed).isEqualTo(KILLS * READS);
+      System.out.printf("%d of %d peers were killed in mid-READ%n", killedInRead, KILLS);
+      assertThat(killedInRead).isPositive();
     }
   }
 
@@ -78,11 +81,13 @@ class KilledPeerTest {
     for (int i = 0; i < READS; i++) {
       answers.add(read(endpoint, address, peer));
     }
-    Thread.sleep(random.nextInt(LATEST_KILL_MS));
+    answers.get(random.nextInt(MOST_ANSWERED)).done.get(DEADLINE_S, TimeUnit.SECONDS);
     peer.kill();
+    int failedBefore = failed;
     for (Answer answer : answers) {
       settle(answer);
     }
+    killedInRead += failed > failedBefore ? 1 : 0;
     endpoint.peerLost(address.id());
     awaitClosed(endpoint.counters());
     peers.remove(address.id());

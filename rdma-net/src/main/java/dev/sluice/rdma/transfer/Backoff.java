@@ -1,20 +1,25 @@
-package dev.sluice.blocks;
+package dev.sluice.rdma.transfer;
 
 /**
  * When something that failed may be tried again: after a pause that doubles with each failure in a
  * row, which is one that comes soon after the pause. What else fails within a pause has the same
  * cause, and changes nothing. Guarded by whatever it belongs to.
  */
-final class Backoff {
-  static final long FIRST_MS = 10_000;
-  static final long MAX_MS = 600_000;
+public final class Backoff {
+  public static final long FIRST_MS = 10_000;
+  public static final long MAX_MS = 600_000;
 
   /** 0 as long as nothing failed. */
   private long pauseMs;
 
   private long failedMs;
 
-  void failed(long nowMs) {
+  /**
+   * It has failed.
+   *
+   * @param nowMs on a monotonic clock, in milliseconds
+   */
+  public void failed(long nowMs) {
     if (!isOver(nowMs)) {
       return;
     }
@@ -23,7 +28,8 @@ final class Backoff {
     failedMs = nowMs;
   }
 
-  boolean isOver(long nowMs) {
+  /** Whether it may be tried (again). */
+  public boolean isOver(long nowMs) {
     return pauseMs == 0 || nowMs - failedMs >= pauseMs;
   }
 }

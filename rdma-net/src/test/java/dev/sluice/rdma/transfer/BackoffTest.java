@@ -1,4 +1,4 @@
-package dev.sluice.blocks;
+package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
