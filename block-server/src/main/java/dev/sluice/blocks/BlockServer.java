@@ -42,7 +42,20 @@ public final class BlockServer implements AutoCloseable {
         new TransportContext(conf, new BlockServerHandler(codec, providerName, acceptor, registry));
     List<TransportServerBootstrap> guarded = new ArrayList<>(bootstraps);
     guarded.addFirst(guard(conf.authRTTimeoutMs()));
-    server = context.createServer(host, port, guarded);
+    server = listen(host, port, guarded);
+  }
+
+  private TransportServer listen(String host, int port, List<TransportServerBootstrap> guarded) {
+    boolean listening = false;
+    try {
+      TransportServer bound = context.createServer(host, port, guarded);
+      listening = true;
+      return bound;
+    } finally {
+      if (!listening) {
+        context.close();
+      }
+    }
   }
 
   private static TransportServerBootstrap guard(long timeoutMs) {

@@ -1,9 +1,12 @@
 package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,6 +27,15 @@ class BlockServerLeakTest {
                   "spark.leaktest.io.serverThreads", "1",
                   "spark.leaktest.io.clientThreads", "1")));
 
+  /** With threads for chunks, which Spark's transport has for this module only. */
+  private static final TransportConf SHUFFLE =
+      new TransportConf(
+          "shuffle",
+          new MapConfigProvider(
+              Map.of(
+                  "spark.shuffle.io.serverThreads", "1",
+                  "spark.shuffle.server.chunkFetchHandlerThreadsPercent", "100")));
+
   @TempDir Path directory;
 
   @Test
@@ -42,6 +54,24 @@ class BlockServerLeakTest {
 
     assertThat(openFiles()).isLessThanOrEqualTo(before);
     assertThat(outputs.mappings()).isZero();
+  }
+
+  /** Of a port that is taken the next is tried, up to sixteen times. */
+  @Test
+  void aPortThatIsTakenLeavesNothingOpen() throws Exception {
+    awaitNoThreads();
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("localhost"))) {
+      long before = openFiles();
+      for (int i = 0; i < 3; i++) {
+        assertThatThrownBy(() -> listen(taken.getLocalPort())).hasStackTraceContaining("bind");
+      }
+      awaitNoThreads();
+      assertThat(openFiles()).isLessThanOrEqualTo(before);
+    }
+  }
+
+  private static BlockServer listen(int port) {
+    return new BlockServer(SHUFFLE, "localhost", port, List.of(), "soft", new FakeAcceptor(), null);
   }
 
   private static void useAndClose(TestMapOutputs outputs) throws Exception {
@@ -80,6 +110,7 @@ class BlockServerLeakTest {
         .anyMatch(
             thread ->
                 thread.getName().startsWith("leaktest-")
+                    || thread.getName().startsWith("shuffle-")
                     || thread.getName().equals("sluice-register"))) {
       assertThat(System.nanoTime()).isLessThan(deadlineNs);
       Thread.sleep(10);
