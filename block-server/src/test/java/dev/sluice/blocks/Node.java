@@ -102,6 +102,11 @@ final class Node implements QueuePairAcceptor, AutoCloseable {
     return batch.status(0);
   }
 
+  /** What was received before is not taken for what comes next. */
+  void clear() {
+    buffer.fill((byte) 0);
+  }
+
   byte[] received(long bytes) {
     return buffer.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
   }
