@@ -176,6 +176,22 @@ public final class MapOutputRegistry implements AutoCloseable {
     }
   }
 
+  /**
+   * Nobody is known to read the shuffle any more: soon no region of it is left, as if it had been
+   * idle when room was needed. What is asked for all the same is registered again. Never blocks.
+   */
+  public void evict(int shuffleId) {
+    RegisteredShuffle shuffle = epochs.get(shuffleId);
+    if (shuffle == null) {
+      return;
+    }
+    try {
+      thread.execute(() -> registrar.evict(shuffle));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("Shuffle {} stays registered for now", shuffleId);
+    }
+  }
+
   /** Ids of the shuffles of which something is registered, or about to be. */
   public List<Integer> shuffles() {
     return epochs.all().map(RegisteredShuffle::id).toList();

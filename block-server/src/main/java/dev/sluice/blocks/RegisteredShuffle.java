@@ -4,6 +4,7 @@ import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.transfer.Backoff;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -225,8 +226,9 @@ final class RegisteredShuffle {
     closeMemoryIfEmpty();
   }
 
-  /** Deregisters all map outputs, which may be registered again later. */
+  /** Deregisters all map outputs, which may be registered again later; failures are forgotten. */
   synchronized void evict() {
+    failures.clear();
     outputs.keySet().forEach(this::remove);
     closeMemoryIfEmpty();
   }
@@ -234,7 +236,6 @@ final class RegisteredShuffle {
   /** Ends the epoch: no region of it is left, and none will be. Idempotent. */
   synchronized void close() {
     closed = true;
-    failures.clear();
     evict();
   }
 

@@ -99,16 +99,22 @@ final class Registrar {
             .filter(shuffle -> shuffle != asking && !shuffle.isEmpty())
             .filter(shuffle -> shuffle.lastReadMs() <= idleSinceMs)
             .min(Comparator.comparingLong(RegisteredShuffle::lastReadMs));
-    victim.ifPresent(this::evict);
+    victim.ifPresent(shuffle -> withdraw(shuffle, "idle, and room is needed"));
     return victim.isPresent();
   }
 
-  private void evict(RegisteredShuffle shuffle) {
+  private void withdraw(RegisteredShuffle shuffle, String reason) {
     shuffle.evict();
     epochs.dropIfUnused(shuffle);
     withdrawals.add(shuffle.id());
     counters.add(RegistryCounter.EVICTIONS, 1);
-    LOG.info("Shuffle {}: idle, deregistered to make room", shuffle.id());
+    LOG.info("Shuffle {} is deregistered: {}", shuffle.id(), reason);
+  }
+
+  /** Deregisters the shuffle, which may be registered again, and says so. */
+  void evict(RegisteredShuffle shuffle) {
+    withdraw(shuffle, "nobody reads it any more");
+    announce(shuffle.id(), null);
   }
 
   private void refused(RegisteredShuffle shuffle, long mapId, NoRoomException e) {

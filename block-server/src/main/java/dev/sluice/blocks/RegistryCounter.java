@@ -6,7 +6,8 @@ public enum RegistryCounter {
   REGISTERED_REGIONS("Memory regions that count against the limit of mappings now"),
   REGISTERED_OUTPUTS("Map outputs that can be READ now"),
   REGISTRATIONS("Map outputs registered so far, repeated ones included"),
-  EVICTIONS("Idle shuffles deregistered so far to make room for others"),
+  EVICTIONS(
+      "Shuffles deregistered so far that nobody read: to make room, or because they were over"),
   REFUSALS("Map outputs not registered so far because there was no room"),
   REJECTIONS(
       "Map outputs not registered so far because their files are inconsistent or unreadable"),

@@ -226,6 +226,35 @@ class MapOutputRegistryTest {
   }
 
   @Test
+  void whatIsEvictedIsWithdrawnAndMayBeResolvedAgain() throws Exception {
+    outputs.write(SHUFFLE, 7, 100);
+    MapOutputLocation location = resolve(SHUFFLE, 7);
+    registry.evict(SHUFFLE);
+    registry.evict(SHUFFLE + 1);
+    outputs.write(9, 1, 10);
+    resolve(9, 1); // after it, on the one thread
+
+    assertThat(domain.read(location.data())).isNull();
+    assertThat(registry.shuffles()).containsExactly(9);
+    assertThat(resolve(SHUFFLE, 7)).isNotNull();
+    assertThat(listener.events)
+        .containsExactly("registered 3/7", "withdrawn 3", "registered 9/1", "registered 3/7");
+  }
+
+  @Test
+  void ofAShuffleThatIsEvictedNoFailureIsRemembered() throws Exception {
+    outputs.write(SHUFFLE, 7, 100);
+    Files.write(outputs.data(SHUFFLE, 7), new byte[1]);
+    assertThat(resolve(SHUFFLE, 7)).isNull();
+    assertThat(registry.shuffles()).containsExactly(SHUFFLE);
+    registry.evict(SHUFFLE);
+    outputs.write(9, 1, 10);
+    resolve(9, 1);
+
+    assertThat(registry.shuffles()).containsExactly(9);
+  }
+
+  @Test
   void aRegistrationThatWaitsWhenTheShuffleIsUnregisteredIsDropped() throws Exception {
     CountDownLatch asked = new CountDownLatch(1);
     CountDownLatch proceed = new CountDownLatch(1);

@@ -32,6 +32,10 @@ public final class CountersReporter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CountersReporter.class);
   private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final long MAX_AGE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** Between reports of an executor that has no tasks, but shuffles, which may be over. */
+  private static final long HELD_NANOS = TimeUnit.MINUTES.toNanos(2);
+
   private static final long LINE_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** For the last report: the driver, which stops, waits no longer for it. */
@@ -61,6 +65,7 @@ public final class CountersReporter implements AutoCloseable {
   private final AtomicBoolean unreported = new AtomicBoolean();
 
   private final AtomicBoolean lineScheduled = new AtomicBoolean();
+  private final AtomicBoolean heldScheduled = new AtomicBoolean();
 
   /** When the first task ended that the pending report is about. */
   private long firstNanos;
@@ -126,7 +131,18 @@ public final class CountersReporter implements AutoCloseable {
   }
 
   private void report() {
-    report(shuffles.held());
+    List<Integer> held = shuffles.held();
+    if (!held.isEmpty() && heldScheduled.compareAndSet(false, true)) {
+      after(HELD_NANOS, this::reportHeld);
+    }
+    report(held);
+  }
+
+  /** An executor may hold what is over and have no task any more whose end would be reported. */
+  private void reportHeld() {
+    heldScheduled.set(false);
+    unreported.set(true);
+    report();
   }
 
   private void report(List<Integer> held) {

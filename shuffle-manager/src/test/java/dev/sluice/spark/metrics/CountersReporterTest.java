@@ -80,6 +80,20 @@ class CountersReporterTest {
   }
 
   @Test
+  void anExecutorWithoutTasksIsToldWhatIsOver() {
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    over = List.of(3, 4, 5);
+    later(Duration.ofMinutes(2));
+    assertThat(sent).hasSize(2);
+    assertThat(held).isEmpty();
+    later(Duration.ofMinutes(2));
+    int asked = sent.size();
+    later(Duration.ofHours(1));
+    assertThat(sent).as("when nothing is held").hasSize(asked);
+  }
+
+  @Test
   void theLastReportEndsNothing() {
     over = List.of(3, 4, 5);
     reporter.changed();
