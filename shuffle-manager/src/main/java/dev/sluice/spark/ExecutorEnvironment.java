@@ -4,10 +4,7 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.SparkBroadcasts;
 import java.io.File;
-import java.io.IOException;
 import java.lang.reflect.Field;
-import java.net.InetAddress;
-import java.net.NetworkInterface;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -36,8 +33,7 @@ final class ExecutorEnvironment {
   private ExecutorEnvironment() {}
 
   /** To be called when tasks run. */
-  static SluiceRuntime.Environment of(SparkEnv env, DriverChannel driver, MapOutputFiles files)
-      throws IOException {
+  static SluiceRuntime.Environment of(SparkEnv env, DriverChannel driver, MapOutputFiles files) {
     SparkConf conf = env.conf();
     SecurityManager security = env.securityManager();
     TransportConf transportConf =
@@ -53,7 +49,6 @@ final class ExecutorEnvironment {
         env.executorId(),
         cores(env.memoryManager()),
         host,
-        bindAddress(host),
         transportConf,
         serverBootstraps(transportConf, security),
         clientBootstraps(transportConf, security, conf),
@@ -100,11 +95,5 @@ final class ExecutorEnvironment {
     return security.isAuthenticationEnabled()
         ? List.of(new AuthClientBootstrap(transportConf, conf.getAppId(), security))
         : List.of();
-  }
-
-  /** The address that peers connect to, if it is one of this machine and not translated. */
-  private static String bindAddress(String host) throws IOException {
-    InetAddress address = InetAddress.getByName(host);
-    return NetworkInterface.getByInetAddress(address) == null ? null : host;
   }
 }

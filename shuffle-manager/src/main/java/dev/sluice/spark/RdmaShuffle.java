@@ -58,6 +58,11 @@ public final class RdmaShuffle implements AutoCloseable {
       return new RpcDriverChannel(env.conf(), env.rpcEnv(), conf.locateTimeoutMs());
     }
 
+    /** How long an executor may take to start, in milliseconds. */
+    default long startTimeoutMs() {
+      return 40_000;
+    }
+
     /**
      * What this executor READs by and serves with, which the caller closes. Called once, when tasks
      * run.
@@ -131,7 +136,7 @@ public final class RdmaShuffle implements AutoCloseable {
     }
   }
 
-  private static String unavailable(SluiceConf conf, Exception cause) {
+  private static String unavailable(SluiceConf conf, Throwable cause) {
     return "spark.shuffle.rdma.provider is \""
         + conf.provider()
         + "\", which does not work here: "
@@ -151,14 +156,12 @@ public final class RdmaShuffle implements AutoCloseable {
     return started;
   }
 
-  private SluiceRuntime startReading(SluiceConf conf, SluiceRuntime.Environment env)
-      throws IOException {
+  private SluiceRuntime startReading(SluiceConf conf, SluiceRuntime.Environment env) {
     try {
-      return SluiceRuntime.start(
-          conf, env, () -> outside.openDevice(conf, env.executorId(), env.host()));
+      return LimitedStart.call(() -> startNow(conf, env), outside.startTimeoutMs());
     } catch (RegistrationUnavailableException e) {
       throw failure(env, e.getMessage(), e);
-    } catch (IOException | RuntimeException e) {
+    } catch (Exception | Error e) { // Nothing that RDMA lacks ends an executor, or its tasks.
       if (conf.isRequired()) {
         throw failure(env, unavailable(conf, e), e);
       }
@@ -167,9 +170,21 @@ public final class RdmaShuffle implements AutoCloseable {
     }
   }
 
+  private SluiceRuntime startNow(SluiceConf conf, SluiceRuntime.Environment env)
+      throws IOException {
+    if (!env.driver().hasDirectory()) {
+      LOG.warn(
+          "Shuffle blocks go by Spark's own transfer, because the driver has the stock shuffle: its"
+              + " log says why, mostly that its JVM is too old");
+      return SluiceRuntime.off(env);
+    }
+    return SluiceRuntime.start(
+        conf, env, () -> outside.openDevice(conf, env.executorId(), env.host()));
+  }
+
   /** Says it on the driver, too, where people look first. */
   private static IllegalStateException failure(
-      SluiceRuntime.Environment env, String reason, Exception cause) {
+      SluiceRuntime.Environment env, String reason, Throwable cause) {
     IllegalStateException failure = new IllegalStateException(reason, cause);
     try {
       env.driver().ask(new Failure(env.executorId(), reason));
@@ -221,9 +236,19 @@ public final class RdmaShuffle implements AutoCloseable {
    */
   public <K, V> ShuffleWriter<K, V> registering(
       ShuffleWriter<K, V> writer, int shuffleId, long mapId, TaskContext context) {
-    SluiceRuntime started = runtime(context);
+    SluiceRuntime started = runtime(writer, context);
     return new RegisteringShuffleWriter<>(
         writer, shuffleId, context, started.writers(), () -> started.committed(shuffleId, mapId));
+  }
+
+  /** Spark, which is not given the writer where there is no runtime, cannot stop it. */
+  private SluiceRuntime runtime(ShuffleWriter<?, ?> writer, TaskContext context) {
+    try {
+      return runtime(context);
+    } catch (RuntimeException e) {
+      writer.stop(false);
+      throw e;
+    }
   }
 
   /**

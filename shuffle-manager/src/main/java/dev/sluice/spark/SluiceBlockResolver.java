@@ -103,6 +103,15 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
         file, () -> outputs.open(shuffleId, mapId, startPartition, endPartition));
   }
 
+  /**
+   * Both look at it: what is stored counts for {@code ...decommission.shuffleBlocks.maxDiskSize}.
+   */
+  @Override
+  public void addShuffleToSkip(int shuffleId) {
+    super.addShuffleToSkip(shuffleId);
+    migrating.addShuffleToSkip(shuffleId);
+  }
+
   @Override
   public void removeDataByMap(int shuffleId, long mapId) {
     invalidate(shuffleId, mapId);

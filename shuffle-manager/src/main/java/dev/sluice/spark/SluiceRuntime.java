@@ -24,6 +24,8 @@ import dev.sluice.spark.read.ExecutorReading;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
 import dev.sluice.spark.write.OpenWriters;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -56,7 +58,6 @@ final class SluiceRuntime implements AutoCloseable {
    *
    * @param cores on which its tasks run
    * @param host how other executors reach this one
-   * @param bindAddress where the block server listens; null for everywhere
    * @param serverBootstraps authenticate those who connect
    * @param clientBootstraps authenticate this process where it connects
    * @param files finds map outputs
@@ -68,7 +69,6 @@ final class SluiceRuntime implements AutoCloseable {
       String executorId,
       int cores,
       String host,
-      String bindAddress,
       TransportConf transportConf,
       List<TransportServerBootstrap> serverBootstraps,
       List<TransportClientBootstrap> clientBootstraps,
@@ -119,12 +119,15 @@ final class SluiceRuntime implements AutoCloseable {
   static SluiceRuntime start(SluiceConf conf, Environment env, DeviceOpener opener)
       throws IOException {
     SluiceRuntime runtime = new SluiceRuntime(conf, env);
+    boolean started = false;
     try {
       runtime.startParts(opener);
+      started = true;
       return runtime;
-    } catch (IOException | RuntimeException e) {
-      runtime.close();
-      throw e;
+    } finally {
+      if (!started) {
+        runtime.close();
+      }
     }
   }
 
@@ -208,18 +211,25 @@ final class SluiceRuntime implements AutoCloseable {
 
   private BlockServer listen(RdmaEndpoint endpoint) throws IOException {
     String provider = endpoint.device().providerName();
+    String bindAddress = bindAddress(env.host());
     return FreePort.listen(
         conf.port(),
         conf.portRetries(),
         port ->
             new BlockServer(
                 env.transportConf(),
-                env.bindAddress(),
+                bindAddress,
                 port,
                 env.serverBootstraps(),
                 provider,
                 new EndpointAcceptor(endpoint),
                 registry));
+  }
+
+  /** The address that peers connect to; null, for all, where it is translated on its way here. */
+  private static String bindAddress(String host) throws IOException {
+    InetAddress address = InetAddress.getByName(host);
+    return NetworkInterface.getByInetAddress(address) == null ? null : host;
   }
 
   private void startReading(RdmaEndpoint endpoint, BlockServerClient servers) {
@@ -280,7 +290,9 @@ final class SluiceRuntime implements AutoCloseable {
     @Override
     public void over(int shuffleId) {
       LOG.debug("Shuffle {} is over, as the driver answers a report", shuffleId);
-      unregister(shuffleId);
+      // Spark may register it anew in this very moment: then all of it is found again.
+      registry.evict(shuffleId);
+      forget(shuffleId);
     }
   }
 
@@ -327,6 +339,12 @@ final class SluiceRuntime implements AutoCloseable {
   void unregister(int shuffleId) {
     if (registry != null) {
       registry.unregister(shuffleId);
+    }
+    forget(shuffleId);
+  }
+
+  private void forget(int shuffleId) {
+    if (locator != null) {
       locator.forget(shuffleId);
     }
     reading.unregister(shuffleId);

@@ -11,4 +11,12 @@ public interface DriverChannel {
    * @throws IOException when there is no answer
    */
   DirectoryMessage ask(DirectoryMessage message) throws IOException;
+
+  /**
+   * False where the driver says that it has no directory, as one has on a JVM that is too old for
+   * it; what does not answer may have one. Blocks as {@link #ask} does.
+   */
+  default boolean hasDirectory() {
+    return true;
+  }
 }

@@ -1,9 +1,12 @@
 package dev.sluice.spark.locate;
 
 import java.io.IOException;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.rpc.RpcEndpointAddress;
+import org.apache.spark.rpc.RpcEndpointNotFoundException;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.rpc.RpcTimeout;
@@ -41,6 +44,16 @@ public final class RpcDriverChannel implements DriverChannel {
         Thread.currentThread().interrupt();
       }
       throw new IOException("the driver's location directory does not answer: " + e, e);
+    }
+  }
+
+  @Override
+  public boolean hasDirectory() {
+    try {
+      return directory() != null;
+    } catch (Exception e) { // as above
+      return Stream.iterate((Throwable) e, Objects::nonNull, Throwable::getCause)
+          .noneMatch(RpcEndpointNotFoundException.class::isInstance);
     }
   }
 

@@ -35,6 +35,11 @@ final class ChaosDriverChannel implements DriverChannel {
     return message instanceof Publish publish ? publish(publish) : channel.ask(message);
   }
 
+  @Override
+  public boolean hasDirectory() {
+    return channel.hasDirectory();
+  }
+
   private DirectoryMessage publish(Publish publish) throws IOException {
     ExecutorEndpoint own = publish.endpoint();
     ExecutorEndpoint shown =

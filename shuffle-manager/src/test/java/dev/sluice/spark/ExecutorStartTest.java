@@ -1,0 +1,159 @@
+package dev.sluice.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.Device;
+import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DriverChannel;
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.TaskContext$;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What an executor does where something hangs or is missing when it starts. */
+class ExecutorStartTest {
+  private static final TaskContext TASK = TaskContext$.MODULE$.empty();
+
+  private final CountDownLatch released = new CountDownLatch(1);
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private JavaSparkContext context;
+
+  @BeforeEach
+  void start() {
+    context =
+        new JavaSparkContext(
+            new SparkConf(false)
+                .setMaster("local[1]")
+                .setAppName("test")
+                .set("spark.ui.enabled", "false")
+                .set("spark.driver.host", "127.0.0.1"));
+  }
+
+  @AfterEach
+  void stop() {
+    released.countDown();
+    context.close();
+  }
+
+  @Test
+  void tasksGoOnWithoutWhatDoesNotStart() {
+    try (RdmaShuffle rdma = shuffle("auto", new Hanging())) {
+      assertThat(rdma.client(TASK)).isNotNull();
+    }
+  }
+
+  @Test
+  void tasksSayWhyWhereRdmaWasAskedForByName() {
+    try (RdmaShuffle rdma = shuffle("soft", new Hanging())) {
+      assertThatThrownBy(() -> rdma.client(TASK))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("it has not started within 100 ms");
+    }
+  }
+
+  @Test
+  void aWriterThatSparkIsNotGivenIsStopped() {
+    OpenWriter writer = new OpenWriter();
+    try (RdmaShuffle rdma = shuffle("soft", new Hanging())) {
+      assertThatThrownBy(() -> rdma.registering(writer, 0, 0, TASK))
+          .isInstanceOf(IllegalStateException.class);
+    }
+    assertThat(writer.stoppedAs).isFalse();
+  }
+
+  @Test
+  void anErrorEndsNoTask() {
+    Failing noThreads = new Failing(new OutOfMemoryError("unable to create native thread"));
+    try (RdmaShuffle rdma = shuffle("auto", noThreads)) {
+      assertThat(rdma.client(TASK)).isNotNull();
+    }
+  }
+
+  /** As on an old JVM: what it published would not arrive, and nobody would find what it has. */
+  @ParameterizedTest
+  @ValueSource(strings = {"auto", "soft"})
+  void nothingIsPublishedWhereTheDriverHasTheStockShuffle(String provider) {
+    try (RdmaShuffle rdma = shuffle(provider, new RdmaShuffle.Outside() {})) {
+      OpenWriter writer = new OpenWriter();
+      rdma.registering(writer, 0, 0, TASK).stop(true);
+      assertThat(writer.stoppedAs).isTrue();
+      assertThat(rdma.client(TASK)).isNotNull();
+      assertThat(publishers()).isZero();
+    }
+  }
+
+  private static long publishers() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("sluice-publisher"))
+        .count();
+  }
+
+  @Test
+  void whatStartsTooLateIsClosed() throws Exception {
+    assertThatThrownBy(
+            () ->
+                LimitedStart.call(
+                    () -> {
+                      released.await();
+                      return (AutoCloseable) closed::countDown;
+                    },
+                    10))
+        .isInstanceOf(IOException.class);
+    assertThat(closed.getCount()).isOne();
+    released.countDown();
+    assertThat(closed.await(10, TimeUnit.SECONDS)).isTrue();
+  }
+
+  private static RdmaShuffle shuffle(String provider, RdmaShuffle.Outside outside) {
+    SparkConf conf = SparkEnv.get().conf().clone().set("spark.shuffle.rdma.provider", provider);
+    return new RdmaShuffle(conf, false, null, outside);
+  }
+
+  private class Answering implements RdmaShuffle.Outside {
+    @Override
+    public DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
+      return message -> new Ack();
+    }
+  }
+
+  private final class Hanging extends Answering {
+    @Override
+    public long startTimeoutMs() {
+      return 100;
+    }
+
+    @Override
+    public Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
+      try {
+        released.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      throw new IOException("released");
+    }
+  }
+
+  private final class Failing extends Answering {
+    private final Error error;
+
+    Failing(Error error) {
+      this.error = error;
+    }
+
+    @Override
+    public Device openDevice(SluiceConf conf, String executorId, String host) {
+      throw error;
+    }
+  }
+}
