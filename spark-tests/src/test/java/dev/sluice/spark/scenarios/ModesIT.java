@@ -16,6 +16,7 @@ import java.util.stream.LongStream;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.connect.service.SparkConnectService$;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.Trigger;
 import org.junit.jupiter.api.Test;
@@ -112,6 +113,30 @@ final class ModesIT {
                       .groupBy("k")
                       .count()))
           .isEqualTo(expected);
+    }
+  }
+
+  @Test
+  void aRemoteSessionsShufflesAreRead() {
+    Path output = dir.resolve("counts");
+    try (LocalCluster cluster =
+        LocalCluster.start(
+            "spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.port", "0",
+            "spark.sql.shuffle.partitions", "4")) {
+      RemoteSession.run(
+          SparkConnectService$.MODULE$.localPort(),
+          "INSERT OVERWRITE DIRECTORY '%s' USING parquet".formatted(output)
+              + " SELECT id %% %d AS k, count(*) FROM range(0, %d, 1, 4) GROUP BY k"
+                  .formatted(KEYS, ROWS));
+
+      assertThat(longs(cluster.session().read().parquet(output.toString())))
+          .isEqualTo(
+              LongStream.range(0, ROWS)
+                  .boxed()
+                  .collect(
+                      Collectors.groupingBy(i -> i % KEYS, TreeMap::new, Collectors.counting())));
+      PathAssert.allRead(cluster);
     }
   }
 
