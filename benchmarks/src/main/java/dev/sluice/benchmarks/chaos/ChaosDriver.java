@@ -11,6 +11,7 @@ import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.inject.ChaosShuffleManager;
+import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.io.File;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -140,9 +141,7 @@ final class ChaosDriver implements AutoCloseable {
     settings.put("spark.task.maxFailures", "30");
     settings.put("spark.stage.maxConsecutiveAttempts", "30");
     settings.put("spark.deploy.maxExecutorRetries", "-1");
-    // Where a task of a barrier stage ends after the stage was given up, Spark repeats only the
-    // others, which wait for it: for a year, unless told otherwise.
-    settings.put("spark.barrier.sync.timeout", "20s");
+    settings.put("spark.barrier.sync.timeout", Workload.BARRIER_SYNC_SECONDS + "s");
     settings.put("spark.shuffle.io.retryWait", "1s");
     // The next fault is to find peers that are READ from.
     settings.put("spark.shuffle.rdma.circuit.cooldown", "1s");

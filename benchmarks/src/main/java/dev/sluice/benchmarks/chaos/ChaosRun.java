@@ -44,8 +44,7 @@ public record ChaosRun(RunResult result, Answer expected, double stockSeconds) {
   /** What only RDMA can notice may cost no task. */
   @JsonIgnore
   boolean hasUnexpectedLosses() {
-    int shuffles = Workload.named(result.run().workload()).shuffles();
-    return result.losses().stageRetries() > cause().stageRetries() * shuffles
+    return result.losses().stageRetries() > cause().stageRetries() * workload().shuffles()
         || result.losses().executors() > cause().lostExecutors()
         || (!cause().happensToStock() && result.losses().withoutRetries() > 0);
   }
@@ -57,7 +56,15 @@ public record ChaosRun(RunResult result, Answer expected, double stockSeconds) {
 
   @JsonIgnore
   boolean isLate() {
-    return result.seconds() > 2 * stockSeconds + SLACK_SECONDS;
+    return result.seconds() > 2 * stockSeconds + SLACK_SECONDS + retrySeconds();
+  }
+
+  private int retrySeconds() {
+    return result.losses().stageRetries() == 0 ? 0 : workload().retrySeconds();
+  }
+
+  private Workload workload() {
+    return Workload.named(result.run().workload());
   }
 
   /** What is wrong with it, in words; empty where nothing is. */

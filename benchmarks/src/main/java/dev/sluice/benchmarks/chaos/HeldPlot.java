@@ -58,16 +58,14 @@ final class HeldPlot {
       int bottom) {
     long begin = results.getFirst().endMs();
     double span = Math.max(1, results.getLast().endMs() - begin);
-    for (int i = 1; i < results.size(); i++) {
-      RunResult from = results.get(i - 1);
-      RunResult to = results.get(i);
-      svg.line(
-          style,
-          LEFT + (from.endMs() - begin) / span * (RIGHT - LEFT),
-          bottom - value(from, key) / most * (bottom - top),
-          LEFT + (to.endMs() - begin) / span * (RIGHT - LEFT),
-          bottom - value(to, key) / most * (bottom - top));
+    double[] x = new double[results.size()];
+    double[] y = new double[results.size()];
+    for (int i = 0; i < results.size(); i++) {
+      RunResult result = results.get(i);
+      x[i] = LEFT + (result.endMs() - begin) / span * (RIGHT - LEFT);
+      y[i] = bottom - value(result, key) / most * (bottom - top);
     }
+    svg.line(style, x, y);
   }
 
   private static long value(RunResult result, String key) {

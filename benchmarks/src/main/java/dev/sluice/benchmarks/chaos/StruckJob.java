@@ -197,6 +197,7 @@ final class StruckJob {
   private List<String> leaks(Remains remains) throws Exception {
     // What commits after its shuffle was removed stays, with the stock shuffle as well.
     cluster.settle(STAGE_MS);
+    fault.settled(cluster);
     cluster.forget(cluster.stages().shuffles());
     return remains.await();
   }

@@ -1,6 +1,8 @@
 package dev.sluice.benchmarks.report;
 
 import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * A drawing in SVG, built up shape by shape. What shapes look like is said by classes of one style
@@ -51,6 +53,15 @@ public final class Svg {
     return add(
         "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
         style, x1, y1, x2, y2);
+  }
+
+  /** From one of the points to the next. */
+  public Svg line(String style, double[] x, double[] y) {
+    String points =
+        IntStream.range(0, x.length)
+            .mapToObj(i -> String.format(Locale.ROOT, "%.1f,%.1f", x[i], y[i]))
+            .collect(Collectors.joining(" "));
+    return add("<polyline class=\"%s\" points=\"%s\"/>", style, points);
   }
 
   public Svg dot(String style, double x, double y) {

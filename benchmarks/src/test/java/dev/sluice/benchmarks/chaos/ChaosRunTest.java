@@ -103,6 +103,13 @@ class ChaosRunTest {
   }
 
   @Test
+  void aBarrierStageThatIsRepeatedMayWaitForItsMissingTasks() {
+    Example barrier = new Example("file-truncated").of("barrier").seconds(55);
+    assertThat(barrier.run().complaints()).containsExactly("LATE: 55.0 s, stock 10.0 s");
+    assertThat(barrier.losses(new Losses(1, 0, 0, 0)).run().complaints()).isEmpty();
+  }
+
+  @Test
   void theTableCountsByFaultAndWorkload() {
     String table =
         ChaosTable.of(

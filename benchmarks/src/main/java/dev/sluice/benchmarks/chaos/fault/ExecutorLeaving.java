@@ -6,7 +6,6 @@ import java.util.Random;
 
 /** An executor of a cluster of its own is sent away while reduce tasks read. */
 abstract class ExecutorLeaving extends SharedFault {
-  private static final int STAGE_RETRIES = 4;
   private static final long END_MS = 30_000;
 
   private ExecutorProcess leaving;
@@ -15,7 +14,7 @@ abstract class ExecutorLeaving extends SharedFault {
    * @param lostExecutors how many may go at most
    */
   ExecutorLeaving(String name, String what, int lostExecutors) {
-    super(name, what, Moment.REDUCE, STAGE_RETRIES, lostExecutors);
+    super(name, what, Moment.REDUCE, ExecutorKilled.STAGE_RETRIES, lostExecutors);
   }
 
   abstract void send(ExecutorProcess executor, Cluster cluster);

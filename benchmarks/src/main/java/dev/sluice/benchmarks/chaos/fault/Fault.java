@@ -142,6 +142,9 @@ public abstract class Fault {
     return inTime;
   }
 
+  /** When no task runs any more: takes away what Spark loses sight of by it in any shuffle. */
+  public void settled(Cluster cluster) throws Exception {}
+
   /** Ends it, if that has not ended by itself; once or twice, whatever came of the job. */
   public void heal(Cluster cluster) throws Exception {}
 

@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.Cluster;
 import dev.sluice.benchmarks.chaos.inject.Injection;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -22,9 +23,19 @@ final class ShuffleRemoved extends SharedFault {
   public void strike(Cluster cluster, Random random) throws Exception {
     cluster.order(Map.of(Injection.UNREGISTERED, 1.0), random.nextLong(), 0);
     if (!cluster.isSluice()) {
-      for (Path file : cluster.shuffleFiles("")) {
-        Files.deleteIfExists(file);
-      }
+      deleteFiles(cluster);
+    }
+  }
+
+  /** Of a map task that was writing when its shuffle was removed Spark does not know the files. */
+  @Override
+  public void settled(Cluster cluster) throws Exception {
+    deleteFiles(cluster);
+  }
+
+  private static void deleteFiles(Cluster cluster) throws IOException {
+    for (Path file : cluster.shuffleFiles("")) {
+      Files.deleteIfExists(file);
     }
   }
 

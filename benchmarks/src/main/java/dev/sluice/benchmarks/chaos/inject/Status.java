@@ -31,8 +31,8 @@ public record Status(
     long heapBytes,
     Map<String, Long> counters) {
 
-  /** Blocks that it has READ from others since its start, in whatever way. */
+  /** Blocks that it has READ from others since its start; gathered ones may be its own. */
   public long readBlocks() {
-    return counters.getOrDefault("read.blocks", 0L) + counters.getOrDefault("gathered.blocks", 0L);
+    return counters.getOrDefault("read.blocks", 0L);
   }
 }

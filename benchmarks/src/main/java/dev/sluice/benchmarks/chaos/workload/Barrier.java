@@ -36,6 +36,11 @@ final class Barrier implements Workload {
   }
 
   @Override
+  public int retrySeconds() {
+    return BARRIER_SYNC_SECONDS;
+  }
+
+  @Override
   public Answer run(SparkSession spark, long seed) {
     JavaSparkContext context = JavaSparkContext.fromSparkContext(spark.sparkContext());
     RDD<Tuple2<Integer, byte[]>> moved =

@@ -9,6 +9,13 @@ import org.apache.spark.sql.SparkSession;
  * of its own here and a line in {@link #ALL}.
  */
 public interface Workload {
+  /**
+   * {@code spark.barrier.sync.timeout} of the clusters. Where a task of a barrier stage ends after
+   * the stage was given up, Spark repeats only the others, which wait for it: for a year, unless
+   * told otherwise.
+   */
+  int BARRIER_SYNC_SECONDS = 20;
+
   List<Workload> ALL =
       List.of(
           new GroupBy(),
@@ -43,6 +50,11 @@ public interface Workload {
   /** How many shuffles it has, of all its jobs. */
   default int shuffles() {
     return 1;
+  }
+
+  /** What it may wait for when Spark repeats a stage of it, in seconds. */
+  default int retrySeconds() {
+    return 0;
   }
 
   /** Runs the job; called on one thread at a time. */
