@@ -327,6 +327,10 @@ final class ReadEngine implements Connections.ConnectListener {
   // Time.
 
   private void tick(long now) {
+    // Where the process stood still, more than one batch has completed in time.
+    while (poll() > 0) {
+      // Nothing is posted meanwhile, so this ends.
+    }
     buffers.expire(now);
     connections.expire(now, this, recovery::giveUp);
     Set<Peer> late = new HashSet<>();

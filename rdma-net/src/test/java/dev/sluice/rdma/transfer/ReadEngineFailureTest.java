@@ -2,6 +2,7 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
@@ -68,6 +69,24 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
     harness.device.last().succeedAll();
     harness.run();
     next.assertSucceeded();
+  }
+
+  @Test
+  void whatWasFlushedWhileTheProcessStoodStillIsNotGivenUp() {
+    TransferOptions sixteenPeers =
+        new TransferOptions(
+            1 << 20, 16, 8, 4096, 1_000, 60_000, 3, 5_000, 0, ConnectionAttributes.DEFAULT);
+    use(sixteenPeers, 1_024);
+    harness.device.flushes = false;
+    for (int i = 0; i < 100; i++) {
+      readWithin(100, "a" + i % 10, 1);
+    }
+    harness.run();
+    assertThat(harness.device.outstanding()).as("more than are polled at once").isGreaterThan(64);
+    harness.advanceMs(200);
+    harness.device.queuePairs.forEach(ScriptedQueuePair::flush);
+    harness.advanceMs(10_000);
+    assertThat(harness.count(TransferCounter.BUFFERS_GIVEN_UP)).isZero();
   }
 
   @Test
