@@ -74,7 +74,11 @@ public final class MapOutputRegistry implements AutoCloseable {
             0,
             TimeUnit.MILLISECONDS,
             new LinkedBlockingQueue<>(MAX_PENDING),
-            Thread.ofPlatform().name("sluice-register").daemon().factory());
+            Thread.ofPlatform()
+                .daemon()
+                .name("sluice-register")
+                .inheritInheritableThreadLocals(false)
+                .factory());
   }
 
   /** A committed map output: registers it soon, on the registry's own thread. Never blocks. */
@@ -154,8 +158,8 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /**
    * The map output's files are replaced or deleted: its region is deregistered. Called once they
-   * are; what is replaced is registered again when a reader resolves it. Waits for one registration
-   * at most.
+   * are; what is replaced is registered again when a reader resolves it. Waits as {@link
+   * #unregister}.
    */
   public void invalidate(int shuffleId, long mapId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
@@ -167,7 +171,8 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /**
    * Fences and deregisters the shuffle before its files are deleted: when this returns no region of
-   * it is left, and until the next {@link #add} none will be. Waits for one registration at most.
+   * it is left, and until the next {@link #add} none will be. Waits for one registration at most:
+   * where a disk does not answer for 10 s, that region goes when it does.
    */
   public void unregister(int shuffleId) {
     RegisteredShuffle shuffle = epochs.end(shuffleId);

@@ -9,8 +9,14 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One epoch of a shuffle: from the first map output after the shuffle was unknown or unregistered,
@@ -18,9 +24,12 @@ import java.util.function.LongSupplier;
  *
  * <p>Map outputs are registered by the registry's thread and looked up by any. The lock is held for
  * as long as one map output takes to register, so that {@link #close} and {@link #invalidate} leave
- * no registration behind that is half done.
+ * no registration behind that is half done. A disk that does not answer may hold it for ever: who
+ * does not get it in time leaves what is to be done to the holder.
  */
 final class RegisteredShuffle {
+  private static final Logger LOG = LoggerFactory.getLogger(RegisteredShuffle.class);
+  private static final long MAX_WAIT_MS = 10_000;
   private static final RemoteRegion NO_DATA = new RemoteRegion(0, 0, 0);
 
   /** Finds room in the budget. */
@@ -46,7 +55,12 @@ final class RegisteredShuffle {
 
   private volatile long lastReadMs;
 
-  // Guarded by this.
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /** Deregistrations that whoever holds the lock does before it is free. */
+  private final Queue<Runnable> ends = new ConcurrentLinkedQueue<>();
+
+  // Guarded by the lock.
   private ShuffleMemory memory;
   private boolean closed;
 
@@ -109,7 +123,16 @@ final class RegisteredShuffle {
    * @throws NoRoomException when the budget, the provider's own limit or the process's memory is
    *     used up
    */
-  synchronized RegisteredMapOutput register(long mapId, MapOutputFiles files, Room room)
+  RegisteredMapOutput register(long mapId, MapOutputFiles files, Room room) throws IOException {
+    lock.lock(); // Others hold it as long as deregistering takes.
+    try {
+      return registerLocked(mapId, files, room);
+    } finally {
+      unlock();
+    }
+  }
+
+  private RegisteredMapOutput registerLocked(long mapId, MapOutputFiles files, Room room)
       throws IOException {
     RegisteredMapOutput known = outputs.get(mapId);
     if (closed || known != null || !mayBeTried(mapId)) {
@@ -219,24 +242,66 @@ final class RegisteredShuffle {
     return new NoRoomException("a limit of the system or of the provider is reached", cause);
   }
 
-  /** The map output's files are replaced or deleted. Also waits for its registration to end. */
-  synchronized void invalidate(long mapId) {
-    failures.remove(mapId);
-    remove(mapId);
-    closeMemoryIfEmpty();
+  /** The map output's files are replaced or deleted. Waits as {@link #close}. */
+  void invalidate(long mapId) {
+    end(
+        () -> {
+          failures.remove(mapId);
+          remove(mapId);
+        });
   }
 
   /** Deregisters all map outputs, which may be registered again later; failures are forgotten. */
-  synchronized void evict() {
-    failures.clear();
-    outputs.keySet().forEach(this::remove);
-    closeMemoryIfEmpty();
+  void evict() {
+    end(this::removeAll);
   }
 
-  /** Ends the epoch: no region of it is left, and none will be. Idempotent. */
-  synchronized void close() {
-    closed = true;
-    evict();
+  /**
+   * Ends the epoch: no region of it is left, and none will be. Waits for the end of a registration
+   * under way; where that takes longer than 10 s, or the thread is interrupted, the regions go when
+   * it ends. Their files may go before: what is mapped or copied stays as it was. Idempotent.
+   */
+  void close() {
+    end(
+        () -> {
+          closed = true;
+          removeAll();
+        });
+  }
+
+  private void end(Runnable deregistration) {
+    ends.add(deregistration);
+    try {
+      if (lock.tryLock() || lock.tryLock(MAX_WAIT_MS, TimeUnit.MILLISECONDS)) {
+        unlock();
+      } else {
+        LOG.warn(
+            "Shuffle {}: a registration has not ended in {} ms, as when a disk does not answer: its"
+                + " regions go when it ends",
+            id,
+            MAX_WAIT_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void unlock() {
+    do {
+      try {
+        for (Runnable next = ends.poll(); next != null; next = ends.poll()) {
+          next.run();
+          closeMemoryIfEmpty();
+        }
+      } finally {
+        lock.unlock();
+      }
+    } while (!ends.isEmpty() && lock.tryLock()); // Nobody else may have seen the last ones.
+  }
+
+  private void removeAll() {
+    failures.clear();
+    outputs.keySet().forEach(this::remove);
   }
 
   private void remove(long mapId) {

@@ -280,6 +280,44 @@ class MapOutputRegistryTest {
     assertThat(listener.events).containsExactly("registered 9/1");
   }
 
+  /** Whoever may not wait leaves it to the registration, which a slow disk holds up. */
+  @Test
+  void whatIsUnregisteredWithoutWaitingGoesWhenItsRegistrationEnds() throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch proceed = new CountDownLatch(1);
+    registry.close();
+    registry =
+        registry(
+            (shuffleId, mapId) -> {
+              asked.countDown();
+              await(proceed);
+              return outputs.find(shuffleId, mapId);
+            },
+            LIMITS);
+    outputs.write(SHUFFLE, 7, 10);
+    CompletableFuture<List<MapOutputLocation>> resolving =
+        registry.resolve(SHUFFLE, new long[] {7});
+    await(asked);
+    Thread.currentThread().interrupt();
+    registry.unregister(SHUFFLE);
+    assertThat(Thread.interrupted()).isTrue();
+    proceed.countDown();
+
+    assertThat(resolving.get(10, TimeUnit.SECONDS)).containsOnlyNulls();
+    assertThat(domain.openRegions()).isZero();
+    assertThat(registry.counters().get(REGISTERED_OUTPUTS)).isZero();
+  }
+
+  @Test
+  void anInterruptedThreadUnregistersAtOnceWhatNobodyHolds() throws Exception {
+    outputs.write(SHUFFLE, 7, 10);
+    resolve(SHUFFLE, 7);
+    Thread.currentThread().interrupt();
+    registry.unregister(SHUFFLE);
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(domain.openRegions()).isZero();
+  }
+
   @Test
   void aRegistrationThatFindsItsMapOutputGoneUndoesItself() throws Exception {
     outputs.write(SHUFFLE, 7, 10);
