@@ -1,65 +1,76 @@
 package dev.sluice.spark;
 
-import java.util.concurrent.Callable;
-import java.util.concurrent.CancellationException;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The executor's runtime, from the first task on that needs it. It starts on a thread of its own:
- * on a task's, a kill of that task would interrupt it, and fail it for all others. Tasks' threads
- * wait; the shuffle manager closes it.
+ * on a task's, a kill of that task would interrupt it, and fail it for all others; and it may hang,
+ * as what tries out disks and devices may. Tasks' threads wait; the shuffle manager closes it.
  */
 final class LazyRuntime implements AutoCloseable {
-  private static final long START_TIMEOUT_MS = 60_000;
+  /** How a runtime comes about. */
+  interface Starter {
+    /** Called once, on the runtime's own thread. */
+    SluiceRuntime start() throws Exception;
 
-  private final FutureTask<SluiceRuntime> start;
+    /**
+     * What there is instead, where that throws, or takes too long. Called once at most; does not
+     * wait.
+     *
+     * @throws RuntimeException where there is nothing instead, with the reason for each task
+     */
+    SluiceRuntime startWithout(Throwable cause);
+
+    /** This is the one, before tasks have it. */
+    void started(SluiceRuntime runtime);
+  }
+
+  private final Starter starter;
+  private final long timeoutMs;
+  private final CompletableFuture<SluiceRuntime> start = new CompletableFuture<>();
+  private final AtomicBoolean decided = new AtomicBoolean();
   private boolean asked;
 
   /** Guards against a task that comes while the executor stops. */
   private boolean closed;
 
-  private volatile SluiceRuntime started;
-
   /**
-   * @param starter called once
+   * @param timeoutMs how long a start may take, in milliseconds; what comes later is closed by the
+   *     thread that started it
    */
-  LazyRuntime(Callable<SluiceRuntime> starter) {
-    this.start =
-        new FutureTask<>(
-            () -> {
-              started = starter.call();
-              return started;
-            });
+  LazyRuntime(Starter starter, long timeoutMs) {
+    this.starter = starter;
+    this.timeoutMs = timeoutMs;
   }
 
   /** The runtime, as soon as it has started; null as long as it has not, or when it could not. */
   SluiceRuntime ifStarted() {
-    return started;
+    return start.isDone() && !start.isCompletedExceptionally() ? start.join() : null;
   }
 
   /**
-   * The runtime; waits for its start.
+   * The runtime; waits for its start, twice the limit of a start at most.
    *
    * @throws IllegalStateException when it could not start, with the reason, to each caller
    */
   SluiceRuntime get() {
-    SluiceRuntime runtime = started;
-    if (runtime != null) {
-      return runtime;
-    }
     askForStart();
     try {
-      return start.get(START_TIMEOUT_MS, TimeUnit.MILLISECONDS);
+      try {
+        return start.get(timeoutMs, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        decide(null, new IOException("it has not started within " + timeoutMs + " ms", e));
+        return start.get(timeoutMs, TimeUnit.MILLISECONDS); // as another task decides
+      }
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
-      throw new IllegalStateException(
-          "the shuffle's runtime has not started within " + START_TIMEOUT_MS + " ms", e);
-    } catch (CancellationException e) {
-      throw new IllegalStateException("the executor stops", e);
+      throw new IllegalStateException("the shuffle's runtime does not start", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while the shuffle's runtime started", e);
@@ -67,10 +78,49 @@ final class LazyRuntime implements AutoCloseable {
   }
 
   private synchronized void askForStart() {
-    if (!asked && !closed) {
-      asked = true;
-      Thread.ofPlatform().daemon().name("sluice-start").start(start);
+    if (asked || closed) {
+      return;
     }
+    asked = true;
+    // Its threads, which the runtime's are started by, are no task's: they outlive its loaders.
+    Thread thread =
+        Thread.ofPlatform()
+            .daemon()
+            .name("sluice-start")
+            .inheritInheritableThreadLocals(false)
+            .unstarted(this::run);
+    thread.setContextClassLoader(LazyRuntime.class.getClassLoader());
+    thread.start();
+  }
+
+  private void run() {
+    try {
+      SluiceRuntime started = starter.start();
+      if (!decide(started, null)) {
+        started.close();
+      }
+    } catch (Throwable e) { // Nothing that RDMA lacks ends an executor.
+      decide(null, e);
+    }
+  }
+
+  /**
+   * Once: by the start, or by a task that has waited long enough.
+   *
+   * @param cause why nothing has started; null where something has
+   */
+  private boolean decide(SluiceRuntime started, Throwable cause) {
+    if (!decided.compareAndSet(false, true)) {
+      return false;
+    }
+    try {
+      SluiceRuntime runtime = cause == null ? started : starter.startWithout(cause);
+      starter.started(runtime);
+      start.complete(runtime);
+    } catch (RuntimeException | Error e) {
+      start.completeExceptionally(e);
+    }
+    return true;
   }
 
   @Override
@@ -81,7 +131,7 @@ final class LazyRuntime implements AutoCloseable {
       starting = asked;
     }
     if (!starting) {
-      start.cancel(false);
+      start.completeExceptionally(new IllegalStateException("the executor stops"));
       return;
     }
     try {

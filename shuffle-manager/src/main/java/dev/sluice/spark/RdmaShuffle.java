@@ -83,7 +83,7 @@ public final class RdmaShuffle implements AutoCloseable {
   private final SluiceBlockResolver resolver;
   private final Outside outside;
   private final DriverSide driverSide = new DriverSide();
-  private final LazyRuntime runtime = new LazyRuntime(this::startRuntime);
+  private final LazyRuntime runtime;
   private volatile Object summaryHook;
 
   RdmaShuffle(
@@ -91,6 +91,7 @@ public final class RdmaShuffle implements AutoCloseable {
     this.sparkConf = sparkConf;
     this.outside = outside;
     this.resolver = new SluiceBlockResolver(sparkConf, stock, this::registry);
+    this.runtime = new LazyRuntime(new Start(), outside.startTimeoutMs());
     JvmDefect.warn();
     if (isDriver) {
       checkOnDriver(new SluiceConf(sparkConf));
@@ -143,49 +144,56 @@ public final class RdmaShuffle implements AutoCloseable {
         + cause.getMessage();
   }
 
-  private SluiceRuntime startRuntime() throws IOException {
-    SluiceConf conf = new SluiceConf(sparkConf);
-    SparkEnv env = SparkEnv.get();
-    DriverChannel driver = outside.openDriverChannel(env, conf);
-    SluiceRuntime.Environment environment =
-        ExecutorEnvironment.of(env, driver, new ResolverMapOutputFiles(env.conf(), resolver));
-    SluiceRuntime started =
-        conf.offReason() == null ? startReading(conf, environment) : SluiceRuntime.off(environment);
-    env.metricsSystem().registerSource(new MetricsSource(started.metrics()));
-    summaryHook = ShutdownHookManager.addShutdownHook(() -> summarize(started));
-    return started;
-  }
+  private final class Start implements LazyRuntime.Starter {
+    private final SluiceConf conf = new SluiceConf(sparkConf);
+    private volatile SluiceRuntime.Environment environment;
 
-  private SluiceRuntime startReading(SluiceConf conf, SluiceRuntime.Environment env) {
-    try {
-      return LimitedStart.call(() -> startNow(conf, env), outside.startTimeoutMs());
-    } catch (RegistrationUnavailableException e) {
-      throw failure(env, e.getMessage(), e);
-    } catch (Exception | Error e) { // Nothing that RDMA lacks ends an executor, or its tasks.
-      if (conf.isRequired()) {
-        throw failure(env, unavailable(conf, e), e);
+    @Override
+    public SluiceRuntime start() throws IOException {
+      SparkEnv spark = SparkEnv.get();
+      DriverChannel driver = outside.openDriverChannel(spark, conf);
+      SluiceRuntime.Environment env =
+          ExecutorEnvironment.of(spark, driver, new ResolverMapOutputFiles(spark.conf(), resolver));
+      environment = env;
+      if (conf.offReason() != null) {
+        return SluiceRuntime.off(env);
       }
-      LOG.warn("Shuffle blocks go by Spark's own transfer, because RDMA cannot be started", e);
-      return SluiceRuntime.off(env);
+      if (!driver.hasDirectory()) {
+        LOG.warn(
+            "Shuffle blocks go by Spark's own transfer, because the driver has the stock shuffle:"
+                + " its log says why, mostly that its JVM is too old");
+        return SluiceRuntime.off(env);
+      }
+      return SluiceRuntime.start(
+          conf, env, () -> outside.openDevice(conf, env.executorId(), env.host()));
     }
-  }
 
-  private SluiceRuntime startNow(SluiceConf conf, SluiceRuntime.Environment env)
-      throws IOException {
-    if (!env.driver().hasDirectory()) {
-      LOG.warn(
-          "Shuffle blocks go by Spark's own transfer, because the driver has the stock shuffle: its"
-              + " log says why, mostly that its JVM is too old");
-      return SluiceRuntime.off(env);
+    @Override
+    public SluiceRuntime startWithout(Throwable cause) {
+      if (cause instanceof RegistrationUnavailableException) {
+        throw failure(environment, cause.getMessage(), cause);
+      }
+      if (conf.isRequired() || environment == null) {
+        throw failure(environment, unavailable(conf, cause), cause);
+      }
+      LOG.warn("Shuffle blocks go by Spark's own transfer, because RDMA cannot be started", cause);
+      return SluiceRuntime.off(environment);
     }
-    return SluiceRuntime.start(
-        conf, env, () -> outside.openDevice(conf, env.executorId(), env.host()));
+
+    @Override
+    public void started(SluiceRuntime runtime) {
+      SparkEnv.get().metricsSystem().registerSource(new MetricsSource(runtime.metrics()));
+      summaryHook = ShutdownHookManager.addShutdownHook(() -> summarize(runtime));
+    }
   }
 
   /** Says it on the driver, too, where people look first. */
   private static IllegalStateException failure(
       SluiceRuntime.Environment env, String reason, Throwable cause) {
     IllegalStateException failure = new IllegalStateException(reason, cause);
+    if (env == null) {
+      return failure;
+    }
     try {
       env.driver().ask(new Failure(env.executorId(), reason));
     } catch (IOException e) {

@@ -92,7 +92,12 @@ final class SluiceRuntime implements AutoCloseable {
   private final ShuffleCounters counters = new ShuffleCounters();
   private final ScheduledExecutorService driverThreads =
       Executors.newScheduledThreadPool(
-          DRIVER_THREADS, Thread.ofPlatform().daemon().name("sluice-driver-", 0).factory());
+          DRIVER_THREADS,
+          Thread.ofPlatform()
+              .daemon()
+              .name("sluice-driver-", 0)
+              .inheritInheritableThreadLocals(false)
+              .factory());
 
   /** What is to be closed, what was started last first. */
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();

@@ -8,25 +8,29 @@ import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DriverChannel;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.TaskContext$;
+import org.apache.spark.TaskContextImpl;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import scala.Option;
 
 /** What an executor does where something hangs or is missing when it starts. */
 class ExecutorStartTest {
   private static final TaskContext TASK = TaskContext$.MODULE$.empty();
 
   private final CountDownLatch released = new CountDownLatch(1);
-  private final CountDownLatch closed = new CountDownLatch(1);
   private JavaSparkContext context;
 
   @BeforeEach
@@ -101,18 +105,33 @@ class ExecutorStartTest {
 
   @Test
   void whatStartsTooLateIsClosed() throws Exception {
-    assertThatThrownBy(
-            () ->
-                LimitedStart.call(
-                    () -> {
-                      released.await();
-                      return (AutoCloseable) closed::countDown;
-                    },
-                    10))
-        .isInstanceOf(IOException.class);
-    assertThat(closed.getCount()).isOne();
-    released.countDown();
-    assertThat(closed.await(10, TimeUnit.SECONDS)).isTrue();
+    Late late = new Late();
+    try (RdmaShuffle rdma = shuffle("auto", late)) {
+      assertThat(rdma.client(TASK)).isNotNull();
+      assertThat(late.closed.getCount()).isOne();
+      released.countDown();
+      assertThat(late.closed.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  /** A session's loader would stay for as long as the thread that one of its tasks started. */
+  @Test
+  void noThreadKeepsTheLoaderOfTheTaskThatStartedIt() throws Exception {
+    Thread current = Thread.currentThread();
+    ClassLoader before = current.getContextClassLoader();
+    try (URLClassLoader session = new URLClassLoader(new URL[0], before);
+        RdmaShuffle rdma = shuffle("soft", new Answering())) {
+      current.setContextClassLoader(session);
+      TaskContextImpl task = TaskContext$.MODULE$.empty();
+      assertThat(rdma.client(task)).isNotNull();
+      task.markTaskCompleted(Option.empty());
+      assertThat(Thread.getAllStackTraces().keySet())
+          .filteredOn(thread -> thread.getName().startsWith("sluice-"))
+          .hasSizeGreaterThan(3)
+          .allMatch(thread -> thread.getContextClassLoader() != session);
+    } finally {
+      current.setContextClassLoader(before);
+    }
   }
 
   private static RdmaShuffle shuffle(String provider, RdmaShuffle.Outside outside) {
@@ -141,6 +160,35 @@ class ExecutorStartTest {
         Thread.currentThread().interrupt();
       }
       throw new IOException("released");
+    }
+  }
+
+  private final class Late extends Answering {
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    @Override
+    public long startTimeoutMs() {
+      return 100;
+    }
+
+    @Override
+    public Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
+      Device device = super.openDevice(conf, executorId, host);
+      try {
+        released.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      return (Device)
+          Proxy.newProxyInstance(
+              getClass().getClassLoader(),
+              new Class<?>[] {Device.class},
+              (_, method, arguments) -> {
+                if (method.getName().equals("close")) {
+                  closed.countDown();
+                }
+                return method.invoke(device, arguments);
+              });
     }
   }
 

@@ -4,16 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class LazyRuntimeTest {
   private final AtomicInteger starts = new AtomicInteger();
+  private final AtomicInteger instead = new AtomicInteger();
 
   @Test
   void nothingStartsBeforeItIsNeeded() {
-    LazyRuntime runtime = new LazyRuntime(this::fail);
+    LazyRuntime runtime = runtime(this::fail);
     assertThat(runtime.ifStarted()).isNull();
     runtime.close();
     assertThat(starts).hasValue(0);
@@ -21,12 +23,12 @@ class LazyRuntimeTest {
 
   @Test
   void theReasonOfAFailureIsToldToEachCaller() {
-    LazyRuntime runtime = new LazyRuntime(this::fail);
+    LazyRuntime runtime = runtime(this::fail);
     for (int i = 0; i < 3; i++) {
       assertThatThrownBy(runtime::get)
           .isInstanceOf(IllegalStateException.class)
           .hasMessage("no device")
-          .hasCauseInstanceOf(IOException.class);
+          .hasRootCauseInstanceOf(IOException.class);
     }
     assertThat(starts).hasValue(1);
     assertThat(runtime.ifStarted()).isNull();
@@ -35,7 +37,7 @@ class LazyRuntimeTest {
 
   @Test
   void nothingStartsAfterTheEnd() {
-    LazyRuntime runtime = new LazyRuntime(this::fail);
+    LazyRuntime runtime = runtime(this::fail);
     runtime.close();
     assertThatThrownBy(runtime::get).hasMessage("the executor stops");
     assertThat(starts).hasValue(0);
@@ -46,7 +48,7 @@ class LazyRuntimeTest {
     CountDownLatch starting = new CountDownLatch(1);
     CountDownLatch killed = new CountDownLatch(1);
     LazyRuntime runtime =
-        new LazyRuntime(
+        runtime(
             () -> {
               starting.countDown();
               killed.await();
@@ -60,6 +62,49 @@ class LazyRuntimeTest {
     task.join();
     killed.countDown();
     assertThatThrownBy(runtime::get).hasMessage("no device");
+  }
+
+  @Test
+  void tasksHaveSomethingElseWhereTheStartHangs() throws InterruptedException {
+    CountDownLatch released = new CountDownLatch(1);
+    LazyRuntime runtime =
+        new LazyRuntime(
+            starter(
+                () -> {
+                  released.await();
+                  return fail();
+                }),
+            10);
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(runtime::get).hasMessage("it has not started within 10 ms");
+    }
+    released.countDown();
+    runtime.close();
+    assertThat(instead).hasValue(1);
+  }
+
+  private LazyRuntime runtime(Callable<SluiceRuntime> start) {
+    return new LazyRuntime(starter(start), 60_000);
+  }
+
+  private LazyRuntime.Starter starter(Callable<SluiceRuntime> start) {
+    return new LazyRuntime.Starter() {
+      @Override
+      public SluiceRuntime start() throws Exception {
+        return start.call();
+      }
+
+      @Override
+      public SluiceRuntime startWithout(Throwable cause) {
+        instead.incrementAndGet();
+        throw new IllegalStateException(cause.getMessage(), cause);
+      }
+
+      @Override
+      public void started(SluiceRuntime runtime) {
+        throw new AssertionError("there is none");
+      }
+    };
   }
 
   private SluiceRuntime fail() throws IOException {

@@ -24,7 +24,11 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
   private final LocationDirectory directory;
   private final ExecutorService worker =
       Executors.newSingleThreadExecutor(
-          Thread.ofPlatform().daemon().name("sluice-location-directory").factory());
+          Thread.ofPlatform()
+              .daemon()
+              .name("sluice-location-directory")
+              .inheritInheritableThreadLocals(false)
+              .factory());
 
   private RpcEndpointRef reference;
 
