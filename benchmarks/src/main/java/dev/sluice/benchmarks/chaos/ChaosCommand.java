@@ -93,7 +93,7 @@ public final class ChaosCommand implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Keep the runs there, and do not repeat those that it has")
+      description = "Keep the runs there, and do not repeat those that it has of this commit")
   private Path json;
 
   @Option(
@@ -126,7 +126,7 @@ public final class ChaosCommand implements Callable<Integer> {
             Installation.fromEnvironment(),
             provider,
             directory,
-            new ChaosFile(json),
+            new ChaosFile(json, commit()),
             limitSeconds,
             minutes == null
                 ? System.nanoTime() + TimeUnit.DAYS.toNanos(1)
@@ -144,6 +144,11 @@ public final class ChaosCommand implements Callable<Integer> {
     }
     runs.run(cells, LongStream.range(seed, seed + seeds).boxed().toList());
     return report(runs, directory);
+  }
+
+  /** As bin/chaos says; where that does not know, all are one. */
+  private static String commit() {
+    return System.getenv().getOrDefault("SLUICE_COMMIT", "unknown");
   }
 
   private int list() {

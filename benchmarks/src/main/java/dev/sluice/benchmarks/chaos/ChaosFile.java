@@ -1,9 +1,7 @@
 package dev.sluice.benchmarks.chaos;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -14,38 +12,50 @@ import java.util.List;
 final class ChaosFile {
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  /** A line: a run, and the commit of what was run. */
+  record Line(String commit, ChaosRun run) {}
+
   private final Path file;
+  private final String commit;
 
   /**
    * @param file null for none
+   * @param commit of this program, which it keeps with each run
    */
-  ChaosFile(Path file) {
+  ChaosFile(Path file, String commit) {
     this.file = file;
+    this.commit = commit;
   }
 
+  /**
+   * @throws IOException where it has runs of another commit, which say nothing of this one
+   */
   List<ChaosRun> read() throws IOException {
     List<ChaosRun> runs = new ArrayList<>();
     if (file != null && Files.exists(file)) {
       String lines = Files.readString(file);
       // A series that was cut off may have left a part of a line.
-      lines.substring(0, lines.lastIndexOf('\n') + 1).lines().forEach(line -> runs.add(run(line)));
+      for (String line : lines.substring(0, lines.lastIndexOf('\n') + 1).lines().toList()) {
+        runs.add(run(JSON.readValue(line, Line.class)));
+      }
     }
     return runs;
   }
 
-  private static ChaosRun run(String line) {
-    try {
-      return JSON.readValue(line, ChaosRun.class);
-    } catch (JsonProcessingException e) {
-      throw new UncheckedIOException(e);
+  private ChaosRun run(Line line) throws IOException {
+    if (!commit.equals(line.commit())) {
+      throw new IOException(
+          "%s has runs of commit %s, and this is %s: give another file"
+              .formatted(file, line.commit(), commit));
     }
+    return line.run();
   }
 
   void add(ChaosRun run) throws IOException {
     if (file != null) {
       Files.writeString(
           file,
-          JSON.writeValueAsString(run) + "\n",
+          JSON.writeValueAsString(new Line(commit, run)) + "\n",
           StandardOpenOption.CREATE,
           StandardOpenOption.APPEND);
     }

@@ -5,6 +5,8 @@ import static java.util.stream.Collectors.toSet;
 
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.chaos.ChaosRun.Stock;
+import dev.sluice.benchmarks.chaos.RunResult.Losses;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
@@ -134,8 +136,7 @@ final class ChaosRuns {
     System.err.println(problem);
     if (last != null) {
       Run run = last.result().run();
-      ChaosRun blamed =
-          new ChaosRun(RunResult.failed(run, problem), last.expected(), last.stockSeconds());
+      ChaosRun blamed = new ChaosRun(RunResult.failed(run, problem), last.expected(), last.stock());
       runs.put(run, blamed);
       file.add(blamed);
     }
@@ -144,7 +145,7 @@ final class ChaosRuns {
   private void run(
       List<Cell> cells, List<Long> seeds, ChaosDriver stock, ChaosDriver struck, ChaosDriver sluice)
       throws Exception {
-    Map<Cell, Double> stockSeconds = new HashMap<>();
+    Map<Cell, Stock> measured = new HashMap<>();
     for (long seed : seeds) {
       for (Cell cell : cells) {
         Run run = key(cell, seed);
@@ -154,12 +155,11 @@ final class ChaosRuns {
         try {
           Solution solution = solve(stock, cell.workload(), seed);
           if (!cell.fault().happensToStock()) {
-            stockSeconds.put(cell, solution.seconds());
-          } else if (!stockSeconds.containsKey(cell)) {
-            stockSeconds.put(cell, seconds(result(struck, run), solution));
+            measured.put(cell, new Stock(solution.seconds(), Losses.NONE));
+          } else if (!measured.containsKey(cell)) {
+            measured.put(cell, stock(result(struck, run), solution));
           }
-          keep(
-              new ChaosRun(result(sluice, run), solution.answer(), stockSeconds.get(cell)), sluice);
+          keep(new ChaosRun(result(sluice, run), solution.answer(), measured.get(cell)), sluice);
         } catch (IOException e) {
           notMeasured++;
           System.err.printf("%s: %s%n", run, e.getMessage());
@@ -212,7 +212,7 @@ final class ChaosRuns {
    * The stock shuffle's under a fault, or without one where it failed. One run is what there is
    * time for.
    */
-  private static double seconds(RunResult stock, Solution solution) {
+  private static Stock stock(RunResult stock, Solution solution) {
     System.err.printf(
         "%s %s stock: %.1f s, %s%s%n",
         stock.run().fault(),
@@ -222,7 +222,9 @@ final class ChaosRuns {
         stock.problem() != null
             ? ", " + stock.problem()
             : stock.answer().equals(solution.answer()) ? "" : ", WRONG ANSWER");
-    return stock.answer() == null ? solution.seconds() : stock.seconds();
+    return stock.answer() == null
+        ? new Stock(solution.seconds(), null)
+        : new Stock(stock.seconds(), stock.losses());
   }
 
   private void keep(ChaosRun run, ChaosDriver driver) throws IOException {

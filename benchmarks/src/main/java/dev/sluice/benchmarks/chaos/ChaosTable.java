@@ -82,7 +82,7 @@ final class ChaosTable {
         count(runs, ChaosRun::isLate),
         recovery.length == 0 ? "" : "%.1f".formatted(Statistics.median(recovery)),
         recovery.length == 0 ? "" : "%.1f".formatted(Arrays.stream(recovery).max().orElseThrow()),
-        workload.isEmpty() ? "" : "%.1f".formatted(runs.getFirst().stockSeconds()));
+        workload.isEmpty() ? "" : "%.1f".formatted(runs.getFirst().stock().seconds()));
   }
 
   private static String count(List<ChaosRun> runs, Predicate<ChaosRun> which) {

@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.function.ToLongFunction;
 import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
@@ -135,11 +136,17 @@ public final class Cluster {
 
   /** How often this has gone wrong in the executors that run now. */
   public long hits(Injection injection) throws IOException, InterruptedException {
+    return sum(status -> status.hits().getOrDefault(injection, 0L));
+  }
+
+  /** One of Sluice's counters, of all executors that run now. */
+  public long counted(String counter) throws IOException, InterruptedException {
+    return sum(status -> status.counters().getOrDefault(counter, 0L));
+  }
+
+  private long sum(ToLongFunction<Status> number) throws IOException, InterruptedException {
     return sluice
-        ? statuses().values().stream()
-            .flatMap(Optional::stream)
-            .mapToLong(status -> status.hits().getOrDefault(injection, 0L))
-            .sum()
+        ? statuses().values().stream().flatMap(Optional::stream).mapToLong(number).sum()
         : 0;
   }
 

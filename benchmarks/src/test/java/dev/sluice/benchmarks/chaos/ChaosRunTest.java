@@ -1,7 +1,9 @@
 package dev.sluice.benchmarks.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.benchmarks.chaos.ChaosRun.Stock;
 import dev.sluice.benchmarks.chaos.RunResult.Losses;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
@@ -137,13 +139,24 @@ class ChaosRunTest {
 
   @Test
   void runsComeBackFromTheirFile(@TempDir Path directory) throws IOException {
-    ChaosFile file = new ChaosFile(directory.resolve("runs.json"));
+    ChaosFile file = new ChaosFile(directory.resolve("runs.json"), "a1");
     assertThat(file.read()).isEmpty();
     ChaosRun first = new Example("bad-key").leak("a region").run();
     ChaosRun second = new Example("corrupt").ended(Outcome.FAILED).run();
     file.add(first);
     file.add(second);
     assertThat(file.read()).containsExactly(first, second);
+    assertThatThrownBy(() -> new ChaosFile(directory.resolve("runs.json"), "b2").read())
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("has runs of commit a1, and this is b2");
+  }
+
+  @Test
+  void notManyMoreStagesMayBeRunAgainThanByTheStockShuffle() {
+    Example deleted = new Example("file-deleted").losses(new Losses(5, 5, 0, 0));
+    assertThat(deleted.stock(new Losses(2, 2, 0, 0)).run().complaints()).isEmpty();
+    assertThat(deleted.stock(new Losses(1, 1, 0, 0)).run().complaints()).hasSize(1);
+    assertThat(deleted.stock(null).run().complaints()).as("it failed").isEmpty();
   }
 
   /** A run of group-by that struck, unless it has no answer, beside a stock one of 10 s. */
@@ -154,6 +167,7 @@ class ChaosRunTest {
     private Outcome outcome = Outcome.ANSWERED;
     private Answer answer = RIGHT;
     private Losses losses = Losses.NONE;
+    private Losses stock = new Losses(2, 2, 0, 0);
     private double seconds = 1;
     private List<String> leaks = List.of();
     private Map<String, Long> held = Map.of("threads", 5L);
@@ -190,6 +204,11 @@ class ChaosRunTest {
       return this;
     }
 
+    Example stock(Losses had) {
+      stock = had;
+      return this;
+    }
+
     Example seconds(double taken) {
       seconds = taken;
       return this;
@@ -222,7 +241,7 @@ class ChaosRunTest {
               leaks,
               held,
               endMs);
-      return new ChaosRun(result, RIGHT, 10.0);
+      return new ChaosRun(result, RIGHT, new Stock(10.0, stock));
     }
   }
 }

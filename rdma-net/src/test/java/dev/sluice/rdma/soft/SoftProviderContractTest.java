@@ -6,6 +6,7 @@ import dev.sluice.rdma.contract.DeviceContract;
 import dev.sluice.rdma.contract.ErrorContract;
 import dev.sluice.rdma.contract.MemoryRegionContract;
 import dev.sluice.rdma.contract.ReadContract;
+import dev.sluice.rdma.contract.ScanContract;
 import dev.sluice.rdma.contract.SendReceiveContract;
 import dev.sluice.rdma.contract.StateMachineContract;
 import dev.sluice.rdma.contract.Subject;
@@ -34,6 +35,14 @@ class SoftProviderContractTest {
 
   @Nested
   class SoftRead extends ReadContract {
+    @Override
+    protected Subject subject() {
+      return SOFT;
+    }
+  }
+
+  @Nested
+  class SoftScan extends ScanContract {
     @Override
     protected Subject subject() {
       return SOFT;

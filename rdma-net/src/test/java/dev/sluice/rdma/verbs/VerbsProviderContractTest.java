@@ -9,6 +9,7 @@ import dev.sluice.rdma.contract.DeviceContract;
 import dev.sluice.rdma.contract.ErrorContract;
 import dev.sluice.rdma.contract.MemoryRegionContract;
 import dev.sluice.rdma.contract.ReadContract;
+import dev.sluice.rdma.contract.ScanContract;
 import dev.sluice.rdma.contract.SendReceiveContract;
 import dev.sluice.rdma.contract.StateMachineContract;
 import dev.sluice.rdma.contract.Subject;
@@ -72,6 +73,14 @@ class VerbsProviderContractTest {
 
   @Nested
   class VerbsRead extends ReadContract {
+    @Override
+    protected Subject subject() {
+      return device();
+    }
+  }
+
+  @Nested
+  class VerbsScan extends ScanContract {
     @Override
     protected Subject subject() {
       return device();

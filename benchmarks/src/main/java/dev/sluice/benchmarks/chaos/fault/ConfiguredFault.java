@@ -10,14 +10,21 @@ import java.util.Random;
 final class ConfiguredFault extends Fault {
   private final List<String> workloads;
   private final Map<String, String> settings;
+  private final Evidence evidence;
 
   /**
    * @param workloads as {@link #workloads}
    */
-  ConfiguredFault(String name, String what, List<String> workloads, Map<String, String> settings) {
+  ConfiguredFault(
+      String name,
+      String what,
+      List<String> workloads,
+      Map<String, String> settings,
+      Evidence evidence) {
     super(name, what, Moment.BEFORE);
     this.workloads = workloads;
     this.settings = settings;
+    this.evidence = evidence;
   }
 
   @Override
@@ -42,7 +49,17 @@ final class ConfiguredFault extends Fault {
   }
 
   @Override
+  public void prepare(Cluster cluster, Random random) throws Exception {
+    evidence.begin(cluster);
+  }
+
+  @Override
   public void strike(Cluster cluster, Random random) {
     // It is there.
+  }
+
+  @Override
+  public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
+    return evidence.hasGrown(cluster);
   }
 }

@@ -117,10 +117,23 @@ public final class Faults {
               Map.of(
                   "spark.master", "local-cluster[2,32,1536]",
                   "spark.executor.cores", "32",
-                  "spark.shuffle.rdma.buffers.maxBytes", "1m")),
-          soft("data-cut", "data connections are cut", "kill=0.02"),
-          soft("data-late", "READs are answered late", "delay=0.05:200"),
-          soft("data-refused", "peers fail READs", "status=0.05:REM_OP_ERR"),
+                  "spark.shuffle.rdma.buffers.maxBytes", "1m"),
+              Evidence.of("transfer.buffer-waits", 1)),
+          soft(
+              "data-cut",
+              "data connections are cut",
+              "kill=0.02",
+              Evidence.of("transfer.queue-pairs-failed", 1)),
+          soft(
+              "data-late",
+              "READs are answered late",
+              "delay=0.05:200",
+              Evidence.of("transfer.work-requests", 100)),
+          soft(
+              "data-refused",
+              "peers fail READs",
+              "status=0.05:REM_OP_ERR",
+              Evidence.of("transfer.queue-pairs-failed", 1)),
           new DescriptorsExhausted(),
           new Decommission(false),
           new Decommission(true),
@@ -183,9 +196,13 @@ public final class Faults {
   }
 
   /** By the plan of the software provider's own, which verbs ignore. */
-  private static Fault soft(String name, String what, String plan) {
+  private static Fault soft(String name, String what, String plan, Evidence evidence) {
     return new ConfiguredFault(
-        name, what, List.of(), Map.of("spark.shuffle.rdma.soft.faults", "seed=1;" + plan));
+        name,
+        what,
+        List.of(),
+        Map.of("spark.shuffle.rdma.soft.faults", "seed=1;" + plan),
+        evidence);
   }
 
   /** What is not published has to be asked for, by a RESOLVE. */

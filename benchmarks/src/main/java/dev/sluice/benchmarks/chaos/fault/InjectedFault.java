@@ -13,7 +13,7 @@ final class InjectedFault extends Fault {
   private final Injection injection;
   private final Map<Injection, Double> rates;
   private final Map<String, String> settings;
-  private long hitsBefore;
+  private final Evidence evidence;
 
   InjectedFault(String name, String what, Injection injection, double rate) {
     this(name, what, injection, rate, Map.of(), Map.of());
@@ -34,6 +34,16 @@ final class InjectedFault extends Fault {
     this.rates = new HashMap<>(beside);
     this.rates.put(injection, rate);
     this.settings = settings;
+    this.evidence = evidence(injection);
+  }
+
+  /** Some are there when they are ordered, and strike who runs into them. */
+  private static Evidence evidence(Injection injection) {
+    return switch (injection) {
+      case MAPPINGS_TAKEN -> Evidence.of("registry.refusals", 1);
+      case CONTROL_REFUSED -> Evidence.of("transfer.connect-failures", 1);
+      default -> Evidence.of(injection);
+    };
   }
 
   @Override
@@ -64,7 +74,7 @@ final class InjectedFault extends Fault {
 
   @Override
   public void prepare(Cluster cluster, Random random) throws Exception {
-    hitsBefore = cluster.hits(injection);
+    evidence.begin(cluster);
   }
 
   @Override
@@ -74,7 +84,7 @@ final class InjectedFault extends Fault {
 
   @Override
   public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
-    return cluster.hits(injection) > hitsBefore;
+    return evidence.hasGrown(cluster);
   }
 
   @Override

@@ -14,9 +14,16 @@ import java.util.Random;
  * shuffle loses the same files.
  */
 final class ShuffleRemoved extends SharedFault {
+  private final Evidence evidence = Evidence.of(Injection.UNREGISTERED);
+
   ShuffleRemoved() {
     super(
         "shuffle-removed", "unregisterShuffle on all executors while they READ", Moment.REDUCE, 12);
+  }
+
+  @Override
+  public void prepare(Cluster cluster, Random random) throws Exception {
+    evidence.begin(cluster);
   }
 
   @Override
@@ -25,6 +32,11 @@ final class ShuffleRemoved extends SharedFault {
     if (!cluster.isSluice()) {
       deleteFiles(cluster);
     }
+  }
+
+  @Override
+  public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
+    return inTime && evidence.hasGrown(cluster);
   }
 
   /** Of a map task that was writing when its shuffle was removed Spark does not know the files. */

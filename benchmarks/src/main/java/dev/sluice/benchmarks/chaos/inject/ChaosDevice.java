@@ -122,11 +122,11 @@ final class ChaosDevice implements Device {
     @Override
     public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access)
         throws VerbsException {
-      if (!access.contains(AccessFlag.REMOTE_READ)) {
-        return domain.register(memory, access);
-      }
       if (agent.strikes(Injection.REGISTER_ENOMEM)) {
         throw enomem("ibv_reg_mr");
+      }
+      if (!access.contains(AccessFlag.REMOTE_READ)) {
+        return domain.register(memory, access);
       }
       Served region = new Served(domain.register(memory, access));
       served.add(region);

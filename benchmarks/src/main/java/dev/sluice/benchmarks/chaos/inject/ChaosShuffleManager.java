@@ -55,10 +55,11 @@ public final class ChaosShuffleManager extends SluiceShuffleManager {
     disturbed = disturbs;
     proxy.listen(!agent.strikes(Injection.CONTROL_REFUSED));
     mappings.take(agent.strikes(Injection.MAPPINGS_TAKEN));
-    if (agent.strikes(Injection.UNREGISTERED)) {
+    if (agent.mayStrike(Injection.UNREGISTERED)) {
       shuffleFiles().stream()
           .map(ChaosShuffleManager::shuffle)
           .distinct()
+          .filter(_ -> agent.strikes(Injection.UNREGISTERED))
           .forEach(this::unregisterShuffle);
     }
   }

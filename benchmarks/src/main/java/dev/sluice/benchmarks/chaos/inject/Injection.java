@@ -14,9 +14,9 @@ public enum Injection {
   CORRUPT,
   /** Posting READs takes 20 to 200 ms longer. */
   SLOW_POST,
-  /** Registering a map output fails with ENOMEM. */
+  /** Registering memory fails with ENOMEM, that of map outputs as that of buffers. */
   REGISTER_ENOMEM,
-  /** Every shuffle that has files here is unregistered, once for each order. */
+  /** A shuffle that has files here is unregistered; drawn once for each, and each order. */
   UNREGISTERED,
   /** The process has as many mappings as the kernel allows, but for some forty. */
   MAPPINGS_TAKEN,

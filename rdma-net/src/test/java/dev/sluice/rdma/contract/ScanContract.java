@@ -1,14 +1,11 @@
-package dev.sluice.rdma.soft;
+package dev.sluice.rdma.contract;
 
 import static dev.sluice.rdma.WorkCompletionStatus.REM_ACCESS_ERR;
 import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import java.io.IOException;
@@ -22,20 +19,18 @@ import org.junit.jupiter.api.Test;
  * A peer that has a queue pair of one application tries keys and addresses of another one's memory
  * on the same device: nothing of it is delivered.
  */
-class SoftScanTest extends SoftNodes {
+public abstract class ScanContract extends RdmaProviderContract {
   private static final int BYTES = 64;
-  private static final int GUESSES = 1000;
+  private static final int GUESSES = 200;
   private static final byte CANARY = 0x5A;
   private static final byte SECRET = 0x11;
 
-  private TestNode right;
   private MemoryRegion target;
   private MemoryRegion own;
 
   private MemoryRegion secret;
 
-  private void openBoth() throws IOException {
-    right = open(SoftOptions.DEFAULT);
+  private void registerBoth() throws IOException {
     target = left.register(BYTES, TestNode.ALL);
     left.memory(target).fill(CANARY);
     ProtectionDomain other = right.device.allocateProtectionDomain();
@@ -46,17 +41,18 @@ class SoftScanTest extends SoftNodes {
   }
 
   private void assertRefused(long address, int rkey) throws IOException {
-    QueuePair queuePair = connect(right, ConnectionAttributes.DEFAULT);
-    ScatterGatherEntry local = new ScatterGatherEntry(target.address(), BYTES, target.lkey());
-    queuePair.postSend(List.of(SendWorkRequest.read(1, local, address, rkey, true)));
-    assertThat(await(1)).containsExactly(REM_ACCESS_ERR);
-    queuePair.close();
+    Pair pair = connectedPair();
+    pair.left()
+        .postSend(List.of(SendWorkRequest.read(1, entry(target, 0, BYTES), address, rkey, true)));
+    assertThat(statuses(left.await(1))).containsExactly(REM_ACCESS_ERR);
+    pair.left().close();
+    pair.right().close();
     assertThat(left.memory(target).toArray(ValueLayout.JAVA_BYTE)).containsOnly(CANARY);
   }
 
   @Test
   void keysOfAnotherApplicationAreWorthNothing() throws Exception {
-    openBoth();
+    registerBoth();
     assertRefused(secret.address(), secret.rkey());
     assertRefused(secret.address(), secret.lkey());
     assertRefused(secret.address(), own.rkey());
@@ -67,7 +63,7 @@ class SoftScanTest extends SoftNodes {
 
   @Test
   void guessedKeysAndAddressesFindNothing() throws Exception {
-    openBoth();
+    registerBoth();
     Random random = new Random(7);
     for (int i = 0; i < GUESSES; i++) {
       int rkey = i % 2 == 0 ? secret.rkey() + random.nextInt(-50, 50) : random.nextInt();
@@ -82,7 +78,7 @@ class SoftScanTest extends SoftNodes {
 
   @Test
   void addressesOutsideOfOwnMemoryFindNothing() throws Exception {
-    openBoth();
+    registerBoth();
     Random random = new Random(8);
     for (int i = 0; i < GUESSES; i++) {
       long beyond = 1 + (random.nextLong() >>> random.nextInt(1, 63));
@@ -93,10 +89,9 @@ class SoftScanTest extends SoftNodes {
 
   @Test
   void whatIsOnesOwnIsRead() throws Exception {
-    openBoth();
-    QueuePair queuePair = connect(right, ConnectionAttributes.DEFAULT);
-    queuePair.postSend(List.of(read(1, target, own, BYTES)));
-    assertThat(await(1)).containsExactly(SUCCESS);
+    registerBoth();
+    connectedPair().left().postSend(List.of(read(1, target, own, BYTES)));
+    assertThat(statuses(left.await(1))).containsExactly(SUCCESS);
     assertThat(left.memory(target).toArray(ValueLayout.JAVA_BYTE)).containsOnly(SECRET);
   }
 }

@@ -1,0 +1,48 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.inject.Injection;
+
+/**
+ * What tells that a fault has struck: a number of the executors that grows by it. Used by the
+ * thread of the runs.
+ */
+final class Evidence {
+  private final Count count;
+  private final long least;
+  private long before;
+
+  /** Asks the executors that run now. */
+  @FunctionalInterface
+  private interface Count {
+    long in(Cluster cluster) throws Exception;
+  }
+
+  private Evidence(Count count, long least) {
+    this.count = count;
+    this.least = least;
+  }
+
+  /** It was made to go wrong. */
+  static Evidence of(Injection injection) {
+    return new Evidence(cluster -> cluster.hits(injection), 1);
+  }
+
+  /**
+   * Sluice has counted it.
+   *
+   * @param counter as its metrics name it
+   * @param least by how much it grows where the fault has struck
+   */
+  static Evidence of(String counter, long least) {
+    return new Evidence(cluster -> cluster.counted(counter), least);
+  }
+
+  void begin(Cluster cluster) throws Exception {
+    before = count.in(cluster);
+  }
+
+  boolean hasGrown(Cluster cluster) throws Exception {
+    return count.in(cluster) >= before + least;
+  }
+}
