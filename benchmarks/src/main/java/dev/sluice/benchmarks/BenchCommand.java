@@ -2,7 +2,6 @@ package dev.sluice.benchmarks;
 
 import dev.sluice.benchmarks.checksum.ChecksumCommand;
 import dev.sluice.benchmarks.cpu.CpuCommand;
-import dev.sluice.benchmarks.jmh.JmhCommand;
 import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
@@ -53,7 +52,6 @@ public final class BenchCommand {
     command.addSubcommand(new CompareCommand(out));
     command.addSubcommand(new ReportCommand());
     command.addSubcommand(new ScaleCommand(out));
-    command.addSubcommand(new JmhCommand(out));
     command.addSubcommand(new TpcdsCommand(out));
     command.setCaseInsensitiveEnumValuesAllowed(true);
     command.setOut(new PrintWriter(out, true));

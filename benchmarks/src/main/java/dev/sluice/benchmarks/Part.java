@@ -46,7 +46,6 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           of("storm", 360, "storm --grid"),
           of("cpu", 45, "cpu"),
           of("scale", 3, "scale"),
-          of("jmh", 1, "jmh"),
           of("tpcds", 65, "tpcds"),
           of("terasort-10g", 25, "terasort --size 10g --repeat 3"));
 
