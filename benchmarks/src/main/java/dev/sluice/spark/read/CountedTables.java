@@ -41,7 +41,7 @@ public final class CountedTables {
     for (MapOutputLocation output : outputs) {
       keys.add(PageKey.of(shuffleId, output, partition / TablePage.PARTITIONS));
     }
-    cache.lookup(peer, keys, DEADLINE_NANOS, DEADLINE_NANOS, pages -> requireAll(keys, pages));
+    requireAll(keys, cache.lookup(peer, keys, DEADLINE_NANOS, DEADLINE_NANOS).join());
   }
 
   private static void requireAll(Set<PageKey> keys, TablePages pages) {

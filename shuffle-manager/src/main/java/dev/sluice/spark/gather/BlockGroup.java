@@ -17,7 +17,7 @@ import scala.collection.Seq;
  * Each member is either delivered in a {@link Chunk} or left to Spark's iterator, as {@link #leave}
  * says. Immutable but for that; any thread.
  */
-public final class BlockGroup {
+public final class BlockGroup implements BlockList {
   private final BlockManagerId address;
   private final boolean local;
   private final List<Tuple3<BlockId, Object, Object>> blocks;
@@ -118,34 +118,42 @@ public final class BlockGroup {
     return blocks;
   }
 
+  @Override
   public int shuffleId() {
     return shuffleId;
   }
 
-  /** Members. */
+  @Override
   public int size() {
     return size;
   }
 
-  /** Map ids of all members; not to be changed. */
+  @Override
   public long[] mapIds() {
     return mapIds;
   }
 
-  public long mapId(int member) {
+  long mapId(int member) {
     return mapIds[member];
   }
 
+  @Override
   public int startPartition(int member) {
     return startPartitions[member];
   }
 
+  @Override
   public int endPartition(int member) {
     return endPartitions[member];
   }
 
-  /** Spark's name of the member, or of its first block. */
-  public BlockId blockId(int member) {
+  /** Of a member that is a batch, its first block's. */
+  @Override
+  public String name(int member) {
+    return blockId(member).name();
+  }
+
+  BlockId blockId(int member) {
     return blocks.get(firstBlocks[member])._1();
   }
 

@@ -122,14 +122,12 @@ public final class LocatorClient implements Locator {
   }
 
   private Located look(CachedShuffle shuffle, String executorId, long[] mapIds) {
-    MapOutputLocation[] outputs = new MapOutputLocation[mapIds.length];
     PeerAddress peer = peer(executorId);
-    if (peer != null) {
-      for (int i = 0; i < mapIds.length; i++) {
-        outputs[i] = shuffle.locations.find(executorId, mapIds[i]);
-      }
-    }
-    return new Located(peer, outputs);
+    return new Located(
+        peer,
+        peer == null
+            ? new MapOutputLocation[mapIds.length]
+            : shuffle.locations.find(executorId, mapIds));
   }
 
   /** Null where it is not known, or has another provider. */

@@ -38,8 +38,16 @@ final class ShuffleLocations {
     this.executors = executors;
   }
 
-  /** Where the executor's map output can be READ; null where that is not known. */
-  synchronized MapOutputLocation find(String executorId, long mapId) {
+  /** Where the executor's map outputs can be READ; null for each of which that is not known. */
+  synchronized MapOutputLocation[] find(String executorId, long[] mapIds) {
+    MapOutputLocation[] found = new MapOutputLocation[mapIds.length];
+    for (int i = 0; i < mapIds.length; i++) {
+      found[i] = i > 0 && mapIds[i] == mapIds[i - 1] ? found[i - 1] : find(executorId, mapIds[i]);
+    }
+    return found;
+  }
+
+  private MapOutputLocation find(String executorId, long mapId) {
     Answer answer = answers.get(mapId);
     if (answer != null && answer.executorId().equals(executorId) && answer.location() != null) {
       return answer.location();

@@ -1,73 +1,53 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.metrics.FallbackReason;
+import java.nio.ByteBuffer;
+import java.util.BitSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs members [from, to) of a group into one pooled buffer, and tells {@link TaskGather} on the
- * thread that ended the READ. Verified by the task, on its thread; the chunk then owns the buffer.
+ * READs a span of located blocks into one pooled buffer and gives it to a sink, which releases it.
+ * Answers on the thread that ended the READ, or on the caller's; nothing here blocks.
  */
-final class ChunkRead implements TaskGather.Step, ReadListener {
+final class ChunkRead implements ReadListener {
   private static final Logger LOG = LoggerFactory.getLogger(ChunkRead.class);
 
+  /** Has one answer: {@link #arrived}, {@link #failed}, or none where nobody waits any more. */
+  interface Sink {
+    /** Whether it still wants the bytes, when there is a buffer for them. */
+    boolean awaits();
+
+    /** All bytes are there; the buffer is the sink's to {@link ChunkRead#release}. */
+    void arrived();
+
+    void failed(FallbackReason reason);
+  }
+
   private final ReadPath path;
-  private final TaskGather task;
-  private final PeerAddress peer;
-  private final LocatedGroup members;
-  private final int from;
-  private final int to;
-  private final int bytes;
-  private long startNanos;
+  private final LocatedBlocks located;
+  private final LocatedBlocks.Span span;
+  private final Sink sink;
   private long deadlineNanos;
-  private long requestNanos;
   private ReadTransport.Buffer buffer;
 
-  ChunkRead(
-      ReadPath path,
-      TaskGather task,
-      PeerAddress peer,
-      LocatedGroup members,
-      int from,
-      int to,
-      int bytes) {
+  ChunkRead(ReadPath path, LocatedBlocks located, LocatedBlocks.Span span, Sink sink) {
     this.path = path;
-    this.task = task;
-    this.peer = peer;
-    this.members = members;
-    this.from = from;
-    this.to = to;
-    this.bytes = bytes;
+    this.located = located;
+    this.span = span;
+    this.sink = sink;
   }
 
-  @Override
-  public int bytes() {
-    return bytes;
+  LocatedBlocks.Span span() {
+    return span;
   }
 
-  @Override
-  public long deadlineNanos() {
-    return deadlineNanos;
-  }
-
-  @Override
-  public void leave() {
-    members.group().leave(from, to);
-  }
-
-  /** From now on it has to be done by the deadline. */
-  void begin() {
-    startNanos = path.timer().nanoTime();
-    deadlineNanos = path.deadlineNanos();
-  }
-
-  void start() {
+  void start(long deadline) {
+    deadlineNanos = deadline;
     try {
-      path.transport().acquire(bytes, path.bufferDeadlineNanos(deadlineNanos), this::acquired);
+      path.transport().acquire(span.bytes(), path.bufferDeadlineNanos(deadline), this::acquired);
     } catch (Throwable e) {
       failed(e);
     }
@@ -75,16 +55,16 @@ final class ChunkRead implements TaskGather.Step, ReadListener {
 
   private void acquired(ReadTransport.Buffer acquired) {
     if (acquired == null) {
-      giveUp(FallbackReason.BUFFERS);
+      sink.failed(FallbackReason.BUFFERS);
       return;
     }
     buffer = acquired;
-    if (!task.awaits(this)) {
+    if (!sink.awaits()) {
       buffer.release();
       return;
     }
     try {
-      path.transport().read(peer, members.ranges(from, to), buffer, deadlineNanos, this);
+      path.transport().read(located.peer(), located.ranges(span), buffer, deadlineNanos, this);
     } catch (RuntimeException e) {
       buffer.release();
       failed(e);
@@ -93,78 +73,57 @@ final class ChunkRead implements TaskGather.Step, ReadListener {
 
   @Override
   public void onSuccess() {
-    requestNanos = path.timer().nanoTime() - startNanos;
-    if (!task.arrived(this)) {
-      buffer.release();
-    }
+    sink.arrived();
   }
 
   @Override
   public void onFailure(ReadException e) {
+    LOG.debug("{} was not READ", this, e);
     buffer.release();
-    FallbackReason reason = Failures.reason(e);
-    if (reason == FallbackReason.STALE_LOCATION) {
-      path.deliver(() -> path.forget(members.group().shuffleId(), members.outputs(from, to)));
-    }
-    giveUp(reason);
-  }
-
-  /**
-   * The chunk, if its bytes are what was written; else null, and its members are left to Spark. For
-   * the task's thread, once it has arrived.
-   */
-  Chunk verify() {
-    int wrong;
-    try {
-      wrong = members.firstMismatch(buffer.segment(), from, to);
-    } catch (RuntimeException | Error e) {
-      buffer.release();
-      throw e;
-    }
-    path.transport().touch(peer, members.group().shuffleId());
-    if (wrong < 0) {
-      return chunk();
-    }
-    path.counters().corrupt(1);
-    LOG.warn(
-        "Block {} READ from {} does not match the checksum it was written with; it is READ again,"
-            + " and {} blocks with it",
-        members.group().blockId(wrong),
-        peer,
-        to - from - 1);
-    leave();
-    release();
-    return null;
-  }
-
-  /** What has arrived, verified or not. */
-  Chunk chunk() {
-    return new Chunk(
-        members.group(),
-        from,
-        members.ends(from, to),
-        buffer.segment(),
-        requestNanos,
-        this::release);
-  }
-
-  /** Gives back the buffer of a READ that has ended, and its share of the limit. */
-  void release() {
-    buffer.release();
-    task.released(bytes);
+    sink.failed(Failures.reason(e));
   }
 
   private void failed(Throwable e) {
-    LOG.error("Reading from {} failed unexpectedly", peer, e);
-    giveUp(FallbackReason.TRANSPORT);
+    LOG.error("Reading from {} failed unexpectedly", located.peer(), e);
+    sink.failed(FallbackReason.TRANSPORT);
   }
 
-  private void giveUp(FallbackReason reason) {
-    task.giveUp(this, reason);
+  /** What has arrived: the blocks of the span, one after the other. */
+  ReadTransport.Buffer buffer() {
+    return buffer;
+  }
+
+  void release() {
+    buffer.release();
+  }
+
+  /** The blocks that have arrived and are not what was written; says so and counts them. */
+  BitSet mismatches() {
+    BitSet wrong = new BitSet();
+    BlockVerifier verifier = new BlockVerifier(located, path.options().verifyChecksums());
+    ByteBuffer bytes = buffer.segment().asByteBuffer();
+    int start = 0;
+    for (int block = span.from(); block < span.to(); block++) {
+      if (located.failure(block) == null) {
+        int end = start + (int) located.length(block);
+        verifier.begin(block);
+        verifier.update(bytes.limit(end).position(start));
+        if (!verifier.matches()) {
+          wrong.set(block);
+          LOG.warn(
+              "Block {} READ from {} does not match the checksum it was written with",
+              located.blocks().name(block),
+              located.peer());
+        }
+        start = end;
+      }
+    }
+    path.counters().corrupt(wrong.cardinality());
+    return wrong;
   }
 
   @Override
   public String toString() {
-    return "a chunk of " + bytes + " bytes from " + peer;
+    return "a chunk of " + span.bytes() + " bytes from " + located.peer();
   }
 }

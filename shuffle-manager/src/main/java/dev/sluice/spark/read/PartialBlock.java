@@ -10,15 +10,10 @@ import java.lang.foreign.MemorySegment;
 abstract class PartialBlock {
   /** Where blocks go. */
   interface Destination {
-    PartialBlock begin(LocatedBlock located) throws IOException;
+    PartialBlock begin(RequestedBlock block, long length) throws IOException;
   }
 
-  private final PartitionVerifier verifier;
   private long position;
-
-  PartialBlock(LocatedBlock located, boolean verifyChecksums) {
-    this.verifier = new PartitionVerifier(located, verifyChecksums);
-  }
 
   /** Bytes so far. */
   final long position() {
@@ -26,14 +21,8 @@ abstract class PartialBlock {
   }
 
   final void append(MemorySegment slice) throws IOException {
-    verifier.update(slice);
     store(slice);
     position += slice.byteSize();
-  }
-
-  /** Once all bytes were appended: whether they are the ones that were written. */
-  final boolean matches() {
-    return verifier.matches();
   }
 
   /** Takes the bytes that follow {@link #position}. */

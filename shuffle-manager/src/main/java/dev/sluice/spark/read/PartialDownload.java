@@ -16,17 +16,15 @@ final class PartialDownload extends PartialBlock {
   private static final Logger LOG = LoggerFactory.getLogger(PartialDownload.class);
 
   private final DownloadFileManager files;
-  private final LocatedBlock located;
+  private final RequestedBlock block;
   private final DownloadFile file;
   private final DownloadFileWritableChannel channel;
   private boolean ended;
 
-  PartialDownload(
-      DownloadFileManager files, TransportConf conf, LocatedBlock located, boolean verifyChecksums)
+  PartialDownload(DownloadFileManager files, TransportConf conf, RequestedBlock block)
       throws IOException {
-    super(located, verifyChecksums);
     this.files = files;
-    this.located = located;
+    this.block = block;
     this.file = files.createTempFile(conf);
     try {
       this.channel = file.openForWriting();
@@ -49,7 +47,7 @@ final class PartialDownload extends PartialBlock {
   void finish(FetchCall call) throws IOException {
     ManagedBuffer data = channel.closeAndRead();
     ended = true;
-    if (!call.deliver(located.block(), data) || !files.registerTempFileToClean(file)) {
+    if (!call.deliver(block, data) || !files.registerTempFileToClean(file)) {
       delete();
     }
   }

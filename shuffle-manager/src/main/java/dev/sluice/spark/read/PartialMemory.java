@@ -5,14 +5,15 @@ import java.lang.foreign.MemorySegment;
 
 /** A block on its way into memory of its own, since no buffer of the pool is large enough. */
 final class PartialMemory extends PartialBlock {
-  private final LocatedBlock located;
+  private final RequestedBlock block;
+  private final long length;
   private final UnpooledBuffer memory;
   private boolean ended;
 
-  PartialMemory(LocatedBlock located, boolean verifyChecksums) throws IOException {
-    super(located, verifyChecksums);
-    this.located = located;
-    this.memory = UnpooledBuffer.allocate(located.length());
+  PartialMemory(RequestedBlock block, long length) throws IOException {
+    this.block = block;
+    this.length = length;
+    this.memory = UnpooledBuffer.allocate(length);
   }
 
   @Override
@@ -22,7 +23,7 @@ final class PartialMemory extends PartialBlock {
 
   @Override
   void finish(FetchCall call) {
-    call.deliver(located.block(), new RdmaManagedBuffer(memory, 0, located.length()));
+    call.deliver(block, new RdmaManagedBuffer(memory, 0, length));
     abort();
   }
 

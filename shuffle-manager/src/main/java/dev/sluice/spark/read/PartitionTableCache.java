@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -53,15 +52,12 @@ final class PartitionTableCache {
   }
 
   /**
-   * Finds the pages, READs the missing ones, and calls {@code taker}: on this thread when nothing
-   * had to be READ, else on a delivery thread. Pages that another fetch is READing are waited for.
+   * Finds the pages and READs the missing ones. Completes on this thread when nothing had to be
+   * READ, else on a delivery thread; never exceptionally. Pages that another fetch is READing are
+   * waited for.
    */
-  void lookup(
-      PeerAddress peer,
-      Set<PageKey> keys,
-      long deadlineNanos,
-      long bufferDeadlineNanos,
-      Consumer<TablePages> taker) {
+  CompletableFuture<TablePages> lookup(
+      PeerAddress peer, Set<PageKey> keys, long deadlineNanos, long bufferDeadlineNanos) {
     TablePages pages = new TablePages();
     Set<TableRead> awaited = new LinkedHashSet<>();
     List<TableRead> started = new ArrayList<>();
@@ -89,11 +85,12 @@ final class PartitionTableCache {
       read.done().thenAccept(this::finished);
       read.start(bufferDeadlineNanos);
     }
-    CompletableFuture.allOf(awaited.stream().map(TableRead::done).toArray(CompletableFuture[]::new))
-        .thenRun(
-            () -> {
+    return CompletableFuture.allOf(
+            awaited.stream().map(TableRead::done).toArray(CompletableFuture[]::new))
+        .thenApply(
+            _ -> {
               awaited.forEach(read -> take(read, keys, pages));
-              taker.accept(pages);
+              return pages;
             });
   }
 

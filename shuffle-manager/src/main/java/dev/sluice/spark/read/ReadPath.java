@@ -1,12 +1,16 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.spark.gather.BlockList;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.apache.spark.network.util.TransportConf;
 
 /**
@@ -43,11 +47,40 @@ record ReadPath(
   }
 
   /**
-   * A READ found the locations stale: neither they nor what was READ through them is used again.
+   * A READ found the locations of blocks stale: neither they nor what was READ through them is used
+   * again.
    */
-  void forget(int shuffleId, List<MapOutputLocation> stale) {
+  void forget(LocatedBlocks located, IntStream blocks) {
+    int shuffleId = located.blocks().shuffleId();
+    List<MapOutputLocation> stale =
+        blocks.mapToObj(located::output).filter(Objects::nonNull).distinct().toList();
     stale.forEach(location -> locator.invalidate(shuffleId, location));
     tables.drop(shuffleId, stale);
+  }
+
+  /**
+   * Finds an executor's blocks: in the driver's table or at the executor, and then in its partition
+   * tables. Completes on the thread that finished the last step, this one perhaps; exceptionally by
+   * a defect only.
+   */
+  CompletableFuture<LocatedBlocks> locate(String executorId, BlockList blocks, long deadlineNanos) {
+    try {
+      return locator
+          .locate(blocks.shuffleId(), executorId, blocks.mapIds())
+          .thenCompose(found -> locate(new LocatedBlocks(blocks, found), deadlineNanos));
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private CompletableFuture<LocatedBlocks> locate(LocatedBlocks located, long deadlineNanos) {
+    return tables
+        .lookup(located.peer(), located.pages(), deadlineNanos, bufferDeadlineNanos(deadlineNanos))
+        .thenApply(
+            pages -> {
+              located.fill(pages);
+              return located;
+            });
   }
 
   /** When what begins now has to be done. */

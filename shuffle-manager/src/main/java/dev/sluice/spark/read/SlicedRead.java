@@ -5,10 +5,10 @@ import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.rdma.transfer.ReadRange;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
 import java.util.List;
-import java.util.stream.Stream;
+import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,63 +21,59 @@ import org.slf4j.LoggerFactory;
 final class SlicedRead implements ReadListener {
   private static final Logger LOG = LoggerFactory.getLogger(SlicedRead.class);
 
+  private static final int NONE = -1;
+
   private final ReadPath path;
   private final FetchCall call;
   private final ReadAttempt attempt;
-  private final Deque<LocatedBlock> waiting;
+  private final LocatedBlocks located;
+  private final BlockVerifier verifier;
   private final PartialBlock.Destination destination;
   private final FallbackReason unstorable;
+
+  /** Blocks that have no answer yet, the current one included. */
+  private final BitSet remaining;
+
   private ReadTransport.Buffer buffer;
-  private LocatedBlock current;
+  private int current = NONE;
   private PartialBlock partial;
   private boolean again;
 
   private SlicedRead(
       ReadPath path,
-      FetchCall call,
       ReadAttempt attempt,
-      List<LocatedBlock> blocks,
+      BitSet blocks,
       PartialBlock.Destination destination,
       FallbackReason unstorable) {
     this.path = path;
-    this.call = call;
+    this.call = attempt.call();
     this.attempt = attempt;
-    this.waiting = new ArrayDeque<>(blocks);
+    this.located = attempt.located();
+    this.verifier = new BlockVerifier(located, path.options().verifyChecksums());
+    this.remaining = (BitSet) blocks.clone();
     this.destination = destination;
     this.unstorable = unstorable;
   }
 
-  /** READs into the call's download files. */
-  static SlicedRead toDisk(
-      ReadPath path, FetchCall call, ReadAttempt attempt, List<LocatedBlock> blocks) {
-    boolean verify = path.options().verifyChecksums();
-    return new SlicedRead(
-        path,
-        call,
-        attempt,
-        blocks,
-        block -> new PartialDownload(call.files(), path.transportConf(), block, verify),
-        FallbackReason.DISK);
-  }
-
   /**
-   * READs blocks that no buffer of the pool takes. As much memory as Spark's own transfer takes for
-   * them, and bounded as that is: spark.reducer.maxSizeInFlight, or one block.
+   * READs into the call's download files, where it has some; else into memory, as much as Spark's
+   * own transfer takes for blocks that no buffer of the pool takes, and bounded as that is:
+   * spark.reducer.maxSizeInFlight, or one block.
    */
-  static SlicedRead toMemory(
-      ReadPath path, FetchCall call, ReadAttempt attempt, List<LocatedBlock> blocks) {
-    boolean verify = path.options().verifyChecksums();
-    return new SlicedRead(
-        path,
-        call,
-        attempt,
-        blocks,
-        block -> new PartialMemory(block, verify),
-        FallbackReason.BUFFERS);
+  static SlicedRead of(ReadPath path, ReadAttempt attempt, BitSet blocks) {
+    DownloadFileManager files = attempt.call().files();
+    return files == null
+        ? new SlicedRead(path, attempt, blocks, PartialMemory::new, FallbackReason.BUFFERS)
+        : new SlicedRead(
+            path,
+            attempt,
+            blocks,
+            (block, _) -> new PartialDownload(files, path.transportConf(), block),
+            FallbackReason.DISK);
   }
 
   void start() {
-    long longest = waiting.stream().mapToLong(LocatedBlock::length).max().orElseThrow();
+    long longest = remaining.stream().mapToLong(located::length).max().orElseThrow();
     int bytes = (int) Math.min(longest, path.maxGroupBytes());
     long deadlineNanos = path.bufferDeadlineNanos(call.deadlineNanos());
     path.transport().acquire(bytes, deadlineNanos, this::acquired);
@@ -85,7 +81,7 @@ final class SlicedRead implements ReadListener {
 
   private void acquired(ReadTransport.Buffer acquired) {
     if (acquired == null) {
-      call.fallBack(remaining(), FallbackReason.BUFFERS);
+      attempt.failed(remaining, FallbackReason.BUFFERS);
       return;
     }
     buffer = acquired;
@@ -99,7 +95,7 @@ final class SlicedRead implements ReadListener {
 
   @Override
   public void onFailure(ReadException e) {
-    LOG.debug("{} blocks were not READ in slices", waiting.size() + 1, e);
+    LOG.debug("{} blocks were not READ in slices", remaining.cardinality(), e);
     path.deliver(() -> stop(Failures.reason(e)));
   }
 
@@ -113,7 +109,7 @@ final class SlicedRead implements ReadListener {
           try {
             step.run();
           } catch (IOException | RuntimeException e) {
-            LOG.warn("Could not store what was READ from {}", attempt.peer(), e);
+            LOG.warn("Could not store what was READ from {}", located.peer(), e);
             stop(unstorable);
           }
         });
@@ -122,40 +118,46 @@ final class SlicedRead implements ReadListener {
   private void nextBlock() throws IOException {
     again = false;
     do {
-      current = waiting.poll();
-    } while (current != null && !current.block().isPending());
-    if (current == null) {
+      if (current != NONE) {
+        remaining.clear(current);
+      }
+      current = remaining.nextSetBit(0);
+    } while (current != NONE && !attempt.block(current).isPending());
+    if (current == NONE) {
       releaseBuffer();
-      path.transport().touch(attempt.peer(), attempt.shuffleId());
+      path.transport().touch(located.peer(), located.blocks().shuffleId());
     } else {
       beginBlock();
     }
   }
 
   private void beginBlock() throws IOException {
-    partial = destination.begin(current);
+    partial = destination.begin(attempt.block(current), located.length(current));
+    verifier.begin(current);
     readSlice();
   }
 
   private void readSlice() {
-    long position = partial.position();
-    ReadRange slice = new ReadRange(current.address() + position, sliceBytes(), current.dataKey());
-    path.transport().read(attempt.peer(), List.of(slice), buffer, call.deadlineNanos(), this);
+    ReadRange slice = located.range(current, partial.position(), sliceBytes());
+    path.transport().read(located.peer(), List.of(slice), buffer, call.deadlineNanos(), this);
   }
 
   private int sliceBytes() {
-    return (int) Math.min(buffer.segment().byteSize(), current.length() - partial.position());
+    return (int)
+        Math.min(buffer.segment().byteSize(), located.length(current) - partial.position());
   }
 
   private void store() throws IOException {
-    if (!current.block().isPending()) {
+    if (!attempt.block(current).isPending()) {
       partial.abort();
       nextBlock();
       return;
     }
-    partial.append(buffer.segment().asSlice(0, sliceBytes()));
+    MemorySegment slice = buffer.segment().asSlice(0, sliceBytes());
+    verifier.update(slice.asByteBuffer());
+    partial.append(slice);
     call.extendDeadline();
-    if (partial.position() < current.length()) {
+    if (partial.position() < located.length(current)) {
       readSlice();
     } else {
       finishBlock();
@@ -163,7 +165,7 @@ final class SlicedRead implements ReadListener {
   }
 
   private void finishBlock() throws IOException {
-    if (partial.matches()) {
+    if (verifier.matches()) {
       partial.finish(call);
       nextBlock();
       return;
@@ -172,11 +174,11 @@ final class SlicedRead implements ReadListener {
     path.counters().corrupt(1);
     LOG.warn(
         "Block {} READ in slices from {} does not match the checksum it was written with; {}",
-        current.block(),
-        attempt.peer(),
+        attempt.block(current),
+        located.peer(),
         again ? "Spark's own transfer has to fetch it" : "it is READ again");
     if (again) {
-      call.fallBack(List.of(current.block()), FallbackReason.CHECKSUM);
+      call.fallBack(List.of(attempt.block(current)), FallbackReason.CHECKSUM);
       nextBlock();
     } else {
       again = true;
@@ -189,7 +191,7 @@ final class SlicedRead implements ReadListener {
     if (partial != null) {
       partial.abort();
     }
-    attempt.failed(remaining(), reason);
+    attempt.failed(remaining, reason);
   }
 
   private void releaseBuffer() {
@@ -197,12 +199,6 @@ final class SlicedRead implements ReadListener {
       buffer.release();
       buffer = null;
     }
-  }
-
-  private List<RequestedBlock> remaining() {
-    return Stream.concat(Stream.ofNullable(current), waiting.stream())
-        .map(LocatedBlock::block)
-        .toList();
   }
 
   private interface Step {

@@ -1,18 +1,16 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.RemoteChunks;
-import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,9 +46,9 @@ final class TaskGather implements RemoteChunks {
   private final long maxBytes;
 
   // Guarded by this.
-  private final Queue<ChunkRead> waiting = new ArrayDeque<>();
+  private final Queue<GatheredChunk> waiting = new ArrayDeque<>();
   private final Set<Step> underWay = new LinkedHashSet<>();
-  private final Queue<ChunkRead> arrived = new ArrayDeque<>();
+  private final Queue<GatheredChunk> arrived = new ArrayDeque<>();
   private long bytes;
   private boolean requesting;
 
@@ -62,23 +60,42 @@ final class TaskGather implements RemoteChunks {
     this.maxBytes = maxBytes;
   }
 
+  /** Finding a group's blocks. */
+  private record Locating(BlockGroup group, long deadlineNanos) implements Step {
+    @Override
+    public void leave() {
+      group.leave(0, group.size());
+    }
+
+    /** Nothing is READ yet. */
+    @Override
+    public int bytes() {
+      return 0;
+    }
+
+    @Override
+    public String toString() {
+      return group.size() + " blocks of " + group.address();
+    }
+  }
+
   @Override
   public boolean start(BlockGroup group) {
     // Of estimated sizes only the mean is right; and what is too large comes last, after a wait.
     if (group.meanBytes() > maxMemberBytes() / 2) {
       return false;
     }
-    String executorId = LoopbackSwitch.realId(group.address().executorId());
-    CompletableFuture<Located> locating =
-        path.locator().locate(group.shuffleId(), executorId, group.mapIds());
-    if (locating.isDone() && locating.join().peer() == null) {
+    Locating step = new Locating(group, path.deadlineNanos());
+    CompletableFuture<LocatedBlocks> locating =
+        path.locate(
+            LoopbackSwitch.realId(group.address().executorId()), group, step.deadlineNanos());
+    if (locating.state() == Future.State.SUCCESS && locating.resultNow().peer() == null) {
       return false;
     }
-    GroupGather gather = new GroupGather(path, this, group);
     synchronized (this) {
-      underWay.add(gather);
+      underWay.add(step);
     }
-    gather.start(locating);
+    locating.whenComplete((located, failure) -> located(step, located, failure));
     return true;
   }
 
@@ -94,10 +111,20 @@ final class TaskGather implements RemoteChunks {
   }
 
   /** A group's answer: where it is to be READ. */
-  void located(GroupGather gather, PeerAddress peer, LocatedGroup members) {
-    List<ChunkRead> chunks = chunks(peer, members);
+  private void located(Locating step, LocatedBlocks located, Throwable failure) {
+    List<GatheredChunk> chunks;
+    try {
+      if (failure != null) {
+        throw new IllegalStateException(failure);
+      }
+      chunks = layOut(step.group(), located);
+    } catch (Throwable e) {
+      LOG.error("Gathering from {} failed unexpectedly", step.group().address(), e);
+      giveUp(step, FallbackReason.TRANSPORT);
+      return;
+    }
     synchronized (this) {
-      if (!underWay.remove(gather)) {
+      if (!underWay.remove(step)) {
         return;
       }
       waiting.addAll(chunks);
@@ -106,24 +133,21 @@ final class TaskGather implements RemoteChunks {
     request();
   }
 
-  private List<ChunkRead> chunks(PeerAddress peer, LocatedGroup members) {
-    List<ChunkRead> chunks = new ArrayList<>();
-    int maxChunkBytes = maxChunkBytes();
-    int size = members.group().size();
-    int from = 0;
-    int length = 0;
-    for (int member = 0; member < size; member++) {
-      if (length > 0 && length + members.length(member) > maxChunkBytes) {
-        chunks.add(new ChunkRead(path, this, peer, members, from, member, length));
-        from = member;
-        length = 0;
+  /** What cannot be verified here, or is large, is left to Spark. */
+  private List<GatheredChunk> layOut(BlockGroup group, LocatedBlocks located) {
+    int maxMemberBytes = maxMemberBytes();
+    for (int member = 0; member < group.size(); member++) {
+      if (located.failure(member) == null
+          && (!located.hasChecksums(member) || located.length(member) > maxMemberBytes)) {
+        located.leaveOut(member, FallbackReason.BLOCK_KIND);
       }
-      length += members.length(member);
+      if (located.failure(member) != null) {
+        group.leave(member, member + 1);
+      }
     }
-    if (length > 0) {
-      chunks.add(new ChunkRead(path, this, peer, members, from, size, length));
-    }
-    return chunks;
+    return located.spans(maxChunkBytes()).stream()
+        .map(span -> new GatheredChunk(path, this, group, located, span))
+        .toList();
   }
 
   /** Starts what there is room for. One thread at a time, in a loop: a chunk may fail at once. */
@@ -134,13 +158,13 @@ final class TaskGather implements RemoteChunks {
       }
       requesting = true;
     }
-    for (ChunkRead next = nextRequest(); next != null; next = nextRequest()) {
+    for (GatheredChunk next = nextRequest(); next != null; next = nextRequest()) {
       next.start();
     }
   }
 
-  private synchronized ChunkRead nextRequest() {
-    ChunkRead first = waiting.peek();
+  private synchronized GatheredChunk nextRequest() {
+    GatheredChunk first = waiting.peek();
     if (first == null || (bytes > 0 && bytes + first.bytes() > maxBytes)) {
       requesting = false;
       return null;
@@ -161,7 +185,7 @@ final class TaskGather implements RemoteChunks {
    *
    * @return false where there was another one: it is not to be delivered
    */
-  synchronized boolean arrived(ChunkRead read) {
+  synchronized boolean arrived(GatheredChunk read) {
     boolean first = underWay.remove(read);
     if (first) {
       arrived.add(read);
@@ -195,7 +219,7 @@ final class TaskGather implements RemoteChunks {
   /** Verified on this thread, which waits for it anyway: no other has to run for that. */
   @Override
   public Chunk poll() {
-    for (ChunkRead read = nextArrived(); read != null; read = nextArrived()) {
+    for (GatheredChunk read = nextArrived(); read != null; read = nextArrived()) {
       Chunk chunk = read.verify();
       if (chunk != null) {
         return chunk;
@@ -204,7 +228,7 @@ final class TaskGather implements RemoteChunks {
     return null;
   }
 
-  private synchronized ChunkRead nextArrived() {
+  private synchronized GatheredChunk nextArrived() {
     return arrived.poll();
   }
 
@@ -244,7 +268,7 @@ final class TaskGather implements RemoteChunks {
   public synchronized List<Chunk> close() {
     waiting.clear();
     underWay.clear();
-    List<Chunk> undelivered = arrived.stream().map(ChunkRead::chunk).toList();
+    List<Chunk> undelivered = arrived.stream().map(GatheredChunk::chunk).toList();
     arrived.clear();
     notifyAll();
     return undelivered;

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /**
  * Bytes that come to the driver's directory or back from it, whatever they are, are a message or a
@@ -118,9 +119,7 @@ public final class DirectoryFuzz {
     Locate question = locations.question();
     executors.update(table.executors());
     locations.update(question, table, null);
-    for (long mapId = 0; mapId < KNOWN; mapId++) {
-      locations.find("1", mapId);
-    }
+    locations.find("1", LongStream.range(0, KNOWN).toArray());
   }
 
   /** Each message as executors and driver send it. */

@@ -6,13 +6,18 @@ import dev.sluice.blocks.ChecksumAlgorithm;
 import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.blocks.PartitionTable;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadRange;
+import dev.sluice.spark.locate.Locator.Located;
+import dev.sluice.spark.metrics.FallbackReason;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 /** The arithmetic of offsets, with a map output of 100 partitions of 5 GB each. */
-class LocatedBlockTest {
+class LocatedBlocksTest {
   private static final long PARTITION_BYTES = 5_000_000_000L;
   private static final int PARTITIONS = 100;
   private static final long ADDRESS = 0x7f00_0000_0000L;
@@ -25,26 +30,44 @@ class LocatedBlockTest {
 
   @Test
   void blockMayBeginAndEndBeyondFourGigabytes() {
-    LocatedBlock located = locate("shuffle_3_5_99");
+    LocatedBlocks located = locate(LOCATION, "shuffle_3_5_99");
 
-    assertThat(located.offset()).isEqualTo(99 * PARTITION_BYTES);
-    assertThat(located.length()).isEqualTo(PARTITION_BYTES);
-    assertThat(located.address()).isEqualTo(ADDRESS + 99 * PARTITION_BYTES);
-    assertThat(located.checksums()).containsExactly(1099);
+    assertThat(located.failure(0)).isNull();
+    assertThat(located.length(0)).isEqualTo(PARTITION_BYTES);
+    assertThat(located.range(0, 7, 8))
+        .isEqualTo(new ReadRange(ADDRESS + 99 * PARTITION_BYTES + 7, 8, 1));
+    assertThat(located.checksum(0, 0)).isEqualTo(1099);
   }
 
   @Test
   void batchReachesOverPages() {
-    LocatedBlock located = locate("shuffle_3_5_62_66");
+    LocatedBlocks located = locate(LOCATION, "shuffle_3_5_62_66");
 
-    assertThat(located.offsets())
-        .containsExactly(
-            62 * PARTITION_BYTES,
-            63 * PARTITION_BYTES,
-            64 * PARTITION_BYTES,
-            65 * PARTITION_BYTES,
-            66 * PARTITION_BYTES);
-    assertThat(located.checksums()).containsExactly(1062, 1063, 1064, 1065);
+    assertThat(located.range(0, 0, 1).address()).isEqualTo(ADDRESS + 62 * PARTITION_BYTES);
+    assertThat(located.length(0)).isEqualTo(4 * PARTITION_BYTES);
+    assertThat(located.partitions(0)).isEqualTo(4);
+    for (int partition = 0; partition < 4; partition++) {
+      assertThat(located.length(0, partition)).isEqualTo(PARTITION_BYTES);
+      assertThat(located.checksum(0, partition)).isEqualTo(1062 + partition);
+    }
+  }
+
+  @Test
+  void whatCannotBeReadSaysWhy() {
+    LocatedBlocks located = locate(LOCATION, "shuffle_3_5_99", "shuffle_3_5_100");
+    assertThat(located.failure(0)).isNull();
+    assertThat(located.failure(1)).isEqualTo(FallbackReason.STALE_LOCATION);
+
+    assertThat(locate(null, "shuffle_3_5_99").failure(0)).isEqualTo(FallbackReason.NOT_REGISTERED);
+    MapOutputLocation smaller =
+        new MapOutputLocation(
+            5,
+            new RemoteRegion(ADDRESS, 99 * PARTITION_BYTES, 1),
+            LOCATION.table(),
+            ChecksumAlgorithm.ADLER32);
+    assertThat(locate(smaller, "shuffle_3_5_98").failure(0)).isNull();
+    assertThat(locate(smaller, "shuffle_3_5_99").failure(0))
+        .isEqualTo(FallbackReason.STALE_LOCATION);
   }
 
   @Test
@@ -63,13 +86,20 @@ class LocatedBlockTest {
     assertThat(TablePage.parse(entries, 1)).isNull();
   }
 
-  private static LocatedBlock locate(String blockId) {
+  private static LocatedBlocks locate(MapOutputLocation location, String... blockIds) {
     TablePages pages = new TablePages();
-    for (int page = 0; page < 2; page++) {
-      PageKey key = PageKey.of(3, LOCATION, page);
+    for (int page = 0; location != null && page < 2; page++) {
+      PageKey key = PageKey.of(3, location, page);
       pages.found(key, TablePage.parse(entries(key), key.partitions()));
     }
-    return LocatedBlock.of(RequestedBlock.parse(blockId), LOCATION, pages);
+    RequestedBlocks blocks =
+        new RequestedBlocks(Arrays.stream(blockIds).map(RequestedBlock::parse).toList());
+    MapOutputLocation[] outputs = new MapOutputLocation[blockIds.length];
+    Arrays.fill(outputs, location);
+    LocatedBlocks located =
+        new LocatedBlocks(blocks, new Located(new PeerAddress("7", "peer", 1234), outputs));
+    located.fill(pages);
+    return located;
   }
 
   private static MemorySegment entries(PageKey key) {

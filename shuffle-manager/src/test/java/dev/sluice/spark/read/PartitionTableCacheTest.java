@@ -13,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -48,16 +49,16 @@ class PartitionTableCacheTest {
   @Test
   void concurrentReducersShareARead() {
     List<MapOutputLocation> maps = maps(2, 10);
-    List<TablePages> answers = new ArrayList<>();
-    cache.lookup(PEER, keys(maps, 0), 10, 10, answers::add);
-    cache.lookup(PEER, keys(maps.subList(1, 2), 0), 10, 10, answers::add);
-    assertThat(answers).isEmpty();
+    CompletableFuture<TablePages> first = cache.lookup(PEER, keys(maps, 0), 10, 10);
+    CompletableFuture<TablePages> second = cache.lookup(PEER, keys(maps.subList(1, 2), 0), 10, 10);
+    assertThat(first).isNotDone();
+    assertThat(second).isNotDone();
 
     runSteps();
 
     assertThat(transport.reads()).hasSize(1);
-    assertThat(answers).hasSize(2);
-    assertThat(answers.get(1).get(key(maps.get(1), 0))).isNotNull();
+    assertThat(first).isCompleted();
+    assertThat(second.join().get(key(maps.get(1), 0))).isNotNull();
   }
 
   @Test
@@ -170,11 +171,10 @@ class PartitionTableCacheTest {
   }
 
   private TablePages lookup(List<MapOutputLocation> maps, int page) {
-    List<TablePages> answers = new ArrayList<>();
-    cache.lookup(PEER, keys(maps, page), 10, 10, answers::add);
+    CompletableFuture<TablePages> answer = cache.lookup(PEER, keys(maps, page), 10, 10);
     runSteps();
-    assertThat(answers).hasSize(1);
-    return answers.getFirst();
+    assertThat(answer).isCompleted();
+    return answer.join();
   }
 
   private void runSteps() {

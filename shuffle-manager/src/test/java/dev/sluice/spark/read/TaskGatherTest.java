@@ -4,6 +4,8 @@ import static dev.sluice.spark.read.ReadFixture.batch;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.ChecksumAlgorithm;
+import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -85,6 +87,19 @@ class TaskGatherTest {
       reads.unregistered(map, 500, BLOCK_BYTES, 500);
     }
     assertThat(readAll().bySpark).containsExactly(Arrays.copyOfRange(blocks, MAPS - 10, MAPS));
+  }
+
+  /** As what has migrated has none: Spark sends no checksum files. */
+  @Test
+  void whatHasNoChecksumsIsLeftToSparkAlone() {
+    MapOutput first = reads.unregistered(0, 500, BLOCK_BYTES, 500);
+    MapOutputLocation location = reads.register(first);
+    reads.locator.put(
+        new MapOutputLocation(0, location.data(), location.table(), ChecksumAlgorithm.NONE));
+    for (int map = 1; map < MAPS; map++) {
+      reads.registered(map, 500, BLOCK_BYTES, 500);
+    }
+    assertThat(readAll().bySpark).containsExactly(blocks[0]);
   }
 
   @Test

@@ -1,0 +1,81 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.spark.metrics.FallbackReason;
+import java.util.BitSet;
+
+/**
+ * READs blocks of a {@link ReadAttempt} and hands each to Spark. A block whose bytes are not those
+ * that were written is READ once more, alone. Verifies and delivers on a delivery thread.
+ */
+final class FetchedChunk implements ChunkRead.Sink {
+  private final ReadPath path;
+  private final ReadAttempt attempt;
+  private final BitSet blocks;
+  private final boolean again;
+  private final ChunkRead read;
+
+  /**
+   * @param again whether the bytes were READ before and were wrong
+   */
+  FetchedChunk(ReadPath path, ReadAttempt attempt, LocatedBlocks.Span span, boolean again) {
+    this.path = path;
+    this.attempt = attempt;
+    this.again = again;
+    this.blocks = new BitSet();
+    for (int block = span.from(); block < span.to(); block++) {
+      blocks.set(block, attempt.located().failure(block) == null);
+    }
+    this.read = new ChunkRead(path, attempt.located(), span, this);
+  }
+
+  void start() {
+    read.start(attempt.call().deadlineNanos());
+  }
+
+  @Override
+  public boolean awaits() {
+    return blocks.stream().anyMatch(block -> attempt.block(block).isPending());
+  }
+
+  @Override
+  public void arrived() {
+    path.deliver(() -> attempt.guard(blocks, this::deliver));
+  }
+
+  @Override
+  public void failed(FallbackReason reason) {
+    path.deliver(() -> attempt.guard(blocks, () -> attempt.failed(blocks, reason)));
+  }
+
+  private void deliver() {
+    LocatedBlocks located = attempt.located();
+    try {
+      BitSet wrong = read.mismatches();
+      long offset = 0;
+      for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
+        long length = located.length(block);
+        if (wrong.get(block)) {
+          mismatched(block);
+        } else {
+          attempt
+              .call()
+              .deliver(attempt.block(block), new RdmaManagedBuffer(read.buffer(), offset, length));
+        }
+        offset += length;
+      }
+    } finally {
+      read.release();
+    }
+    path.transport().touch(located.peer(), located.blocks().shuffleId());
+  }
+
+  private void mismatched(int block) {
+    if (again) {
+      BitSet one = new BitSet();
+      one.set(block);
+      attempt.failed(one, FallbackReason.CHECKSUM);
+    } else {
+      new FetchedChunk(path, attempt, attempt.located().span(block), true).start();
+    }
+  }
+}

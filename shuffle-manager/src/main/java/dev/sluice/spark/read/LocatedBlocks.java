@@ -1,0 +1,246 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.blocks.ChecksumAlgorithm;
+import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadRange;
+import dev.sluice.spark.gather.BlockList;
+import dev.sluice.spark.locate.Locator.Located;
+import dev.sluice.spark.metrics.FallbackReason;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Where blocks of an executor are to be READ, and what their bytes must be: in arrays, 40 bytes a
+ * block of one partition. A block that cannot be READ has the reason instead. Filled by one thread
+ * at a time.
+ */
+final class LocatedBlocks {
+  private final BlockList blocks;
+  private final PeerAddress peer;
+  private final MapOutputLocation[] outputs;
+  private final FallbackReason[] failures;
+
+  /** The first partition of each block among those of all, and their number. */
+  private final int[] firstPartitions;
+
+  /** Where the partitions of each block begin in the data file, and where its last one ends. */
+  private long[] offsets;
+
+  private long[] checksums;
+
+  /** Blocks [from, to) but for those that are left out, which have so many bytes. */
+  record Span(int from, int to, int bytes) {}
+
+  LocatedBlocks(BlockList blocks, Located located) {
+    this.blocks = blocks;
+    this.peer = located.peer();
+    this.outputs = located.outputs();
+    this.failures = new FallbackReason[blocks.size()];
+    this.firstPartitions = new int[blocks.size() + 1];
+    for (int block = 0; block < blocks.size(); block++) {
+      failures[block] = unlocated(block);
+    }
+  }
+
+  private FallbackReason unlocated(int block) {
+    if (peer == null) {
+      return FallbackReason.PEER;
+    }
+    MapOutputLocation output = outputs[block];
+    if (output == null) {
+      return FallbackReason.NOT_REGISTERED;
+    }
+    boolean inTable = blocks.endPartition(block) <= PageKey.partitions(output.table());
+    return inTable ? null : FallbackReason.STALE_LOCATION;
+  }
+
+  /** The pages that are needed of the peer's partition tables. */
+  Set<PageKey> pages() {
+    Set<PageKey> pages = new LinkedHashSet<>();
+    for (int block = 0; block < blocks.size(); block++) {
+      if (failures[block] != null) {
+        continue;
+      }
+      int last = (blocks.endPartition(block) - 1) / TablePage.PARTITIONS;
+      for (int page = blocks.startPartition(block) / TablePage.PARTITIONS; page <= last; page++) {
+        pages.add(PageKey.of(blocks.shuffleId(), outputs[block], page));
+      }
+    }
+    return pages;
+  }
+
+  /** Takes what the pages say. */
+  void fill(TablePages pages) {
+    int size = blocks.size();
+    for (int block = 0; block < size; block++) {
+      int partitions = blocks.endPartition(block) - blocks.startPartition(block);
+      firstPartitions[block + 1] =
+          firstPartitions[block] + (failures[block] == null ? partitions : 0);
+    }
+    offsets = new long[firstPartitions[size] + size];
+    checksums = new long[firstPartitions[size]];
+    for (int block = 0; block < size; block++) {
+      if (failures[block] == null) {
+        failures[block] = fill(block, pages);
+      }
+    }
+  }
+
+  /** Why the block cannot be READ; null where it can. */
+  private FallbackReason fill(int block, TablePages pages) {
+    int start = blocks.startPartition(block);
+    PageKey key = null;
+    TablePage page = null;
+    for (int partition = start; partition < blocks.endPartition(block); partition++) {
+      int number = partition / TablePage.PARTITIONS;
+      if (key == null || key.page() != number) {
+        key = PageKey.of(blocks.shuffleId(), outputs[block], number);
+        page = pages.get(key);
+        if (page == null) {
+          return pages.failure(key);
+        }
+      }
+      int index = partition % TablePage.PARTITIONS;
+      int i = firstPartitions[block] + partition - start;
+      offsets[i + block] = page.offset(index);
+      offsets[i + block + 1] = page.offset(index + 1);
+      checksums[i] = page.checksum(index);
+    }
+    if (offset(block) + length(block) > outputs[block].data().length()) {
+      return FallbackReason.STALE_LOCATION;
+    }
+    // An empty block is an error to Spark, which is then to be Spark's own.
+    return length(block) > 0 ? null : FallbackReason.BLOCK_KIND;
+  }
+
+  BlockList blocks() {
+    return blocks;
+  }
+
+  /** Null where the executor has none. */
+  PeerAddress peer() {
+    return peer;
+  }
+
+  /** Why the block is not READ with the others; null where it is. */
+  FallbackReason failure(int block) {
+    return failures[block];
+  }
+
+  /** Whoever called this does something else about the block. */
+  void leaveOut(int block, FallbackReason reason) {
+    failures[block] = reason;
+  }
+
+  /** Whether there is something to compare its bytes with. */
+  boolean hasChecksums(int block) {
+    return algorithm(block) != ChecksumAlgorithm.NONE;
+  }
+
+  ChecksumAlgorithm algorithm(int block) {
+    return outputs[block].checksumAlgorithm();
+  }
+
+  /** Where the block begins in its map output. */
+  private long offset(int block) {
+    return offsets[firstPartitions[block] + block];
+  }
+
+  /** Bytes of a block that has been found; may exceed 2 GiB. */
+  long length(int block) {
+    return offsets[firstPartitions[block + 1] + block] - offset(block);
+  }
+
+  /** Partitions of a block. */
+  int partitions(int block) {
+    return firstPartitions[block + 1] - firstPartitions[block];
+  }
+
+  /** Bytes of one partition of a block. */
+  long length(int block, int partition) {
+    int i = firstPartitions[block] + block + partition;
+    return offsets[i + 1] - offsets[i];
+  }
+
+  long checksum(int block, int partition) {
+    return checksums[firstPartitions[block] + partition];
+  }
+
+  /** Where a block's bytes from {@code position} on are. */
+  ReadRange range(int block, long position, long length) {
+    return new ReadRange(address(block) + position, length, outputs[block].data().rkey());
+  }
+
+  private long address(int block) {
+    return outputs[block].data().address() + offset(block);
+  }
+
+  /** All that is not left out, in spans of so many bytes at most, or of one block. */
+  List<Span> spans(int maxBytes) {
+    List<Span> spans = new ArrayList<>();
+    int from = 0;
+    long bytes = 0;
+    for (int block = 0; block < blocks.size(); block++) {
+      long length = failures[block] == null ? length(block) : 0;
+      if (bytes > 0 && bytes + length > maxBytes) {
+        spans.add(new Span(from, block, Math.toIntExact(bytes)));
+        from = block;
+        bytes = 0;
+      }
+      bytes += length;
+    }
+    if (bytes > 0) {
+      spans.add(new Span(from, blocks.size(), Math.toIntExact(bytes)));
+    }
+    return spans;
+  }
+
+  /** One block alone. */
+  Span span(int block) {
+    return new Span(block, block + 1, Math.toIntExact(length(block)));
+  }
+
+  /** Where the blocks of a span end when they lie one after the other. */
+  int[] ends(Span span) {
+    int[] ends = new int[span.to() - span.from()];
+    int end = 0;
+    for (int block = span.from(); block < span.to(); block++) {
+      end += failures[block] == null ? (int) length(block) : 0;
+      ends[block - span.from()] = end;
+    }
+    return ends;
+  }
+
+  /** What to READ to have the blocks of a span one after the other; what adjoins is one range. */
+  List<ReadRange> ranges(Span span) {
+    List<ReadRange> ranges = new ArrayList<>(span.to() - span.from());
+    long address = 0;
+    long length = 0;
+    int rkey = 0;
+    for (int block = span.from(); block < span.to(); block++) {
+      if (failures[block] != null) {
+        continue;
+      }
+      long start = address(block);
+      if (length > 0 && (start != address + length || outputs[block].data().rkey() != rkey)) {
+        ranges.add(new ReadRange(address, length, rkey));
+        length = 0;
+      }
+      if (length == 0) {
+        address = start;
+        rkey = outputs[block].data().rkey();
+      }
+      length += length(block);
+    }
+    ranges.add(new ReadRange(address, length, rkey));
+    return ranges;
+  }
+
+  /** Where a block was thought to be; null where that was not known. */
+  MapOutputLocation output(int block) {
+    return outputs[block];
+  }
+}

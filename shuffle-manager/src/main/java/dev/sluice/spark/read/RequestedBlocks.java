@@ -1,0 +1,62 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.spark.gather.BlockList;
+import java.util.Comparator;
+import java.util.List;
+
+/** What Spark asked one executor for, in the order in which it lies there. */
+final class RequestedBlocks implements BlockList {
+  private static final Comparator<RequestedBlock> BY_PLACE =
+      Comparator.comparingLong(RequestedBlock::mapId)
+          .thenComparingInt(RequestedBlock::startPartition);
+
+  private final List<RequestedBlock> blocks;
+  private final long[] mapIds;
+
+  /**
+   * @param blocks of one shuffle
+   */
+  RequestedBlocks(List<RequestedBlock> blocks) {
+    this.blocks = blocks.stream().sorted(BY_PLACE).toList();
+    this.mapIds = this.blocks.stream().mapToLong(RequestedBlock::mapId).toArray();
+  }
+
+  RequestedBlock get(int block) {
+    return blocks.get(block);
+  }
+
+  /** Blocks [from, to). */
+  List<RequestedBlock> subList(int from, int to) {
+    return blocks.subList(from, to);
+  }
+
+  @Override
+  public int shuffleId() {
+    return blocks.getFirst().shuffleId();
+  }
+
+  @Override
+  public int size() {
+    return blocks.size();
+  }
+
+  @Override
+  public long[] mapIds() {
+    return mapIds;
+  }
+
+  @Override
+  public int startPartition(int block) {
+    return blocks.get(block).startPartition();
+  }
+
+  @Override
+  public int endPartition(int block) {
+    return blocks.get(block).endPartition();
+  }
+
+  @Override
+  public String name(int block) {
+    return blocks.get(block).id();
+  }
+}
