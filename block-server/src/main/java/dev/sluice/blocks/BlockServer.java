@@ -1,7 +1,7 @@
 package dev.sluice.blocks;
 
-import dev.sluice.blocks.message.ControlMessages;
-import dev.sluice.blocks.message.MessageCodec;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.MessageCodec;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.network.TransportContext;

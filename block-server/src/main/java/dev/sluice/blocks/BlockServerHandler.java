@@ -1,15 +1,15 @@
 package dev.sluice.blocks;
 
-import dev.sluice.blocks.message.ControlMessages;
-import dev.sluice.blocks.message.ControlMessages.Connect;
-import dev.sluice.blocks.message.ControlMessages.Connected;
-import dev.sluice.blocks.message.ControlMessages.Refused;
-import dev.sluice.blocks.message.ControlMessages.Released;
-import dev.sluice.blocks.message.ControlMessages.Resolve;
-import dev.sluice.blocks.message.ControlMessages.Resolved;
-import dev.sluice.blocks.message.ControlMessages.Touch;
-import dev.sluice.blocks.message.MessageCodec;
-import dev.sluice.blocks.message.MessageException;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Connect;
+import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.Refused;
+import dev.sluice.blocks.wire.ControlMessages.Released;
+import dev.sluice.blocks.wire.ControlMessages.Resolve;
+import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Touch;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.rdma.QueuePairAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,5 +1,7 @@
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.wire.MapOutputLocation;
+
 /**
  * Learns which map outputs can be READ, in order to publish them. Called on the registry's thread
  * with no lock held; must not block. A shuffle that is unregistered is not announced: whoever

@@ -1,5 +1,6 @@
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.util.zip.Checksum;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,5 +1,6 @@
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.sluice.blocks;
 
-import dev.sluice.blocks.message.MessageCodec;
-import dev.sluice.blocks.message.MessageException;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -2,9 +2,9 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.message.ControlMessages;
-import dev.sluice.blocks.message.ControlMessages.Connect;
-import dev.sluice.blocks.message.MessageCodec;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Connect;
+import dev.sluice.blocks.wire.MessageCodec;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.ByteBuffer;
 import org.apache.spark.network.client.RpcResponseCallback;

@@ -2,8 +2,8 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.message.ControlMessages;
-import dev.sluice.blocks.message.MessageCodec;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.rdma.fuzz.Mutator;
 import java.io.IOException;
 import java.io.InputStream;

@@ -3,8 +3,9 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.message.ControlMessages;
-import dev.sluice.blocks.message.MessageCodec;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.net.InetAddress;

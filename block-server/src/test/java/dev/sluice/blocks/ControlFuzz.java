@@ -2,16 +2,18 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.message.ControlMessages;
-import dev.sluice.blocks.message.ControlMessages.Connect;
-import dev.sluice.blocks.message.ControlMessages.Connected;
-import dev.sluice.blocks.message.ControlMessages.Refused;
-import dev.sluice.blocks.message.ControlMessages.Released;
-import dev.sluice.blocks.message.ControlMessages.Resolve;
-import dev.sluice.blocks.message.ControlMessages.Resolved;
-import dev.sluice.blocks.message.ControlMessages.Touch;
-import dev.sluice.blocks.message.MessageCodec;
-import dev.sluice.blocks.message.MessageException;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Connect;
+import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.Refused;
+import dev.sluice.blocks.wire.ControlMessages.Released;
+import dev.sluice.blocks.wire.ControlMessages.Resolve;
+import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Touch;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.fuzz.Allocation;
 import io.netty.channel.Channel;

@@ -2,6 +2,8 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.PartitionTable;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.PeerAddress;

@@ -2,6 +2,7 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.MapOutputLocation;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.wire.MapOutputLocation;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 

@@ -7,6 +7,7 @@ import static dev.sluice.blocks.RegistryCounter.REGISTERED_REGIONS;
 import static dev.sluice.blocks.RegistryCounter.REJECTIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.Backoff;
 import java.nio.file.Path;

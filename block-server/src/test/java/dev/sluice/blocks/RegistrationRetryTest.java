@@ -5,6 +5,7 @@ import static dev.sluice.blocks.RegistryCounter.REGISTERED_REGIONS;
 import static dev.sluice.blocks.RegistryCounter.REJECTIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.Backoff;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,6 @@
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

@@ -3,7 +3,7 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.Providers;
+import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.IOException;

@@ -1,10 +1,11 @@
 package dev.sluice.rdma;
 
 /**
- * A peer's memory as one may READ it: what travels between machines. The key is never logged.
+ * Contiguous bytes of a peer's memory as one may READ them: a registered region, which is what
+ * travels between machines, or a part of one. The key is never logged.
  *
  * @param address address of the first byte in the peer's address space
- * @param length bytes
+ * @param length bytes; may exceed one work request
  * @param rkey remote key
  */
 public record RemoteRegion(long address, long length, int rkey) {

@@ -1,5 +1,6 @@
 package dev.sluice.rdma;
 
+import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.VerbsOptions;

@@ -3,7 +3,7 @@ package dev.sluice.spark;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.Providers;
+import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;

@@ -1,7 +1,7 @@
 package dev.sluice.spark;
 
-import dev.sluice.blocks.ChecksumAlgorithm;
 import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.apache.spark.SparkConf;

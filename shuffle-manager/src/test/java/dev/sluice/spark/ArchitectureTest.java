@@ -2,6 +2,7 @@ package dev.sluice.spark;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -123,6 +124,10 @@ class ArchitectureTest {
               "com.esotericsoftware.kryo..",
               // The return type of ManagedBuffer#convertToNetty.
               "io.netty.buffer..");
+
+  @ArchTest
+  static final ArchRule PACKAGES_FORM_NO_CYCLES =
+      slices().matching("dev.sluice.(**)").should().beFreeOfCycles();
 
   private static boolean isBeyondTransport(JavaClass type) {
     String name = type.getPackageName();

@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.checksum;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.blocks.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;

@@ -5,7 +5,6 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.QueuePairConnector;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.rdma.transfer.ReadRange;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -51,7 +50,8 @@ final class EndpointPartner implements Partner, QueuePairConnector {
 
   private RequestLoad.Place place(Workload workload, int request) {
     long offset = workload.offset(request, memory.length());
-    ReadRange range = new ReadRange(memory.address() + offset, workload.bytes(), memory.rkey());
+    RemoteRegion range =
+        new RemoteRegion(memory.address() + offset, workload.bytes(), memory.rkey());
     return new RequestLoad.Place(address, List.of(range));
   }
 

@@ -1,11 +1,11 @@
 package dev.sluice.benchmarks.read;
 
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRange;
 import dev.sluice.rdma.transfer.ReadRequest;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ public final class RequestLoad implements AutoCloseable {
   private static final long DEADLINE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   /** What one request READs. */
-  public record Place(PeerAddress peer, List<ReadRange> ranges) {}
+  public record Place(PeerAddress peer, List<RemoteRegion> ranges) {}
 
   private final RdmaEndpoint endpoint;
   private final List<PooledBuffer> buffers = new ArrayList<>();

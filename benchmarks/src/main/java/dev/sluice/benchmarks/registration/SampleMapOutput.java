@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.registration;
 
-import dev.sluice.blocks.ChecksumAlgorithm;
 import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

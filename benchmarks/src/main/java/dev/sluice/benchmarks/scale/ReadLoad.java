@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.scale;
 
 import dev.sluice.benchmarks.read.RequestLoad;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.rdma.transfer.ReadRange;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,11 +36,12 @@ final class ReadLoad implements AutoCloseable {
 
   /** Apart from one another, as the blocks of one reducer are. */
   private RequestLoad.Place place(NetworkParts peer, int request) {
-    List<ReadRange> places = new ArrayList<>();
+    List<RemoteRegion> places = new ArrayList<>();
     for (int range = 0; range < ranges; range++) {
       long index = (long) request * ranges + range;
       long offset = 2 * index * READ_BYTES % (NetworkParts.MEMORY_BYTES - READ_BYTES);
-      places.add(new ReadRange(peer.memory().address() + offset, READ_BYTES, peer.memory().rkey()));
+      places.add(
+          new RemoteRegion(peer.memory().address() + offset, READ_BYTES, peer.memory().rkey()));
     }
     return new RequestLoad.Place(peer.address(), places);
   }

@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.scale;
 
-import dev.sluice.blocks.MapOutputLocation;
-import dev.sluice.blocks.PartitionTable;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.PartitionTable;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.read.CountedTables;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.sluice.spark.locate;
 
-import dev.sluice.blocks.message.MessageException;
+import dev.sluice.blocks.wire.MessageException;
 import java.io.IOException;
 
 /**

@@ -1,10 +1,10 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.blocks.MapOutputLocation;
-import dev.sluice.blocks.PartitionTable;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.PartitionTable;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRange;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -92,14 +92,14 @@ public final class CountedTables {
     @Override
     public void read(
         PeerAddress peer,
-        List<ReadRange> ranges,
+        List<RemoteRegion> ranges,
         Buffer target,
         long deadlineNanos,
         ReadListener listener) {
       requests++;
       workRequests += ranges.size();
       long position = 0;
-      for (ReadRange range : ranges) {
+      for (RemoteRegion range : ranges) {
         fill(target.segment().asSlice(position, range.length()), range);
         position += range.length();
       }
@@ -107,7 +107,7 @@ public final class CountedTables {
       listener.onSuccess();
     }
 
-    private static void fill(MemorySegment target, ReadRange range) {
+    private static void fill(MemorySegment target, RemoteRegion range) {
       long first = range.address() % TABLE_SPAN_BYTES / PartitionTable.ENTRY_BYTES;
       for (long i = 0; i < range.length() / PartitionTable.ENTRY_BYTES; i++) {
         target.set(LONG, i * PartitionTable.ENTRY_BYTES, (first + i) * PARTITION_BYTES);

@@ -2,9 +2,9 @@ package dev.sluice.spark.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.ChecksumAlgorithm;
-import dev.sluice.blocks.MapOutputLocation;
-import dev.sluice.blocks.PartitionTable;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.PartitionTable;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.sluice.rdma.transfer;
 
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.WorkCompletionStatus;
@@ -95,7 +96,7 @@ final class PendingRead {
 
   /** Builds the next work request, to be posted on {@code on}. */
   SendWorkRequest next(Connection on, long wrId, boolean signaled, int maxReadBytes) {
-    ReadRange from = request.ranges().get(range);
+    RemoteRegion from = request.ranges().get(range);
     int length = nextBytes(maxReadBytes);
     PooledBuffer target = request.target();
     SendWorkRequest workRequest =

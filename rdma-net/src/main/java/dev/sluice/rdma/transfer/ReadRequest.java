@@ -1,5 +1,6 @@
 package dev.sluice.rdma.transfer;
 
+import dev.sluice.rdma.RemoteRegion;
 import java.util.List;
 
 /**
@@ -14,7 +15,7 @@ import java.util.List;
  */
 public record ReadRequest(
     PeerAddress peer,
-    List<ReadRange> ranges,
+    List<RemoteRegion> ranges,
     PooledBuffer target,
     long deadlineNanos,
     ReadListener listener) {
@@ -25,7 +26,7 @@ public record ReadRequest(
   public ReadRequest {
     ranges = List.copyOf(ranges);
     long room = target.bytes();
-    for (ReadRange range : ranges) {
+    for (RemoteRegion range : ranges) {
       if (range.length() < 0 || range.length() > room) {
         throw new IllegalArgumentException(
             "%s of %s do not fit into a buffer of %d bytes"
@@ -38,7 +39,7 @@ public record ReadRequest(
   /** Bytes of all ranges. */
   public long bytes() {
     long bytes = 0;
-    for (ReadRange range : ranges) {
+    for (RemoteRegion range : ranges) {
       bytes += range.length();
     }
     return bytes;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RemoteRegion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -21,10 +22,10 @@ final class EngineHarness implements QueuePairConnector {
     final List<Object> answers = new ArrayList<>();
 
     TestRead(PeerAddress peer, long deadlineNanos, int... lengths) {
-      List<ReadRange> ranges = new ArrayList<>();
+      List<RemoteRegion> ranges = new ArrayList<>();
       int total = 0;
       for (int length : lengths) {
-        ranges.add(new ReadRange(0x10_0000L * (ranges.size() + 1), length, 7));
+        ranges.add(new RemoteRegion(0x10_0000L * (ranges.size() + 1), length, 7));
         total += length;
       }
       List<PooledBuffer> taken = new ArrayList<>();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemotePeer;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import java.io.IOException;
@@ -109,8 +110,8 @@ class KilledPeerTest {
     endpoint.buffers().acquire(READ_BYTES, deadline, taken::complete);
     PooledBuffer buffer = taken.get(DEADLINE_S, TimeUnit.SECONDS);
     long offset = random.nextInt(REGION_BYTES - READ_BYTES);
-    ReadRange range =
-        new ReadRange(peer.region().address() + offset, READ_BYTES, peer.region().rkey());
+    RemoteRegion range =
+        new RemoteRegion(peer.region().address() + offset, READ_BYTES, peer.region().rkey());
     Answer answer = new Answer(buffer, offset);
     endpoint.read(new ReadRequest(address, List.of(range), buffer, deadline, answer));
     return answer;

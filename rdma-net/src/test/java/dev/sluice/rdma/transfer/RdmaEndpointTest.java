@@ -2,6 +2,7 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.rdma.transfer.SoftPair.Answer;
@@ -35,10 +36,10 @@ class RdmaEndpointTest {
     pair.close();
   }
 
-  private void assertExact(Server server, List<ReadRange> ranges, Answer answer) {
+  private void assertExact(Server server, List<RemoteRegion> ranges, Answer answer) {
     assertThat(answer.failure()).isNull();
     long at = 0;
-    for (ReadRange range : ranges) {
+    for (RemoteRegion range : ranges) {
       long offset = range.address() - server.region().address();
       MemorySegment expected = server.memory().asSlice(offset, range.length());
       assertThat(answer.target().segment().asSlice(at, range.length()).mismatch(expected))
@@ -54,8 +55,8 @@ class RdmaEndpointTest {
     answer.target().release();
   }
 
-  private static List<ReadRange> randomRanges(Random random, Server server) {
-    List<ReadRange> ranges = new ArrayList<>();
+  private static List<RemoteRegion> randomRanges(Random random, Server server) {
+    List<RemoteRegion> ranges = new ArrayList<>();
     int count = 1 + random.nextInt(4);
     for (int i = 0; i < count; i++) {
       int length = 1 + random.nextInt(1 << random.nextInt(20));
@@ -70,7 +71,7 @@ class RdmaEndpointTest {
     Server server = pair.serve("a", 4 * MIB, "");
     Random random = new Random(1);
     for (int i = 0; i < 200; i++) {
-      List<ReadRange> ranges = randomRanges(random, server);
+      List<RemoteRegion> ranges = randomRanges(random, server);
       assertExact(server, ranges, SoftPair.await(pair.read(server, ranges, LONG_MS)));
     }
     assertThat(pair.reader.counters().get(TransferCounter.QUEUE_PAIRS_CREATED)).isEqualTo(1);
@@ -80,8 +81,8 @@ class RdmaEndpointTest {
   @Test
   void aStaleKeyFailsAloneAndTheReadsBesideItSucceed() throws Exception {
     Server server = pair.serve("a", MIB, "");
-    List<ReadRange> good = List.of(server.range(0, MIB));
-    List<ReadRange> stale = List.of(new ReadRange(server.region().address(), 8, 0x0BAD));
+    List<RemoteRegion> good = List.of(server.range(0, MIB));
+    List<RemoteRegion> stale = List.of(new RemoteRegion(server.region().address(), 8, 0x0BAD));
     for (int round = 0; round < 20; round++) {
       CompletableFuture<Answer> before = pair.read(server, good, LONG_MS);
       CompletableFuture<Answer> between = pair.read(server, stale, LONG_MS);
@@ -103,7 +104,7 @@ class RdmaEndpointTest {
   @Test
   void aConnectionThatIsCutIsReplacedAndEveryReadSucceeds() throws Exception {
     Server server = pair.serve("a", MIB, "kill@10;kill@200");
-    List<ReadRange> ranges = List.of(server.range(0, MIB));
+    List<RemoteRegion> ranges = List.of(server.range(0, MIB));
     for (int batch = 1; batch <= 2; batch++) {
       List<CompletableFuture<Answer>> answers = new ArrayList<>();
       for (int i = 0; i < 40; i++) {
@@ -120,7 +121,7 @@ class RdmaEndpointTest {
   void anErrorStatusIsRetriedOnceOnAFreshQueuePair() throws Exception {
     Server server =
         pair.serve("a", MIB, "status@1:REM_OP_ERR;status@3:REM_OP_ERR;status@4:REM_OP_ERR");
-    List<ReadRange> ranges = List.of(server.range(5, 1000));
+    List<RemoteRegion> ranges = List.of(server.range(5, 1000));
     assertExact(server, ranges, SoftPair.await(pair.read(server, ranges, LONG_MS)));
     Answer failed = SoftPair.await(pair.read(server, ranges, LONG_MS));
     assertThat(failed.failure().status()).isEqualTo(WorkCompletionStatus.REM_OP_ERR);
@@ -131,7 +132,7 @@ class RdmaEndpointTest {
   @Test
   void corruptionOnTheWireIsNotTheEnginesToSee() throws Exception {
     Server server = pair.serve("a", MIB, "corrupt@1");
-    List<ReadRange> ranges = List.of(server.range(0, 1000));
+    List<RemoteRegion> ranges = List.of(server.range(0, 1000));
     Answer answer = SoftPair.await(pair.read(server, ranges, LONG_MS));
     assertThat(answer.failure()).isNull();
     assertThat(answer.target().segment().mismatch(server.memory().asSlice(0, 1000)))
@@ -142,7 +143,7 @@ class RdmaEndpointTest {
   @Test
   void aSlowAnswerMeetsItsDeadlineAndTheReadsBehindItGoOn() throws Exception {
     Server server = pair.serve("a", MIB, "delay@1:20000");
-    List<ReadRange> ranges = List.of(server.range(0, 1000));
+    List<RemoteRegion> ranges = List.of(server.range(0, 1000));
     CompletableFuture<Answer> late = pair.read(server, ranges, 300);
     CompletableFuture<Answer> behind = pair.read(server, ranges, LONG_MS);
     assertFailed(SoftPair.await(late), Cause.DEADLINE);
@@ -154,8 +155,8 @@ class RdmaEndpointTest {
   void aPeerThatClosesInMidReadFailsItsReadsAndNotThoseOfOthers() throws Exception {
     Server leaving = pair.serve("leaving", MIB, "delay@3:1000");
     Server staying = pair.serve("staying", MIB, "");
-    List<ReadRange> fromLeaving = List.of(leaving.range(0, MIB));
-    List<ReadRange> fromStaying = List.of(staying.range(0, MIB));
+    List<RemoteRegion> fromLeaving = List.of(leaving.range(0, MIB));
+    List<RemoteRegion> fromStaying = List.of(staying.range(0, MIB));
     List<CompletableFuture<Answer>> lost = new ArrayList<>();
     List<CompletableFuture<Answer>> kept = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
@@ -181,7 +182,7 @@ class RdmaEndpointTest {
   @Test
   void closingWithReadsUnderWayAnswersThemAll() throws Exception {
     Server server = pair.serve("a", MIB, "delay@5:20000");
-    List<ReadRange> ranges = List.of(server.range(0, MIB));
+    List<RemoteRegion> ranges = List.of(server.range(0, MIB));
     List<CompletableFuture<Answer>> answers = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       answers.add(pair.read(server, ranges, LONG_MS));
@@ -201,7 +202,7 @@ class RdmaEndpointTest {
     Server server = pair.serve("a", MIB, "");
     Server unknown =
         new Server(new PeerAddress("b", "localhost", 1), null, server.memory(), server.region());
-    List<ReadRange> ranges = List.of(server.range(0, 1));
+    List<RemoteRegion> ranges = List.of(server.range(0, 1));
     assertFailed(SoftPair.await(pair.read(unknown, ranges, LONG_MS)), Cause.CONNECT);
   }
 
@@ -252,7 +253,7 @@ class RdmaEndpointTest {
     for (int i = 0; i < reads; i++) {
       assertThat(window.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
       Server server = servers.get(random.nextInt(servers.size()));
-      List<ReadRange> ranges = randomRanges(random, server);
+      List<RemoteRegion> ranges = randomRanges(random, server);
       pair.read(server, ranges, LONG_MS)
           .whenComplete(
               (answer, error) -> {

@@ -2,6 +2,7 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.SendFlag;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
@@ -197,7 +198,7 @@ class ReadEngineTest extends ReadEngineTestCase {
           }
         };
     PeerAddress peer = EngineHarness.peer("a");
-    List<ReadRange> ranges = List.of(new ReadRange(1, 1, 1));
+    List<RemoteRegion> ranges = List.of(new RemoteRegion(1, 1, 1));
     long deadline = harness.now + 1_000_000_000L;
     harness.engine.submit(new ReadRequest(peer, ranges, target.getFirst(), deadline, thrower));
     target.getFirst().release();

@@ -6,6 +6,7 @@ import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;
@@ -69,8 +70,8 @@ final class SoftPair implements QueuePairConnector, AutoCloseable {
 
   record Server(
       PeerAddress address, RdmaEndpoint endpoint, MemorySegment memory, MemoryRegion region) {
-    ReadRange range(long offset, long length) {
-      return new ReadRange(region.address() + offset, length, region.rkey());
+    RemoteRegion range(long offset, long length) {
+      return new RemoteRegion(region.address() + offset, length, region.rkey());
     }
   }
 
@@ -78,10 +79,10 @@ final class SoftPair implements QueuePairConnector, AutoCloseable {
   record Answer(PooledBuffer target, ReadException failure) {}
 
   /** Reads the ranges into a buffer of their size. */
-  CompletableFuture<Answer> read(Server from, List<ReadRange> ranges, long timeoutMs) {
+  CompletableFuture<Answer> read(Server from, List<RemoteRegion> ranges, long timeoutMs) {
     CompletableFuture<Answer> answer = new CompletableFuture<>();
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-    int bytes = (int) ranges.stream().mapToLong(ReadRange::length).sum();
+    int bytes = (int) ranges.stream().mapToLong(RemoteRegion::length).sum();
     reader
         .buffers()
         .acquire(

@@ -1,8 +1,8 @@
 package dev.sluice.spark.locate;
 
-import dev.sluice.blocks.message.MessageCodec;
-import dev.sluice.blocks.message.MessageException;
-import dev.sluice.blocks.message.MessageType;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.blocks.wire.MessageType;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;

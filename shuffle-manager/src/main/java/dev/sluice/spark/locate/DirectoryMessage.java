@@ -2,8 +2,8 @@ package dev.sluice.spark.locate;
 
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
-import dev.sluice.blocks.MapOutputLocation;
-import dev.sluice.blocks.message.Fields;
+import dev.sluice.blocks.wire.Fields;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.sluice.spark.locate;
 
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
-import dev.sluice.blocks.message.Fields;
+import dev.sluice.blocks.wire.Fields;
 import dev.sluice.rdma.transfer.PeerAddress;
 
 /**

@@ -1,6 +1,6 @@
 package dev.sluice.spark.locate;
 
-import dev.sluice.blocks.message.MessageCodec;
+import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;

@@ -1,7 +1,7 @@
 package dev.sluice.spark.locate;
 
-import dev.sluice.blocks.ChecksumAlgorithm;
-import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.RemoteRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,6 +1,6 @@
 package dev.sluice.spark.locate;
 
-import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Table;

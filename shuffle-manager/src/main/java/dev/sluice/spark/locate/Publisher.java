@@ -1,7 +1,7 @@
 package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.MapOutputListener;
-import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.blocks.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.nio.ByteBuffer;
 import java.util.zip.Checksum;
 

@@ -1,11 +1,11 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRange;
 import dev.sluice.rdma.transfer.ReadRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -50,7 +50,7 @@ record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers)
   @Override
   public void read(
       PeerAddress peer,
-      List<ReadRange> ranges,
+      List<RemoteRegion> ranges,
       Buffer target,
       long deadlineNanos,
       ReadListener listener) {

@@ -1,9 +1,9 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.blocks.ChecksumAlgorithm;
-import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
-import dev.sluice.rdma.transfer.ReadRange;
 import dev.sluice.spark.gather.BlockList;
 import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.metrics.FallbackReason;
@@ -170,8 +170,8 @@ final class LocatedBlocks {
   }
 
   /** Where a block's bytes from {@code position} on are. */
-  ReadRange range(int block, long position, long length) {
-    return new ReadRange(address(block) + position, length, outputs[block].data().rkey());
+  RemoteRegion range(int block, long position, long length) {
+    return new RemoteRegion(address(block) + position, length, outputs[block].data().rkey());
   }
 
   private long address(int block) {
@@ -215,8 +215,8 @@ final class LocatedBlocks {
   }
 
   /** What to READ to have the blocks of a span one after the other; what adjoins is one range. */
-  List<ReadRange> ranges(Span span) {
-    List<ReadRange> ranges = new ArrayList<>(span.to() - span.from());
+  List<RemoteRegion> ranges(Span span) {
+    List<RemoteRegion> ranges = new ArrayList<>(span.to() - span.from());
     long address = 0;
     long length = 0;
     int rkey = 0;
@@ -226,7 +226,7 @@ final class LocatedBlocks {
       }
       long start = address(block);
       if (length > 0 && (start != address + length || outputs[block].data().rkey() != rkey)) {
-        ranges.add(new ReadRange(address, length, rkey));
+        ranges.add(new RemoteRegion(address, length, rkey));
         length = 0;
       }
       if (length == 0) {
@@ -235,7 +235,7 @@ final class LocatedBlocks {
       }
       length += length(block);
     }
-    ranges.add(new ReadRange(address, length, rkey));
+    ranges.add(new RemoteRegion(address, length, rkey));
     return ranges;
   }
 

@@ -1,9 +1,8 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.blocks.MapOutputLocation;
-import dev.sluice.blocks.PartitionTable;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.PartitionTable;
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.transfer.ReadRange;
 
 /**
  * A page of a map output's partition table, bound to where the table was READ: what was cached for
@@ -31,9 +30,9 @@ record PageKey(int shuffleId, long mapId, RemoteRegion table, int page) {
     return (partitions() + 1) * PartitionTable.ENTRY_BYTES;
   }
 
-  ReadRange range() {
+  RemoteRegion range() {
     long first = (long) page * TablePage.PARTITIONS * PartitionTable.ENTRY_BYTES;
-    return new ReadRange(table.address() + first, bytes(), table.rkey());
+    return new RemoteRegion(table.address() + first, bytes(), table.rkey());
   }
 
   /** Of what differs within a shuffle: a reduce task looks up a page for each of its blocks. */

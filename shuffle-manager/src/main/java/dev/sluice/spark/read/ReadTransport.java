@@ -1,8 +1,8 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRange;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Consumer;
@@ -30,7 +30,7 @@ interface ReadTransport {
   /** READs the ranges back to back into {@code target}; the listener gets exactly one answer. */
   void read(
       PeerAddress peer,
-      List<ReadRange> ranges,
+      List<RemoteRegion> ranges,
       Buffer target,
       long deadlineNanos,
       ReadListener listener);

@@ -1,8 +1,8 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRange;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -138,7 +138,7 @@ final class SlicedRead implements ReadListener {
   }
 
   private void readSlice() {
-    ReadRange slice = located.range(current, partial.position(), sliceBytes());
+    RemoteRegion slice = located.range(current, partial.position(), sliceBytes());
     path.transport().read(located.peer(), List.of(slice), buffer, call.deadlineNanos(), this);
   }
 

@@ -1,6 +1,6 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.blocks.PartitionTable;
+import dev.sluice.blocks.wire.PartitionTable;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

@@ -1,9 +1,9 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRange;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
@@ -74,7 +74,7 @@ final class TableRead implements ReadListener {
       return;
     }
     buffer = acquired;
-    List<ReadRange> ranges = keys.stream().map(PageKey::range).toList();
+    List<RemoteRegion> ranges = keys.stream().map(PageKey::range).toList();
     transport.read(peer, ranges, buffer, deadlineNanos, this);
   }
 

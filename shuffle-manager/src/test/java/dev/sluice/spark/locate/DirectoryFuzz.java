@@ -2,8 +2,8 @@ package dev.sluice.spark.locate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.MapOutputLocation;
-import dev.sluice.blocks.message.MessageException;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.rdma.fuzz.Allocation;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;

@@ -5,7 +5,7 @@ import static dev.sluice.spark.locate.Samples.location;
 import static dev.sluice.spark.locate.Samples.publish;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.Locator.Located;

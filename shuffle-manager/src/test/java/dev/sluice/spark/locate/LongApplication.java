@@ -4,15 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.BlockServerClient;
-import dev.sluice.blocks.ChecksumAlgorithm;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputListener;
-import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -21,7 +22,6 @@ import dev.sluice.rdma.transfer.QueuePairConnector;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRange;
 import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.spark.EndpointAcceptor;
@@ -215,7 +215,8 @@ final class LongApplication implements AutoCloseable {
     endpoint.buffers().acquire(PARTITION_BYTES, deadlineNanos, buffer::complete);
     PooledBuffer target = buffer.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
     CompletableFuture<Void> answer = new CompletableFuture<>();
-    ReadRange range = new ReadRange(output.data().address(), PARTITION_BYTES, output.data().rkey());
+    RemoteRegion range =
+        new RemoteRegion(output.data().address(), PARTITION_BYTES, output.data().rkey());
     endpoint.read(
         new ReadRequest(peer, List.of(range), target, deadlineNanos, new Answered(answer)));
     target.release();

@@ -1,10 +1,10 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRange;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -18,9 +18,9 @@ import java.util.function.Consumer;
 /** A transfer engine over memory of its own, whose READs go as the test says. */
 final class FakeTransport implements ReadTransport {
   /** A READ that was asked for. */
-  record Read(PeerAddress peer, List<ReadRange> ranges, MemorySegment target) {
+  record Read(PeerAddress peer, List<RemoteRegion> ranges, MemorySegment target) {
     long bytes() {
-      return ranges.stream().mapToLong(ReadRange::length).sum();
+      return ranges.stream().mapToLong(RemoteRegion::length).sum();
     }
   }
 
@@ -114,7 +114,7 @@ final class FakeTransport implements ReadTransport {
   @Override
   public void read(
       PeerAddress peer,
-      List<ReadRange> ranges,
+      List<RemoteRegion> ranges,
       Buffer target,
       long deadlineNanos,
       ReadListener listener) {
@@ -144,7 +144,7 @@ final class FakeTransport implements ReadTransport {
 
   private void copy(Read read) {
     long position = 0;
-    for (ReadRange range : read.ranges()) {
+    for (RemoteRegion range : read.ranges()) {
       Map.Entry<Long, byte[]> region = memory.floorEntry(range.address());
       int start = (int) (range.address() - region.getKey());
       int length = Math.toIntExact(range.length());

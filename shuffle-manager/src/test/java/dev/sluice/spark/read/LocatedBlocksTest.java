@@ -2,12 +2,11 @@ package dev.sluice.spark.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.ChecksumAlgorithm;
-import dev.sluice.blocks.MapOutputLocation;
-import dev.sluice.blocks.PartitionTable;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.PartitionTable;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
-import dev.sluice.rdma.transfer.ReadRange;
 import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +34,7 @@ class LocatedBlocksTest {
     assertThat(located.failure(0)).isNull();
     assertThat(located.length(0)).isEqualTo(PARTITION_BYTES);
     assertThat(located.range(0, 7, 8))
-        .isEqualTo(new ReadRange(ADDRESS + 99 * PARTITION_BYTES + 7, 8, 1));
+        .isEqualTo(new RemoteRegion(ADDRESS + 99 * PARTITION_BYTES + 7, 8, 1));
     assertThat(located.checksum(0, 0)).isEqualTo(1099);
   }
 

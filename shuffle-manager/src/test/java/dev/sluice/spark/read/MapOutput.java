@@ -1,8 +1,8 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.blocks.ChecksumAlgorithm;
-import dev.sluice.blocks.MapOutputLocation;
-import dev.sluice.blocks.PartitionTable;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.PartitionTable;
 import dev.sluice.rdma.RemoteRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

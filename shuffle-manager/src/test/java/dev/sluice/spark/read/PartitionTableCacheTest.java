@@ -3,7 +3,7 @@ package dev.sluice.spark.read;
 import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.metrics.FallbackReason;

@@ -2,7 +2,7 @@ package dev.sluice.spark.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.util.HashMap;

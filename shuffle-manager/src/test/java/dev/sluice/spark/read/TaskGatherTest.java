@@ -4,8 +4,8 @@ import static dev.sluice.spark.read.ReadFixture.batch;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.ChecksumAlgorithm;
-import dev.sluice.blocks.MapOutputLocation;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.chaos.inject;
 
-import dev.sluice.blocks.message.ControlMessages;
-import dev.sluice.blocks.message.MessageType;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.MessageType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

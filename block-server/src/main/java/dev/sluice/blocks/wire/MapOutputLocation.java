@@ -1,4 +1,4 @@
-package dev.sluice.blocks;
+package dev.sluice.blocks.wire;
 
 import dev.sluice.rdma.RemoteRegion;
 

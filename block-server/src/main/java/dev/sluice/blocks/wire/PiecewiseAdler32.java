@@ -1,4 +1,4 @@
-package dev.sluice.blocks;
+package dev.sluice.blocks.wire;
 
 import java.nio.ByteBuffer;
 import java.util.zip.Adler32;

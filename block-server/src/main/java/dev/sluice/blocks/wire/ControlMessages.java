@@ -1,8 +1,7 @@
-package dev.sluice.blocks.message;
+package dev.sluice.blocks.wire;
 
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
-import dev.sluice.blocks.MapOutputLocation;
 import dev.sluice.rdma.QueuePairAddress;
 import java.util.List;
 

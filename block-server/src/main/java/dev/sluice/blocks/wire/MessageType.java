@@ -1,4 +1,4 @@
-package dev.sluice.blocks.message;
+package dev.sluice.blocks.wire;
 
 import com.esotericsoftware.kryo.Kryo;
 import com.esotericsoftware.kryo.Serializer;

@@ -1,4 +1,4 @@
-package dev.sluice.blocks;
+package dev.sluice.blocks.wire;
 
 import java.util.function.Supplier;
 import java.util.zip.CRC32;

@@ -1,17 +1,15 @@
-package dev.sluice.blocks.message;
+package dev.sluice.blocks.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.ChecksumAlgorithm;
-import dev.sluice.blocks.MapOutputLocation;
-import dev.sluice.blocks.message.ControlMessages.Connect;
-import dev.sluice.blocks.message.ControlMessages.Connected;
-import dev.sluice.blocks.message.ControlMessages.Refused;
-import dev.sluice.blocks.message.ControlMessages.Released;
-import dev.sluice.blocks.message.ControlMessages.Resolve;
-import dev.sluice.blocks.message.ControlMessages.Resolved;
-import dev.sluice.blocks.message.ControlMessages.Touch;
+import dev.sluice.blocks.wire.ControlMessages.Connect;
+import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.Refused;
+import dev.sluice.blocks.wire.ControlMessages.Released;
+import dev.sluice.blocks.wire.ControlMessages.Resolve;
+import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;

@@ -1,4 +1,4 @@
-package dev.sluice.blocks;
+package dev.sluice.blocks.wire;
 
 /**
  * Layout of a map output's partition table in registered memory, as readers READ it: one entry a

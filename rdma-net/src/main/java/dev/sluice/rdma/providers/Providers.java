@@ -1,5 +1,8 @@
-package dev.sluice.rdma;
+package dev.sluice.rdma.providers;
 
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.Provider;
+import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.verbs.VerbsOptions;

@@ -1,4 +1,4 @@
-package dev.sluice.blocks;
+package dev.sluice.blocks.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,9 +1,12 @@
-package dev.sluice.rdma;
+package dev.sluice.rdma.providers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.RdmaDevices;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsProvider;

@@ -1,0 +1,2 @@
+/** READs from peers: connections, buffers, deadlines and recovery, on one thread a process. */
+package dev.sluice.rdma.transfer;

@@ -1,0 +1,2 @@
+/** The way of a block from its location to its reader: locate, READ, verify, deliver. */
+package dev.sluice.spark.read;
