@@ -22,6 +22,8 @@ public final class BlockGroup implements BlockList {
   private final boolean local;
   private final List<Tuple3<BlockId, Object, Object>> blocks;
   private final BitSet left = new BitSet();
+  private final BitSet taken = new BitSet();
+  private volatile boolean hasLeft;
   private int shuffleId;
   private int size;
   private long estimatedBytes;
@@ -170,17 +172,27 @@ public final class BlockGroup implements BlockList {
     return estimatedBytes / size;
   }
 
-  /** Leaves members [from, to) to Spark's iterator. */
+  /** Leaves members [from, to) to Spark's iterator, but for those that it has already. */
   public synchronized void leave(int from, int to) {
     left.set(from, to);
+    left.andNot(taken);
+    hasLeft = !left.isEmpty();
   }
 
-  /** The blocks of the members that are left to Spark, as the tracker has them. */
-  synchronized List<Tuple3<BlockId, Object, Object>> left() {
+  /** Whether {@link #takeLeft} gives something. */
+  boolean hasLeft() {
+    return hasLeft;
+  }
+
+  /** The blocks of the members that were left to Spark since the last call. */
+  synchronized List<Tuple3<BlockId, Object, Object>> takeLeft() {
     List<Tuple3<BlockId, Object, Object>> result = new ArrayList<>();
     for (int i = left.nextSetBit(0); i >= 0; i = left.nextSetBit(i + 1)) {
       result.addAll(blocks.subList(firstBlocks[i], firstBlocks[i + 1]));
     }
+    taken.or(left);
+    left.clear();
+    hasLeft = false;
     return result;
   }
 }

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * Members of a {@link BlockGroup} in one piece of memory, complete and verified, one after the
  * other. Whoever made it hands it to the task, which releases it when it has read it or ends.
  */
-public final class Chunk {
+public final class Chunk implements Arrival {
   private final BlockGroup group;
   private final int firstMember;
   private final int[] ends;

@@ -21,10 +21,11 @@ import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The streams of a reduce task's blocks: gathered chunks first, remote ones as they arrive and
- * local ones meanwhile; then what an iterator of Spark's has fetched beside them; then, by another
- * one, the blocks of chunks that could not be had. Each block is in one of these, once. Used by the
- * task, which closes it when it ends, whatever was read until then.
+ * The streams of a reduce task's blocks, in the order in which they arrive: gathered chunks, and
+ * what iterators of Spark's have fetched, one of blocks that are not gathered, and one at a time of
+ * those that chunks could not be had of; local chunks while nothing else is there. Each block is in
+ * one of these, once, and a failed fetch is noticed when Spark knows of it. Used by the task, which
+ * closes it when it ends, whatever was read until then.
  */
 public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, InputStream>> {
   private final SparkReading spark;
@@ -33,9 +34,12 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   private final ShuffleReadMetricsReporter metrics;
   private final ShuffleCounters counters;
   private final List<BlockGroup> groups = new ArrayList<>();
-  private Iterator<Tuple2<BlockId, InputStream>> beside;
-  private Iterator<Tuple2<BlockId, InputStream>> ungathered;
-  private Chunk next;
+  private SparkBlocks beside;
+
+  /** Of chunks that could not be had; null before there are such. */
+  private SparkBlocks left;
+
+  private Arrival next;
   private Chunk current;
   private volatile boolean closed;
 
@@ -72,14 +76,10 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
 
   @Override
   public boolean hasNext() {
-    if (ungathered == null && next == null) {
-      next = nextChunk();
-      if (next == null) {
-        Iterator<Tuple2<BlockId, InputStream>> left = fetch(byAddress(left()));
-        ungathered = beside.concat(() -> left);
-      }
+    if (next == null) {
+      next = nextArrival();
     }
-    return next != null || ungathered.hasNext();
+    return next != null;
   }
 
   @Override
@@ -87,30 +87,63 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     if (!hasNext()) {
       throw new NoSuchElementException();
     }
-    if (next == null) {
-      return ungathered.next();
-    }
     release(current);
-    current = next;
+    current = null;
+    Arrival arrival = next;
     next = null;
-    count(current);
-    return new Tuple2<>(
-        current.group().blockId(current.firstMember()), new GatheredInputStream(current, spark));
+    return switch (arrival) {
+      case SparkBlocks blocks -> blocks.next();
+      case Chunk chunk -> {
+        current = chunk;
+        count(chunk);
+        yield new Tuple2<>(
+            chunk.group().blockId(chunk.firstMember()), new GatheredInputStream(chunk, spark));
+      }
+    };
   }
 
-  private Chunk nextChunk() {
-    Chunk chunk = remote.poll();
-    if (chunk == null) {
-      chunk = local.next();
-    }
-    while (chunk == null && awaitRemote()) {
-      chunk = remote.poll();
+  /** What is to be read next; null at the end. */
+  private Arrival nextArrival() {
+    Arrival arrival = null;
+    boolean isMoreToCome = true;
+    while (arrival == null && isMoreToCome) {
+      fetchLeft();
+      arrival = arrived();
+      if (arrival == null) {
+        arrival = local.next();
+      }
+      isMoreToCome = arrival != null || awaitRemote();
     }
     if (closed) {
-      release(chunk);
+      release(arrival);
       throw new IllegalStateException("the task has ended");
     }
-    return chunk;
+    return arrival != null ? arrival : remaining();
+  }
+
+  /** Null when there is nothing now. */
+  private Arrival arrived() {
+    Arrival arrival = remote.poll();
+    while (arrival instanceof SparkBlocks blocks && !blocks.hasNext()) {
+      arrival = remote.poll(); // It had more answers than blocks: some it has asked for again.
+    }
+    return arrival;
+  }
+
+  /** What only Spark's iterators are yet to bring. */
+  private Arrival remaining() {
+    fetchLeft();
+    if (left != null && left.hasNext()) {
+      return left;
+    }
+    return beside.hasNext() ? beside : null;
+  }
+
+  /** One iterator after the other: each may have spark.reducer.maxSizeInFlight under way. */
+  private void fetchLeft() {
+    if ((left == null || !left.hasNext()) && groups.stream().anyMatch(BlockGroup::hasLeft)) {
+      left = fetch(byAddress(takeLeft()));
+    }
   }
 
   private boolean awaitRemote() {
@@ -125,16 +158,14 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     }
   }
 
-  /** What chunks could not be had of. */
-  private Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> left() {
-    Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> left = new LinkedHashMap<>();
+  private Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> takeLeft() {
+    Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> taken = new LinkedHashMap<>();
     for (BlockGroup group : groups) {
-      List<Tuple3<BlockId, Object, Object>> blocks = group.left();
-      if (!blocks.isEmpty()) {
-        left.computeIfAbsent(group.address(), _ -> new ArrayList<>()).addAll(blocks);
+      if (group.hasLeft()) {
+        taken.computeIfAbsent(group.address(), _ -> new ArrayList<>()).addAll(group.takeLeft());
       }
     }
-    return left;
+    return taken;
   }
 
   private static Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> byAddress(
@@ -143,11 +174,14 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
         .map(e -> new Tuple2<>(e.getKey(), CollectionConverters.asScala(e.getValue())));
   }
 
-  private Iterator<Tuple2<BlockId, InputStream>> fetch(
+  private SparkBlocks fetch(
       Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {
-    return blocksByAddress.isEmpty()
-        ? CollectionConverters.asScala(Collections.emptyIterator())
-        : spark.fetch(blocksByAddress);
+    SparkBlocks blocks = new SparkBlocks();
+    blocks.are(
+        blocksByAddress.isEmpty()
+            ? CollectionConverters.asScala(Collections.emptyIterator())
+            : spark.fetch(blocksByAddress, () -> remote.answered(blocks)));
+    return blocks;
   }
 
   private void count(Chunk chunk) {
@@ -172,15 +206,15 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     remote.close().forEach(this::undelivered);
   }
 
-  private void undelivered(Chunk chunk) {
-    if (chunk != null) {
+  private void undelivered(Arrival arrival) {
+    if (arrival instanceof Chunk chunk) {
       count(chunk);
       chunk.release();
     }
   }
 
-  private static void release(Chunk chunk) {
-    if (chunk != null) {
+  private static void release(Arrival arrival) {
+    if (arrival instanceof Chunk chunk) {
       chunk.release();
     }
   }

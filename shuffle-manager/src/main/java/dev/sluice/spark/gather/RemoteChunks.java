@@ -2,7 +2,10 @@ package dev.sluice.spark.gather;
 
 import java.util.List;
 
-/** Gathers a task's blocks of other executors: chunks come in the order in which they arrive. */
+/**
+ * Gathers a task's blocks of other executors, and tells it of what else has arrived, in the order
+ * in which it did.
+ */
 public interface RemoteChunks {
   /**
    * Begins to gather the blocks of an executor. Never blocks.
@@ -12,13 +15,16 @@ public interface RemoteChunks {
    */
   boolean start(BlockGroup group);
 
-  /** The next chunk that is there; null when none is there now. */
-  Chunk poll();
+  /** Spark has an answer about a block of these: found or not. Any thread. */
+  void answered(SparkBlocks blocks);
+
+  /** What arrived next; null when nothing is there now. */
+  Arrival poll();
 
   /**
-   * Waits until there may be a chunk to poll.
+   * Waits until there may be something to poll.
    *
-   * @return false when there will be none
+   * @return false when no chunk will come any more, and nothing is there now
    */
   boolean await() throws InterruptedException;
 

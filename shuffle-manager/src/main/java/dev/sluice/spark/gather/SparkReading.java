@@ -10,9 +10,14 @@ import scala.collection.Seq;
 
 /** What of reading a task's blocks stays Spark's. Called on the task's thread. */
 public interface SparkReading {
-  /** Begins to fetch blocks by an iterator of Spark's own. */
+  /**
+   * Begins to fetch blocks by an iterator of Spark's own.
+   *
+   * @param answered called by any thread when the iterator has an answer about a remote block
+   */
   Iterator<Tuple2<BlockId, InputStream>> fetch(
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress);
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
+      Runnable answered);
 
   /** Decompresses a block: SerializerManager#wrapStream. */
   InputStream wrap(BlockId blockId, InputStream stream);

@@ -29,10 +29,13 @@ import org.apache.spark.storage.FallbackStorage;
  * shuffle manager makes one per executor and closes it; Spark's client stays Spark's.
  */
 public final class RdmaBlockStoreClient extends BlockStoreClient {
+  private static final Runnable NOTHING = () -> {};
+
   private final SparkTransfer sparkTransfer;
   private final String ownExecutorId;
   private final ReadPath path;
   private final FallbackReason off;
+  private final Runnable answered;
   private final Runnable closeThreads;
 
   private RdmaBlockStoreClient(
@@ -40,11 +43,13 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
       String ownExecutorId,
       ReadPath path,
       FallbackReason off,
+      Runnable answered,
       Runnable closeThreads) {
     this.sparkTransfer = sparkTransfer;
     this.ownExecutorId = ownExecutorId;
     this.path = path;
     this.off = off;
+    this.answered = answered;
     this.closeThreads = closeThreads;
   }
 
@@ -83,7 +88,8 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
   /** A client that counts and leaves everything to Spark's own. */
   public static RdmaBlockStoreClient off(BlockStoreClient sparkClient, ShuffleCounters counters) {
     SparkTransfer sparkTransfer = new SparkTransfer(sparkClient, counters, Runnable::run);
-    return new RdmaBlockStoreClient(sparkTransfer, null, null, FallbackReason.OFF, () -> {});
+    return new RdmaBlockStoreClient(
+        sparkTransfer, null, null, FallbackReason.OFF, NOTHING, NOTHING);
   }
 
   /** As above; threads and time are what tests want them to be. */
@@ -117,7 +123,17 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
         ownExecutorId,
         path,
         options.wireEncryption() ? FallbackReason.WIRE_ENCRYPTION : null,
+        NOTHING,
         closeThreads);
+  }
+
+  /**
+   * The same client for one who wants to know of answers.
+   *
+   * @param told called after each, which may be on any thread
+   */
+  RdmaBlockStoreClient telling(Runnable told) {
+    return new RdmaBlockStoreClient(sparkTransfer, ownExecutorId, path, off, told, NOTHING);
   }
 
   @Override
@@ -129,12 +145,35 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
       BlockFetchingListener listener,
       DownloadFileManager downloadFileManager) {
     FetchTarget target = new FetchTarget(host, port, LoopbackSwitch.realId(execId));
+    BlockFetchingListener asking = answered == NOTHING ? listener : new Telling(listener, answered);
     List<RequestedBlock> blocks = new ArrayList<>(blockIds.length);
     FallbackReason reason = off != null ? off : parse(execId, blockIds, blocks);
     if (reason != null) {
-      sparkTransfer.fetch(target, blockIds, reason, listener, downloadFileManager);
+      sparkTransfer.fetch(target, blockIds, reason, asking, downloadFileManager);
     } else {
-      new FetchCall(path, target, blocks, listener, downloadFileManager).start();
+      new FetchCall(path, target, blocks, asking, downloadFileManager).start();
+    }
+  }
+
+  /** Passes answers on, and then says that there is one. */
+  private record Telling(BlockFetchingListener listener, Runnable answered)
+      implements BlockFetchingListener {
+    @Override
+    public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
+      try {
+        listener.onBlockFetchSuccess(blockId, data);
+      } finally {
+        answered.run();
+      }
+    }
+
+    @Override
+    public void onBlockFetchFailure(String blockId, Throwable failure) {
+      try {
+        listener.onBlockFetchFailure(blockId, failure);
+      } finally {
+        answered.run();
+      }
     }
   }
 

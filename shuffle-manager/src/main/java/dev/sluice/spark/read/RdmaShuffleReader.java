@@ -120,7 +120,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     boolean batch = shouldBatchFetch && concatenates;
     return concatenates && executor.client().gathers()
         ? gather(batch)
-        : fetchBySpark(blocksByAddress, batch);
+        : fetchBySpark(executor.client(), blocksByAddress, batch);
   }
 
   /** Fetches the blocks of an executor together, and the others by Spark's iterator. */
@@ -159,8 +159,9 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
     @Override
     public Iterator<Tuple2<BlockId, InputStream>> fetch(
-        Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks) {
-      return fetchBySpark(blocks, batch);
+        Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks,
+        Runnable answered) {
+      return fetchBySpark(executor.client().telling(answered), blocks, batch);
     }
 
     @Override
@@ -175,11 +176,12 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetchBySpark(
+      RdmaBlockStoreClient client,
       Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks,
       boolean batch) {
     return new ShuffleBlockFetcherIterator(
             context,
-            executor.client(),
+            client,
             env.blockManager(),
             env.mapOutputTracker(),
             blocks,

@@ -1,8 +1,10 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.spark.gather.Arrival;
 import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.RemoteChunks;
+import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
@@ -48,7 +50,7 @@ final class TaskGather implements RemoteChunks {
   // Guarded by this.
   private final Queue<GatheredChunk> waiting = new ArrayDeque<>();
   private final Set<Step> underWay = new LinkedHashSet<>();
-  private final Queue<GatheredChunk> arrived = new ArrayDeque<>();
+  private final Queue<Object> arrived = new ArrayDeque<>();
   private long bytes;
   private boolean requesting;
 
@@ -216,19 +218,25 @@ final class TaskGather implements RemoteChunks {
     request();
   }
 
-  /** Verified on this thread, which waits for it anyway: no other has to run for that. */
   @Override
-  public Chunk poll() {
-    for (GatheredChunk read = nextArrived(); read != null; read = nextArrived()) {
-      Chunk chunk = read.verify();
-      if (chunk != null) {
-        return chunk;
-      }
-    }
-    return null;
+  public synchronized void answered(SparkBlocks blocks) {
+    arrived.add(blocks);
+    notifyAll();
   }
 
-  private synchronized GatheredChunk nextArrived() {
+  /** Verified on this thread, which waits for it anyway: no other has to run for that. */
+  @Override
+  public Arrival poll() {
+    Arrival arrival = null;
+    Object next = nextArrived();
+    while (arrival == null && next != null) {
+      arrival = next instanceof GatheredChunk read ? read.verify() : (Arrival) next;
+      next = arrival == null ? nextArrived() : null;
+    }
+    return arrival;
+  }
+
+  private synchronized Object nextArrived() {
     return arrived.poll();
   }
 
@@ -240,7 +248,7 @@ final class TaskGather implements RemoteChunks {
     }
   }
 
-  /** Returns when a chunk has arrived, or none will, or steps are late: those. */
+  /** Returns when something has arrived, or no chunk will, or steps are late: those. */
   private synchronized List<Step> awaitAnswer() throws InterruptedException {
     while (arrived.isEmpty() && isMoreToCome()) {
       long now = path.timer().nanoTime();
@@ -268,7 +276,11 @@ final class TaskGather implements RemoteChunks {
   public synchronized List<Chunk> close() {
     waiting.clear();
     underWay.clear();
-    List<Chunk> undelivered = arrived.stream().map(GatheredChunk::chunk).toList();
+    List<Chunk> undelivered =
+        arrived.stream()
+            .filter(GatheredChunk.class::isInstance)
+            .map(read -> ((GatheredChunk) read).chunk())
+            .toList();
     arrived.clear();
     notifyAll();
     return undelivered;

@@ -102,7 +102,13 @@ class GatherPlanTest {
     group.leave(0, 1);
     group.leave(2, 3);
     group.leave(0, 1);
-    assertThat(group.left()).containsExactly(blocks.get(0), blocks.get(1), blocks.get(3));
+    assertThat(group.takeLeft()).containsExactly(blocks.get(0), blocks.get(1), blocks.get(3));
+    assertThat(group.hasLeft()).isFalse();
+    group.leave(0, 1);
+    assertThat(group.hasLeft()).as("it has it").isFalse();
+    group.leave(0, 2);
+    assertThat(group.hasLeft()).isTrue();
+    assertThat(group.takeLeft()).containsExactly(blocks.get(2));
   }
 
   @Test

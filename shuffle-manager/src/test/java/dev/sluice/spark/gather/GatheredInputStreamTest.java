@@ -148,7 +148,8 @@ class GatheredInputStreamTest {
       implements SparkReading {
     @Override
     public Iterator<Tuple2<BlockId, InputStream>> fetch(
-        Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {
+        Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
+        Runnable answered) {
       throw new UnsupportedOperationException();
     }
 

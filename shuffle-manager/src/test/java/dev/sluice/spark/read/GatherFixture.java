@@ -12,7 +12,6 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -49,6 +48,9 @@ final class GatherFixture implements SparkReading {
 
   /** Blocks of the streams that the task has read, whoever fetched them. */
   final List<String> delivered = new ArrayList<>();
+
+  /** Whether Spark's iterators fail when they are asked for a block. */
+  boolean sparkFails;
 
   /** Streams that were gathered. */
   int chunks;
@@ -157,7 +159,8 @@ final class GatherFixture implements SparkReading {
 
   @Override
   public Iterator<Tuple2<BlockId, InputStream>> fetch(
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
+      Runnable answered) {
     List<Tuple2<BlockId, InputStream>> streams = new ArrayList<>();
     CollectionConverters.asJava(blocksByAddress)
         .forEachRemaining(
@@ -170,8 +173,16 @@ final class GatherFixture implements SparkReading {
                           streams.add(
                               new Tuple2<>(
                                   block._1(), new ByteArrayInputStream(reads.written(id))));
+                          answered.run();
                         }));
-    return CollectionConverters.asScala(Collections.unmodifiableList(streams).iterator());
+    return CollectionConverters.asScala(streams.iterator())
+        .map(
+            stream -> {
+              if (sparkFails) {
+                throw new IllegalStateException("the fetch failed");
+              }
+              return stream;
+            });
   }
 
   @Override

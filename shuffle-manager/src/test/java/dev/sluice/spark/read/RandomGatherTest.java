@@ -3,9 +3,11 @@ package dev.sluice.spark.read;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.gather.Arrival;
 import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.RemoteChunks;
+import dev.sluice.spark.gather.SparkBlocks;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -142,7 +144,12 @@ class RandomGatherTest {
       }
 
       @Override
-      public Chunk poll() {
+      public void answered(SparkBlocks blocks) {
+        steps.add(() -> chunks.answered(blocks));
+      }
+
+      @Override
+      public Arrival poll() {
         return chunks.poll();
       }
 

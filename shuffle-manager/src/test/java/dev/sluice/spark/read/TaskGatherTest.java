@@ -3,6 +3,7 @@ package dev.sluice.spark.read;
 import static dev.sluice.spark.read.ReadFixture.batch;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -35,7 +36,7 @@ class TaskGatherTest {
   private GatherFixture readAll() {
     GatherFixture task = new GatherFixture(reads).start(blocks).readAll();
     assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
-    assertThat(task.delivered).endsWith(task.bySpark.toArray(String[]::new));
+    assertThat(task.delivered.stream().filter(task.bySpark::contains)).isEqualTo(task.bySpark);
     task.close();
     assertThat(reads.transport.buffersOut()).isZero();
     assertThat(reads.timer.scheduled()).isZero();
@@ -100,6 +101,42 @@ class TaskGatherTest {
       reads.registered(map, 500, BLOCK_BYTES, 500);
     }
     assertThat(readAll().bySpark).containsExactly(blocks[0]);
+  }
+
+  /** In the order of arrival: four chunks, what Spark had then, and the chunks that came later. */
+  @Test
+  void whatSparkHasIsReadWhileChunksAreYetToCome() {
+    ReadFixture few = fewBytes();
+    GatherFixture task = new GatherFixture(few).start(blocks).readAll();
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    assertThat(task.bySpark).hasSize(10);
+    assertThat(task.delivered.subList(40, 50)).isEqualTo(task.bySpark);
+    task.close();
+    assertThat(few.transport.buffersOut()).isZero();
+  }
+
+  @Test
+  void aFailedFetchIsNoticedWhileChunksAreYetToCome() {
+    GatherFixture task = new GatherFixture(fewBytes()).start(blocks);
+    task.sparkFails = true;
+    assertThatThrownBy(task::readAll).hasMessage("the fetch failed");
+    assertThat(task.delivered).hasSize(40);
+    task.close();
+  }
+
+  /** Four chunks of ten at a time, and ten map outputs that cannot be READ. */
+  private static ReadFixture fewBytes() {
+    ReadFixture few =
+        new ReadFixture(
+            new ReadOptions(true, 10_000, 1_000, 1 << 16, 1 << 20, false, 1 << 17, false));
+    for (int map = 0; map < MAPS; map++) {
+      if (map < 10) {
+        few.unregistered(map, 500, BLOCK_BYTES, 500);
+      } else {
+        few.registered(map, 500, BLOCK_BYTES, 500);
+      }
+    }
+    return few;
   }
 
   @Test
