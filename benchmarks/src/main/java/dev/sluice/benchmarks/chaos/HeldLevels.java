@@ -1,10 +1,12 @@
 package dev.sluice.benchmarks.chaos;
 
 import dev.sluice.benchmarks.Statistics;
+import dev.sluice.benchmarks.chaos.fault.Faults;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** Whether what processes hold grows over a long series on the same executors. */
 final class HeldLevels {
@@ -35,11 +37,18 @@ final class HeldLevels {
 
   /** What was higher in the last quarter of the runs than in the second, in words. */
   static List<String> grown(List<ChaosRun> runs) {
-    List<RunResult> results = inOrder(runs);
+    return runs.stream()
+        .collect(Collectors.groupingBy(run -> Faults.named(run.result().run().fault()).cluster()))
+        .values()
+        .stream()
+        .map(HeldLevels::inOrder)
+        .filter(results -> results.size() >= RUNS)
+        .flatMap(results -> grownOnOneCluster(results).stream())
+        .toList();
+  }
+
+  private static List<String> grownOnOneCluster(List<RunResult> results) {
     List<String> grown = new ArrayList<>();
-    if (results.size() < RUNS) {
-      return grown;
-    }
     int quarter = results.size() / 4;
     SLACK.forEach(
         (kind, slack) -> {

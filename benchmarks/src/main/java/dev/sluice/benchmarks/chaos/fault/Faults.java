@@ -113,7 +113,7 @@ public final class Faults {
           new ConfiguredFault(
               "smallest-pool",
               "64 tasks with 1 MB of buffers an executor",
-              List.of("small-blocks"),
+              List.of("cogroup", "sort-by-key", "small-blocks"),
               Map.of(
                   "spark.master", "local-cluster[2,32,1536]",
                   "spark.executor.cores", "32",
@@ -127,8 +127,8 @@ public final class Faults {
           soft(
               "data-late",
               "READs are answered late",
-              "delay=0.05:200",
-              Evidence.of("transfer.work-requests", 100)),
+              "delay=0.2:100",
+              Evidence.of("transfer.work-requests", 40)),
           soft(
               "data-refused",
               "peers fail READs",
