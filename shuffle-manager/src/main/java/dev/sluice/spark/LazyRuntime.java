@@ -19,8 +19,8 @@ final class LazyRuntime implements AutoCloseable {
     SluiceRuntime start() throws Exception;
 
     /**
-     * What there is instead, where that throws, or takes too long. Called once at most; does not
-     * wait.
+     * What there is instead, where that throws, or takes too long. Called once at most; tasks wait
+     * for it.
      *
      * @throws RuntimeException where there is nothing instead, with the reason for each task
      */
@@ -28,6 +28,9 @@ final class LazyRuntime implements AutoCloseable {
 
     /** This is the one, before tasks have it. */
     void started(SluiceRuntime runtime);
+
+    /** There is none, which tasks know. */
+    void failed(Throwable reason);
   }
 
   private final Starter starter;
@@ -113,12 +116,19 @@ final class LazyRuntime implements AutoCloseable {
     if (!decided.compareAndSet(false, true)) {
       return false;
     }
+    SluiceRuntime runtime = started;
     try {
-      SluiceRuntime runtime = cause == null ? started : starter.startWithout(cause);
+      if (cause != null) {
+        runtime = starter.startWithout(cause);
+      }
       starter.started(runtime);
       start.complete(runtime);
     } catch (RuntimeException | Error e) {
+      if (runtime != null) {
+        runtime.close();
+      }
       start.completeExceptionally(e);
+      starter.failed(e);
     }
     return true;
   }
@@ -137,7 +147,8 @@ final class LazyRuntime implements AutoCloseable {
     try {
       get().close();
     } catch (IllegalStateException e) {
-      // It has not started, which its users were told.
+      // It has not started, which its users were told, or this thread may not wait.
+      start.thenAccept(SluiceRuntime::close);
     }
   }
 }

@@ -145,17 +145,19 @@ public final class RdmaShuffle implements AutoCloseable {
   }
 
   private final class Start implements LazyRuntime.Starter {
-    private final SluiceConf conf = new SluiceConf(sparkConf);
+    private volatile SluiceConf conf;
     private volatile SluiceRuntime.Environment environment;
 
     @Override
     public SluiceRuntime start() throws IOException {
+      SluiceConf checked = new SluiceConf(sparkConf);
+      conf = checked;
       SparkEnv spark = SparkEnv.get();
-      DriverChannel driver = outside.openDriverChannel(spark, conf);
+      DriverChannel driver = outside.openDriverChannel(spark, checked);
       SluiceRuntime.Environment env =
           ExecutorEnvironment.of(spark, driver, new ResolverMapOutputFiles(spark.conf(), resolver));
       environment = env;
-      if (conf.offReason() != null) {
+      if (checked.offReason() != null) {
         return SluiceRuntime.off(env);
       }
       if (!driver.hasDirectory()) {
@@ -165,16 +167,20 @@ public final class RdmaShuffle implements AutoCloseable {
         return SluiceRuntime.off(env);
       }
       return SluiceRuntime.start(
-          conf, env, () -> outside.openDevice(conf, env.executorId(), env.host()));
+          checked, env, () -> outside.openDevice(checked, env.executorId(), env.host()));
     }
 
     @Override
     public SluiceRuntime startWithout(Throwable cause) {
-      if (cause instanceof RegistrationUnavailableException) {
-        throw failure(environment, cause.getMessage(), cause);
+      SluiceConf known = conf;
+      if (cause instanceof RegistrationUnavailableException || known == null) {
+        throw new IllegalStateException(cause.getMessage(), cause);
       }
-      if (conf.isRequired() || environment == null) {
-        throw failure(environment, unavailable(conf, cause), cause);
+      if (known.isRequired()) {
+        throw new IllegalStateException(unavailable(known, cause), cause);
+      }
+      if (environment == null) {
+        throw new IllegalStateException(cause.getMessage(), cause);
       }
       LOG.warn("Shuffle blocks go by Spark's own transfer, because RDMA cannot be started", cause);
       return SluiceRuntime.off(environment);
@@ -185,21 +191,19 @@ public final class RdmaShuffle implements AutoCloseable {
       SparkEnv.get().metricsSystem().registerSource(new MetricsSource(runtime.metrics()));
       summaryHook = ShutdownHookManager.addShutdownHook(() -> summarize(runtime));
     }
-  }
 
-  /** Says it on the driver, too, where people look first. */
-  private static IllegalStateException failure(
-      SluiceRuntime.Environment env, String reason, Throwable cause) {
-    IllegalStateException failure = new IllegalStateException(reason, cause);
-    if (env == null) {
-      return failure;
+    /** Says it on the driver, too, where people look first. */
+    @Override
+    public void failed(Throwable reason) {
+      SluiceRuntime.Environment env = environment;
+      if (env != null) {
+        try {
+          env.driver().ask(new Failure(env.executorId(), reason.getMessage()));
+        } catch (IOException e) {
+          LOG.debug("The driver does not hear why nothing starts here", e);
+        }
+      }
     }
-    try {
-      env.driver().ask(new Failure(env.executorId(), reason));
-    } catch (IOException e) {
-      failure.addSuppressed(e);
-    }
-    return failure;
   }
 
   /** A worker that ends its executors by a signal leaves them no time to stop their parts. */

@@ -125,6 +125,7 @@ class ArchitectureTest {
               // The return type of ManagedBuffer#convertToNetty.
               "io.netty.buffer..");
 
+  /** Of the three modules. */
   @ArchTest
   static final ArchRule PACKAGES_FORM_NO_CYCLES =
       slices().matching("dev.sluice.(**)").should().beFreeOfCycles();

@@ -66,6 +66,18 @@ class ExecutorStartTest {
     }
   }
 
+  /** An executor whose shuffle manager cannot be made is launched again and again. */
+  @Test
+  void tasksSayWhyWhereTheConfigurationIsWrong() {
+    SparkConf conf =
+        SparkEnv.get().conf().clone().set("spark.shuffle.rdma.buffers.maxBytes", "many");
+    try (RdmaShuffle rdma = new RdmaShuffle(conf, false, null, new Answering())) {
+      assertThatThrownBy(() -> rdma.client(TASK))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("spark.shuffle.rdma.buffers.maxBytes");
+    }
+  }
+
   @Test
   void aWriterThatSparkIsNotGivenIsStopped() {
     OpenWriter writer = new OpenWriter();

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 class LazyRuntimeTest {
   private final AtomicInteger starts = new AtomicInteger();
   private final AtomicInteger instead = new AtomicInteger();
+  private final AtomicInteger told = new AtomicInteger();
 
   @Test
   void nothingStartsBeforeItIsNeeded() {
@@ -31,6 +32,7 @@ class LazyRuntimeTest {
           .hasRootCauseInstanceOf(IOException.class);
     }
     assertThat(starts).hasValue(1);
+    runtime.close(); // when the driver has been told
     assertThat(runtime.ifStarted()).isNull();
     runtime.close();
   }
@@ -103,6 +105,11 @@ class LazyRuntimeTest {
       @Override
       public void started(SluiceRuntime runtime) {
         throw new AssertionError("there is none");
+      }
+
+      @Override
+      public void failed(Throwable reason) {
+        told.incrementAndGet();
       }
     };
   }
