@@ -40,10 +40,6 @@ final class ChunkRead implements ReadListener {
     this.sink = sink;
   }
 
-  LocatedBlocks.Span span() {
-    return span;
-  }
-
   void start(long deadline) {
     deadlineNanos = deadline;
     try {
@@ -65,7 +61,7 @@ final class ChunkRead implements ReadListener {
     }
     try {
       path.transport().read(located.peer(), located.ranges(span), buffer, deadlineNanos, this);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       buffer.release();
       failed(e);
     }
@@ -104,7 +100,7 @@ final class ChunkRead implements ReadListener {
     ByteBuffer bytes = buffer.segment().asByteBuffer();
     int start = 0;
     for (int block = span.from(); block < span.to(); block++) {
-      if (located.failure(block) == null) {
+      if (located.isRead(block)) {
         int end = start + (int) located.length(block);
         verifier.begin(block);
         verifier.update(bytes.limit(end).position(start));

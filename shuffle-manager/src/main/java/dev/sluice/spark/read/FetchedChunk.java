@@ -23,7 +23,7 @@ final class FetchedChunk implements ChunkRead.Sink {
     this.again = again;
     this.blocks = new BitSet();
     for (int block = span.from(); block < span.to(); block++) {
-      blocks.set(block, attempt.located().failure(block) == null);
+      blocks.set(block, attempt.located().isRead(block));
     }
     this.read = new ChunkRead(path, attempt.located(), span, this);
   }
@@ -48,6 +48,10 @@ final class FetchedChunk implements ChunkRead.Sink {
   }
 
   private void deliver() {
+    if (!awaits()) {
+      read.release();
+      return;
+    }
     LocatedBlocks located = attempt.located();
     try {
       BitSet wrong = read.mismatches();
@@ -70,6 +74,9 @@ final class FetchedChunk implements ChunkRead.Sink {
   }
 
   private void mismatched(int block) {
+    if (!attempt.block(block).isPending()) {
+      return;
+    }
     if (again) {
       BitSet one = new BitSet();
       one.set(block);

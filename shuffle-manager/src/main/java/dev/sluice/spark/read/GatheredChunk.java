@@ -75,7 +75,8 @@ final class GatheredChunk implements TaskGather.Step, ChunkRead.Sink {
   @Override
   public void failed(FallbackReason reason) {
     if (reason == FallbackReason.STALE_LOCATION) {
-      path.deliver(() -> path.forget(located, IntStream.range(span.from(), span.to())));
+      IntStream members = IntStream.range(span.from(), span.to()).filter(located::isRead);
+      path.deliver(() -> path.forget(located, members));
     }
     task.giveUp(this, reason);
   }

@@ -8,6 +8,7 @@ import dev.sluice.spark.gather.BlockList;
 import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -22,6 +23,7 @@ final class LocatedBlocks {
   private final PeerAddress peer;
   private final MapOutputLocation[] outputs;
   private final FallbackReason[] failures;
+  private final BitSet leftOut = new BitSet();
 
   /** The first partition of each block among those of all, and their number. */
   private final int[] firstPartitions;
@@ -31,27 +33,33 @@ final class LocatedBlocks {
 
   private long[] checksums;
 
-  /** Blocks [from, to) but for those that are left out, which have so many bytes. */
+  /** Blocks [from, to), of which those that are READ have so many bytes. */
   record Span(int from, int to, int bytes) {}
 
-  LocatedBlocks(BlockList blocks, Located located) {
+  /**
+   * @param verifiable whether a block without checksums cannot be READ
+   */
+  LocatedBlocks(BlockList blocks, Located located, boolean verifiable) {
     this.blocks = blocks;
     this.peer = located.peer();
     this.outputs = located.outputs();
     this.failures = new FallbackReason[blocks.size()];
     this.firstPartitions = new int[blocks.size() + 1];
     for (int block = 0; block < blocks.size(); block++) {
-      failures[block] = unlocated(block);
+      failures[block] = unlocated(block, verifiable);
     }
   }
 
-  private FallbackReason unlocated(int block) {
+  private FallbackReason unlocated(int block, boolean verifiable) {
     if (peer == null) {
       return FallbackReason.PEER;
     }
     MapOutputLocation output = outputs[block];
     if (output == null) {
       return FallbackReason.NOT_REGISTERED;
+    }
+    if (verifiable && !hasChecksums(block)) {
+      return FallbackReason.BLOCK_KIND;
     }
     boolean inTable = blocks.endPartition(block) <= PageKey.partitions(output.table());
     return inTable ? null : FallbackReason.STALE_LOCATION;
@@ -102,6 +110,10 @@ final class LocatedBlocks {
         if (page == null) {
           return pages.failure(key);
         }
+        if (partition > start
+            && page.offset(0) < offsets[firstPartitions[block] + block + partition - start]) {
+          return FallbackReason.STALE_LOCATION; // As within a page: these cannot be one table's.
+        }
       }
       int index = partition % TablePage.PARTITIONS;
       int i = firstPartitions[block] + partition - start;
@@ -125,14 +137,19 @@ final class LocatedBlocks {
     return peer;
   }
 
-  /** Why the block is not READ with the others; null where it is. */
+  /** Why the block cannot be READ; null where it can. */
   FallbackReason failure(int block) {
     return failures[block];
   }
 
-  /** Whoever called this does something else about the block. */
-  void leaveOut(int block, FallbackReason reason) {
-    failures[block] = reason;
+  /** Whoever calls this does something else about the block than READing it with the others. */
+  void leaveOut(int block) {
+    leftOut.set(block);
+  }
+
+  /** Whether the block is READ with the others. */
+  boolean isRead(int block) {
+    return failures[block] == null && !leftOut.get(block);
   }
 
   /** Whether there is something to compare its bytes with. */
@@ -184,7 +201,7 @@ final class LocatedBlocks {
     int from = 0;
     long bytes = 0;
     for (int block = 0; block < blocks.size(); block++) {
-      long length = failures[block] == null ? length(block) : 0;
+      long length = isRead(block) ? length(block) : 0;
       if (bytes > 0 && bytes + length > maxBytes) {
         spans.add(new Span(from, block, Math.toIntExact(bytes)));
         from = block;
@@ -198,7 +215,7 @@ final class LocatedBlocks {
     return spans;
   }
 
-  /** One block alone. */
+  /** One block alone, which was not left out. */
   Span span(int block) {
     return new Span(block, block + 1, Math.toIntExact(length(block)));
   }
@@ -208,7 +225,7 @@ final class LocatedBlocks {
     int[] ends = new int[span.to() - span.from()];
     int end = 0;
     for (int block = span.from(); block < span.to(); block++) {
-      end += failures[block] == null ? (int) length(block) : 0;
+      end += isRead(block) ? (int) length(block) : 0;
       ends[block - span.from()] = end;
     }
     return ends;
@@ -221,7 +238,7 @@ final class LocatedBlocks {
     long length = 0;
     int rkey = 0;
     for (int block = span.from(); block < span.to(); block++) {
-      if (failures[block] != null) {
+      if (!isRead(block)) {
         continue;
       }
       long start = address(block);

@@ -31,7 +31,7 @@ final class ReadAttempt {
   }
 
   void start() {
-    path.locate(call.target().executorId(), blocks, call.deadlineNanos())
+    path.locate(call.target().executorId(), blocks, false, call.deadlineNanos())
         .whenComplete((found, failure) -> guard(all(), () -> read(found, failure)));
   }
 
@@ -82,16 +82,14 @@ final class ReadAttempt {
     Map<FallbackReason, BitSet> failures = new EnumMap<>(FallbackReason.class);
     BitSet large = new BitSet();
     for (int block = 0; block < blocks.size(); block++) {
-      if (isTooLargeForMemory(block)) {
-        located.leaveOut(block, FallbackReason.BLOCK_KIND);
-      }
-      FallbackReason reason = located.failure(block);
+      FallbackReason reason = failure(block);
       if (reason != null) {
         failures.computeIfAbsent(reason, _ -> new BitSet()).set(block);
+        located.leaveOut(block);
       } else if (call.files() != null
           || located.length(block) > path.transport().maxBufferBytes()) {
         large.set(block);
-        located.leaveOut(block, FallbackReason.BUFFERS);
+        located.leaveOut(block);
       }
     }
     failures.forEach((reason, which) -> failed(which, reason));
@@ -104,9 +102,10 @@ final class ReadAttempt {
   }
 
   /** 2 GiB in memory are an error to Spark, which is then to be Spark's own. */
-  private boolean isTooLargeForMemory(int block) {
-    return located.failure(block) == null
-        && call.files() == null
-        && located.length(block) > Integer.MAX_VALUE;
+  private FallbackReason failure(int block) {
+    FallbackReason reason = located.failure(block);
+    boolean tooLarge =
+        reason == null && call.files() == null && located.length(block) > Integer.MAX_VALUE;
+    return tooLarge ? FallbackReason.BLOCK_KIND : reason;
   }
 }

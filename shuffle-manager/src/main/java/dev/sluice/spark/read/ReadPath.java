@@ -62,12 +62,16 @@ record ReadPath(
    * Finds an executor's blocks: in the driver's table or at the executor, and then in its partition
    * tables. Completes on the thread that finished the last step, this one perhaps; exceptionally by
    * a defect only.
+   *
+   * @param verifiable whether a block without checksums cannot be READ
    */
-  CompletableFuture<LocatedBlocks> locate(String executorId, BlockList blocks, long deadlineNanos) {
+  CompletableFuture<LocatedBlocks> locate(
+      String executorId, BlockList blocks, boolean verifiable, long deadlineNanos) {
     try {
       return locator
           .locate(blocks.shuffleId(), executorId, blocks.mapIds())
-          .thenCompose(found -> locate(new LocatedBlocks(blocks, found), deadlineNanos));
+          .thenCompose(
+              found -> locate(new LocatedBlocks(blocks, found, verifiable), deadlineNanos));
     } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -25,11 +25,6 @@ final class RequestedBlocks implements BlockList {
     return blocks.get(block);
   }
 
-  /** Blocks [from, to). */
-  List<RequestedBlock> subList(int from, int to) {
-    return blocks.subList(from, to);
-  }
-
   @Override
   public int shuffleId() {
     return blocks.getFirst().shuffleId();

@@ -90,7 +90,7 @@ final class TaskGather implements RemoteChunks {
     Locating step = new Locating(group, path.deadlineNanos());
     CompletableFuture<LocatedBlocks> locating =
         path.locate(
-            LoopbackSwitch.realId(group.address().executorId()), group, step.deadlineNanos());
+            LoopbackSwitch.realId(group.address().executorId()), group, true, step.deadlineNanos());
     if (locating.state() == Future.State.SUCCESS && locating.resultNow().peer() == null) {
       return false;
     }
@@ -135,15 +135,12 @@ final class TaskGather implements RemoteChunks {
     request();
   }
 
-  /** What cannot be verified here, or is large, is left to Spark. */
+  /** What cannot be READ and verified here, or is large, is left to Spark. */
   private List<GatheredChunk> layOut(BlockGroup group, LocatedBlocks located) {
     int maxMemberBytes = maxMemberBytes();
     for (int member = 0; member < group.size(); member++) {
-      if (located.failure(member) == null
-          && (!located.hasChecksums(member) || located.length(member) > maxMemberBytes)) {
-        located.leaveOut(member, FallbackReason.BLOCK_KIND);
-      }
-      if (located.failure(member) != null) {
+      if (located.failure(member) != null || located.length(member) > maxMemberBytes) {
+        located.leaveOut(member);
         group.leave(member, member + 1);
       }
     }

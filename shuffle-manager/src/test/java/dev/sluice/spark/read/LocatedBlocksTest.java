@@ -96,7 +96,7 @@ class LocatedBlocksTest {
     MapOutputLocation[] outputs = new MapOutputLocation[blockIds.length];
     Arrays.fill(outputs, location);
     LocatedBlocks located =
-        new LocatedBlocks(blocks, new Located(new PeerAddress("7", "peer", 1234), outputs));
+        new LocatedBlocks(blocks, new Located(new PeerAddress("7", "peer", 1234), outputs), false);
     located.fill(pages);
     return located;
   }
