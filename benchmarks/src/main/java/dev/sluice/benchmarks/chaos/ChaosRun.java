@@ -21,7 +21,7 @@ public record ChaosRun(RunResult result, Answer expected, Stock stock) {
    * What the stock shuffle's run took under the same fault, or without one where it cannot have it
    * or failed.
    *
-   * @param losses null where it failed under the fault
+   * @param losses null where it failed under the fault, or that came too late
    */
   record Stock(double seconds, Losses losses) {}
 

@@ -222,9 +222,9 @@ final class ChaosRuns {
         stock.problem() != null
             ? ", " + stock.problem()
             : stock.answer().equals(solution.answer()) ? "" : ", WRONG ANSWER");
-    return stock.answer() == null
-        ? new Stock(solution.seconds(), null)
-        : new Stock(stock.seconds(), stock.losses());
+    return new Stock(
+        stock.answer() == null ? solution.seconds() : stock.seconds(),
+        stock.answer() == null || !stock.struck() ? null : stock.losses());
   }
 
   private void keep(ChaosRun run, ChaosDriver driver) throws IOException {

@@ -113,7 +113,7 @@ public final class Faults {
           new ConfiguredFault(
               "smallest-pool",
               "64 tasks with 1 MB of buffers an executor",
-              List.of("cogroup", "sort-by-key", "small-blocks"),
+              List.of("cogroup", "sort-by-key", "skewed-join"),
               Map.of(
                   "spark.master", "local-cluster[2,32,1536]",
                   "spark.executor.cores", "32",
@@ -124,11 +124,6 @@ public final class Faults {
               "data connections are cut",
               "kill=0.02",
               Evidence.of("transfer.queue-pairs-failed", 1)),
-          soft(
-              "data-late",
-              "READs are answered late",
-              "delay=0.2:100",
-              Evidence.of("transfer.work-requests", 40)),
           soft(
               "data-refused",
               "peers fail READs",

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.chaos.inject;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -43,9 +44,11 @@ final class TakenMappings {
     Path file = Files.createTempFile("mapped", null);
     try (FileChannel channel =
             FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.READ);
+        // In one read: what a sysctl gives to a second one is its end.
+        BufferedReader sysctl = Files.newBufferedReader(Path.of("/proc/sys/vm/max_map_count"));
         Stream<String> own = Files.lines(Path.of("/proc/self/maps"))) {
       channel.truncate(0).write(ByteBuffer.allocate(PAGE_BYTES));
-      long limit = Long.parseLong(Files.readString(Path.of("/proc/sys/vm/max_map_count")).strip());
+      long limit = Long.parseLong(sysctl.readLine());
       for (long left = limit - own.count() - LEFT; left > 0; left--) {
         channel.map(MapMode.READ_ONLY, 0, PAGE_BYTES, arena);
       }
