@@ -22,6 +22,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
 import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
@@ -30,6 +31,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import org.apache.spark.sql.SparkSession;
 import scala.Option;
+import scala.Tuple2;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -85,6 +87,17 @@ public final class Cluster {
       Thread.sleep(POLL_MS);
     }
     context().listenerBus().waitUntilEmpty(WHOLE_MS);
+  }
+
+  /** Has every executor write and read a shuffle. */
+  public void warmUp() {
+    int tasks = 4 * context().defaultParallelism();
+    List<Integer> keys = IntStream.range(0, tasks).boxed().toList();
+    JavaSparkContext.fromSparkContext(context())
+        .parallelize(keys, tasks)
+        .mapToPair(key -> new Tuple2<>(key, key))
+        .groupByKey(tasks)
+        .count();
   }
 
   /** Watches from now on. */

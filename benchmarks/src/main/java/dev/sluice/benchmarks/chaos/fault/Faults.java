@@ -17,7 +17,6 @@ import static dev.sluice.benchmarks.chaos.inject.Injection.HALT_AFTER_RESOLVE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.HALT_BEFORE_RESOLVE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.HALT_IN_RESOLVE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.KILL_VICTIM;
-import static dev.sluice.benchmarks.chaos.inject.Injection.MAPPINGS_TAKEN;
 import static dev.sluice.benchmarks.chaos.inject.Injection.PUBLISH_LATE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.PUBLISH_LOST;
 import static dev.sluice.benchmarks.chaos.inject.Injection.PUBLISH_TWICE;
@@ -54,7 +53,7 @@ public final class Faults {
               0.5,
               Map.of(READER_ERROR, 0.2),
               Map.of()),
-          new InjectedFault("mappings", "no mapping is left to the executors", MAPPINGS_TAKEN, 1.0),
+          new MappingsExhausted(),
           new InjectedFault("publish-lost", "publications are lost", PUBLISH_LOST, 0.5),
           new InjectedFault("publish-late", "publications are late", PUBLISH_LATE, 0.5),
           new InjectedFault("publish-twice", "publications come twice", PUBLISH_TWICE, 0.5),

@@ -37,13 +37,11 @@ final class InjectedFault extends Fault {
     this.evidence = evidence(injection);
   }
 
-  /** Some are there when they are ordered, and strike who runs into them. */
+  /** A port that nobody listens on strikes who connects to it. */
   private static Evidence evidence(Injection injection) {
-    return switch (injection) {
-      case MAPPINGS_TAKEN -> Evidence.of("registry.refusals", 1);
-      case CONTROL_REFUSED -> Evidence.of("transfer.connect-failures", 1);
-      default -> Evidence.of(injection);
-    };
+    return injection == Injection.CONTROL_REFUSED
+        ? Evidence.of("transfer.connect-failures", 1)
+        : Evidence.of(injection);
   }
 
   @Override

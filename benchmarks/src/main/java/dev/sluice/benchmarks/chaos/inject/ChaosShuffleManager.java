@@ -54,7 +54,7 @@ public final class ChaosShuffleManager extends SluiceShuffleManager {
     }
     disturbed = disturbs;
     proxy.listen(!agent.strikes(Injection.CONTROL_REFUSED));
-    mappings.take(agent.strikes(Injection.MAPPINGS_TAKEN));
+    mappings.take(agent.strikesHere(Injection.MAPPINGS_TAKEN));
     if (agent.mayStrike(Injection.UNREGISTERED)) {
       shuffleFiles().stream()
           .map(ChaosShuffleManager::shuffle)

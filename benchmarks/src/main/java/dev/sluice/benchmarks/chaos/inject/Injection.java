@@ -18,7 +18,7 @@ public enum Injection {
   REGISTER_ENOMEM,
   /** A shuffle that has files here is unregistered; drawn once for each, and each order. */
   UNREGISTERED,
-  /** The process has as many mappings as the kernel allows, but for some forty. */
+  /** The victim has as many mappings as the kernel allows, but for a few. */
   MAPPINGS_TAKEN,
   /** Creating a queue pair fails with ENOMEM. */
   QUEUE_PAIR_ENOMEM,
@@ -59,7 +59,7 @@ public enum Injection {
 
   /** Whether less is registered for minutes after it. */
   public boolean lowersTheBudget() {
-    return this == REGISTER_ENOMEM || this == MAPPINGS_TAKEN;
+    return this == REGISTER_ENOMEM;
   }
 
   boolean isOfControlConnections() {

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * agent's thread.
  */
 final class TakenMappings {
-  /** What the JVM itself may need meanwhile: thread stacks, and memory of malloc. */
+  /** What the JVM itself may need meanwhile: a few thread stacks. */
   private static final int LEFT = 10;
 
   private static final int PAGE_BYTES = 4096;

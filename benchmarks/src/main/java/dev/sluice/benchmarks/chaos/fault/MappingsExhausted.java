@@ -1,0 +1,55 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.inject.Injection;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * An executor has no mappings left (vm.max_map_count) for the job's first second: files cannot be
+ * mapped, nor stacks of threads. It may end by that, with any shuffle.
+ */
+final class MappingsExhausted extends SharedFault {
+  private final Evidence refused = Evidence.of("registry.refusals", 1);
+
+  MappingsExhausted() {
+    super(
+        "mappings",
+        "no mapping is left to an executor, for 1 s",
+        Moment.BEFORE,
+        ExecutorKilled.STAGE_RETRIES,
+        1);
+  }
+
+  @Override
+  public long lastsMs() {
+    return 1_000;
+  }
+
+  @Override
+  public String cluster() {
+    return name();
+  }
+
+  @Override
+  public void prepare(Cluster cluster, Random random) throws Exception {
+    cluster.warmUp(); // What cannot be started fails for good, where it was asked for by name.
+    refused.begin(cluster);
+  }
+
+  @Override
+  public void strike(Cluster cluster, Random random) throws Exception {
+    cluster.order(
+        Map.of(Injection.MAPPINGS_TAKEN, 1.0), random.nextLong(), cluster.any(random).pid());
+  }
+
+  @Override
+  public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
+    return refused.hasGrown(cluster) || cluster.stages().lostExecutors() > 0;
+  }
+
+  @Override
+  public void heal(Cluster cluster) throws Exception {
+    cluster.order(Map.of(), 0, 0);
+  }
+}
