@@ -2,11 +2,12 @@ package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.Cluster;
 import dev.sluice.benchmarks.chaos.inject.Injection;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
 /**
- * An executor has no mappings left (vm.max_map_count) for the job's first second: files cannot be
+ * An executor has no mappings left (vm.max_map_count) for the job's first two seconds: files cannot be
  * mapped, nor stacks of threads. It may end by that, with any shuffle.
  */
 final class MappingsExhausted extends SharedFault {
@@ -15,7 +16,7 @@ final class MappingsExhausted extends SharedFault {
   MappingsExhausted() {
     super(
         "mappings",
-        "no mapping is left to an executor, for 1 s",
+        "no mapping is left to an executor, for 2 s",
         Moment.BEFORE,
         ExecutorKilled.STAGE_RETRIES,
         1);
@@ -23,7 +24,13 @@ final class MappingsExhausted extends SharedFault {
 
   @Override
   public long lastsMs() {
-    return 1_000;
+    return 2_000;
+  }
+
+  /** Those that write soon. */
+  @Override
+  public List<String> workloads() {
+    return List.of("cogroup", "group-by", "sort-by-key");
   }
 
   @Override
