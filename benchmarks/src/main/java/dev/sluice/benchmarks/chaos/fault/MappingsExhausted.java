@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * An executor has no mappings left (vm.max_map_count) for the job's first two seconds: files cannot be
- * mapped, nor stacks of threads. It may end by that, with any shuffle.
+ * An executor has no mappings left (vm.max_map_count) for the job's first two seconds: files cannot
+ * be mapped, nor stacks of threads. It may end by that, with any shuffle.
  */
 final class MappingsExhausted extends SharedFault {
   private final Evidence refused = Evidence.of("registry.refusals", 1);
