@@ -90,6 +90,14 @@ public final class CountedTables {
     }
 
     @Override
+    public boolean isShort() {
+      return false;
+    }
+
+    @Override
+    public void onShortage(Runnable listener) {}
+
+    @Override
     public void read(
         PeerAddress peer,
         List<RemoteRegion> ranges,

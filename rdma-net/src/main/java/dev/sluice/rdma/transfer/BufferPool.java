@@ -49,6 +49,8 @@ public final class BufferPool implements AutoCloseable {
   private boolean warned;
   private boolean closed;
 
+  private volatile Runnable shortage = () -> {};
+
   /**
    * @param maxBytes registered bytes at most
    * @param nanoClock as {@link System#nanoTime}
@@ -77,6 +79,21 @@ public final class BufferPool implements AutoCloseable {
     return counters.get(TransferCounter.BUFFER_BYTES_IN_USE);
   }
 
+  /** Whether somebody waits for a buffer. */
+  public boolean isAwaited() {
+    synchronized (lock) {
+      return !waiters.isEmpty();
+    }
+  }
+
+  /**
+   * Has {@code listener} called each time that somebody has to wait for a buffer, on the thread
+   * that asks for it, with no lock held. Replaces the one before.
+   */
+  public void onShortage(Runnable listener) {
+    shortage = listener;
+  }
+
   /** Bytes that are pinned. */
   public long registeredBytes() {
     synchronized (lock) {
@@ -99,18 +116,23 @@ public final class BufferPool implements AutoCloseable {
           "cannot acquire " + bytes + " bytes: a buffer has 1 to " + slabBytes);
     }
     PooledBuffer buffer = null;
+    boolean waits;
     synchronized (lock) {
       if (!closed && waiters.isEmpty()) {
         buffer = allocate(bytes);
       }
-      if (buffer == null && !closed && !slabs.isEmpty()) {
+      waits = buffer == null && !closed && !slabs.isEmpty();
+      if (waits) {
         waiters.add(new Waiter(bytes, deadlineNanos, taker));
         counters.increment(TransferCounter.BUFFER_WAITS);
         warnOnce();
-        return;
       }
     }
-    answer(new Answer(taker, buffer));
+    if (waits) {
+      shortage.run();
+    } else {
+      answer(new Answer(taker, buffer));
+    }
   }
 
   /** Answers those whose deadline passed. Called by the engine's duty cycle. */

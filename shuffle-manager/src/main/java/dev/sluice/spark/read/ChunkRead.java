@@ -93,6 +93,18 @@ final class ChunkRead implements ReadListener {
     buffer.release();
   }
 
+  /**
+   * Has a copy of what has arrived from now on.
+   *
+   * @return the buffer, for the caller to release; null where there is no memory for a copy
+   */
+  ReadTransport.Buffer moveOut() {
+    NettyBuffer copy = NettyBuffer.copyOf(buffer.segment());
+    ReadTransport.Buffer left = copy == null ? null : buffer;
+    buffer = copy == null ? buffer : copy;
+    return left;
+  }
+
   /** The blocks that have arrived and are not what was written; says so and counts them. */
   BitSet mismatches() {
     BitSet wrong = new BitSet();

@@ -48,6 +48,16 @@ record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers)
   }
 
   @Override
+  public boolean isShort() {
+    return endpoint.buffers().isAwaited();
+  }
+
+  @Override
+  public void onShortage(Runnable listener) {
+    endpoint.buffers().onShortage(listener);
+  }
+
+  @Override
   public void read(
       PeerAddress peer,
       List<RemoteRegion> ranges,

@@ -61,9 +61,7 @@ final class FetchedChunk implements ChunkRead.Sink {
         if (wrong.get(block)) {
           mismatched(block);
         } else {
-          attempt
-              .call()
-              .deliver(attempt.block(block), new RdmaManagedBuffer(read.buffer(), offset, length));
+          deliver(attempt.block(block), offset, length);
         }
         offset += length;
       }
@@ -71,6 +69,12 @@ final class FetchedChunk implements ChunkRead.Sink {
       read.release();
     }
     path.transport().touch(located.peer(), located.blocks().shuffleId());
+  }
+
+  private void deliver(RequestedBlock block, long offset, long length) {
+    RdmaManagedBuffer data = new RdmaManagedBuffer(path.parked(), read.buffer(), offset, length);
+    path.parked().add(data);
+    attempt.call().deliver(block, data);
   }
 
   private void mismatched(int block) {

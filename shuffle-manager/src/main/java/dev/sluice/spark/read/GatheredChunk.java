@@ -7,9 +7,9 @@ import java.util.stream.IntStream;
 
 /**
  * READs members of a group for {@link TaskGather}. Verified by the task, on its thread; the chunk
- * then owns the buffer.
+ * then owns the buffer, which may be another one by then.
  */
-final class GatheredChunk implements TaskGather.Step, ChunkRead.Sink {
+final class GatheredChunk implements TaskGather.Step, ChunkRead.Sink, ParkedBytes.Holder {
   private final ReadPath path;
   private final TaskGather task;
   private final BlockGroup group;
@@ -19,6 +19,9 @@ final class GatheredChunk implements TaskGather.Step, ChunkRead.Sink {
   private long startNanos;
   private long deadlineNanos;
   private long requestNanos;
+
+  /** Guarded by this, as is the buffer until then. */
+  private boolean opened;
 
   GatheredChunk(
       ReadPath path,
@@ -67,8 +70,29 @@ final class GatheredChunk implements TaskGather.Step, ChunkRead.Sink {
   @Override
   public void arrived() {
     requestNanos = path.timer().nanoTime() - startNanos;
+    path.parked().add(this);
     if (!task.arrived(this)) {
+      open();
       read.release();
+    }
+  }
+
+  /** The bytes stay where they are from now on. */
+  private void open() {
+    path.parked().remove(this);
+    synchronized (this) {
+      opened = true;
+    }
+  }
+
+  @Override
+  public void moveOut() {
+    ReadTransport.Buffer left;
+    synchronized (this) {
+      left = opened ? null : read.moveOut();
+    }
+    if (left != null) {
+      left.release(); // Whoever waits for it goes on here, which no lock may meet.
     }
   }
 
@@ -86,6 +110,7 @@ final class GatheredChunk implements TaskGather.Step, ChunkRead.Sink {
    * the task's thread, once it has arrived.
    */
   Chunk verify() {
+    open();
     boolean wrong;
     try {
       wrong = !read.mismatches().isEmpty();
@@ -104,6 +129,7 @@ final class GatheredChunk implements TaskGather.Step, ChunkRead.Sink {
 
   /** What has arrived, verified or not. */
   Chunk chunk() {
+    open();
     return new Chunk(
         group,
         span.from(),

@@ -5,12 +5,14 @@ import java.lang.foreign.MemorySegment;
 
 /** A block on its way into memory of its own, since no buffer of the pool is large enough. */
 final class PartialMemory extends PartialBlock {
+  private final ParkedBytes parked;
   private final RequestedBlock block;
   private final long length;
   private final UnpooledBuffer memory;
   private boolean ended;
 
-  PartialMemory(RequestedBlock block, long length) throws IOException {
+  PartialMemory(ParkedBytes parked, RequestedBlock block, long length) throws IOException {
+    this.parked = parked;
     this.block = block;
     this.length = length;
     this.memory = UnpooledBuffer.allocate(length);
@@ -23,7 +25,7 @@ final class PartialMemory extends PartialBlock {
 
   @Override
   void finish(FetchCall call) {
-    call.deliver(block, new RdmaManagedBuffer(memory, 0, length));
+    call.deliver(block, new RdmaManagedBuffer(parked, memory, 0, length));
     abort();
   }
 

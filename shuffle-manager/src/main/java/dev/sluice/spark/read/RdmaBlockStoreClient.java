@@ -117,7 +117,8 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
             options,
             transportConf,
             deliverer,
-            timer);
+            timer,
+            new ParkedBytes(transport, deliverer));
     return new RdmaBlockStoreClient(
         sparkTransfer,
         ownExecutorId,

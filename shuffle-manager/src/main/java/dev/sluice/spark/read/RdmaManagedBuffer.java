@@ -9,15 +9,27 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
  * A READ block, as Spark's iterator holds it: a slice of a pooled buffer that goes back to the pool
- * when the last of its blocks is released. Its creator has the first reference. Any thread.
+ * when the last of its blocks is released. Until somebody looks at its bytes they may be moved out
+ * of the pool. Its creator has the first reference. Any thread.
  */
-final class RdmaManagedBuffer extends ManagedBuffer {
-  private final ReadTransport.Buffer buffer;
-  private final MemorySegment bytes;
+final class RdmaManagedBuffer extends ManagedBuffer implements ParkedBytes.Holder {
+  private final ParkedBytes parked;
+  private final long length;
   private final AtomicInteger references = new AtomicInteger(1);
 
-  /** Takes a reference of its own to the pooled buffer. */
-  RdmaManagedBuffer(ReadTransport.Buffer buffer, long offset, long length) {
+  // Guarded by this.
+  private ReadTransport.Buffer buffer;
+  private MemorySegment bytes;
+  private boolean opened;
+
+  /**
+   * Takes a reference of its own to the buffer.
+   *
+   * @param parked where it may be waiting
+   */
+  RdmaManagedBuffer(ParkedBytes parked, ReadTransport.Buffer buffer, long offset, long length) {
+    this.parked = parked;
+    this.length = length;
     this.bytes = buffer.segment().asSlice(offset, length);
     this.buffer = buffer;
     buffer.retain();
@@ -25,20 +37,42 @@ final class RdmaManagedBuffer extends ManagedBuffer {
 
   @Override
   public long size() {
-    return bytes.byteSize();
+    return length;
   }
 
   /** The bytes themselves: valid only while a reference is held. */
   @Override
   public ByteBuffer nioByteBuffer() {
-    checkReferenced();
-    return bytes.asByteBuffer().asReadOnlyBuffer();
+    return open().asByteBuffer().asReadOnlyBuffer();
   }
 
   @Override
   public InputStream createInputStream() {
+    return new SegmentInputStream(open(), this::checkReferenced);
+  }
+
+  private MemorySegment open() {
     checkReferenced();
-    return new SegmentInputStream(bytes, this::checkReferenced);
+    parked.remove(this);
+    synchronized (this) {
+      opened = true;
+      return bytes;
+    }
+  }
+
+  @Override
+  public void moveOut() {
+    ReadTransport.Buffer left;
+    synchronized (this) {
+      NettyBuffer copy = opened || references.get() == 0 ? null : NettyBuffer.copyOf(bytes);
+      if (copy == null) {
+        return;
+      }
+      left = buffer;
+      buffer = copy;
+      bytes = copy.segment();
+    }
+    left.release(); // Whoever waits for it goes on here, which no lock may meet.
   }
 
   @Override
@@ -64,7 +98,12 @@ final class RdmaManagedBuffer extends ManagedBuffer {
               return count - 1;
             });
     if (left == 0) {
-      buffer.release();
+      parked.remove(this);
+      ReadTransport.Buffer last;
+      synchronized (this) {
+        last = buffer;
+      }
+      last.release();
     }
     return this;
   }

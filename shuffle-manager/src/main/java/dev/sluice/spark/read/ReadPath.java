@@ -31,7 +31,8 @@ record ReadPath(
     ReadOptions options,
     TransportConf transportConf,
     Executor deliverer,
-    DeadlineTimer timer) {
+    DeadlineTimer timer,
+    ParkedBytes parked) {
 
   /** Runs the step on a delivery thread; once those are gone, at once: it has to be answered. */
   void deliver(Runnable step) {

@@ -27,6 +27,12 @@ interface ReadTransport {
   /** Hands a buffer to {@code taker}, or null when none became free by the deadline. */
   void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker);
 
+  /** Whether somebody waits for a buffer. */
+  boolean isShort();
+
+  /** Has {@code listener} called, on any thread, when somebody has to wait for a buffer. */
+  void onShortage(Runnable listener);
+
   /** READs the ranges back to back into {@code target}; the listener gets exactly one answer. */
   void read(
       PeerAddress peer,

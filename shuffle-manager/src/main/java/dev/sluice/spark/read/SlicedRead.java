@@ -63,7 +63,12 @@ final class SlicedRead implements ReadListener {
   static SlicedRead of(ReadPath path, ReadAttempt attempt, BitSet blocks) {
     DownloadFileManager files = attempt.call().files();
     return files == null
-        ? new SlicedRead(path, attempt, blocks, PartialMemory::new, FallbackReason.BUFFERS)
+        ? new SlicedRead(
+            path,
+            attempt,
+            blocks,
+            (block, length) -> new PartialMemory(path.parked(), block, length),
+            FallbackReason.BUFFERS)
         : new SlicedRead(
             path,
             attempt,

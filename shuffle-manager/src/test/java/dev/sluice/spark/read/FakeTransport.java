@@ -46,6 +46,9 @@ final class FakeTransport implements ReadTransport {
   private long poolBytes = Long.MAX_VALUE;
   private long buffersTaken;
   private int buffersOut;
+  private Runnable shortage = () -> {};
+  private boolean isShort;
+  private int wanted;
 
   FakeTransport(Executor completions) {
     this.completions = completions;
@@ -103,12 +106,28 @@ final class FakeTransport implements ReadTransport {
     if (bytes > maxBufferBytes) {
       throw new IllegalArgumentException(bytes + " bytes");
     }
+    isShort = bytes > poolBytes;
+    if (isShort) {
+      wanted = bytes;
+      shortage.run();
+      isShort = false;
+    }
     if (bytes > poolBytes) {
       completions.execute(() -> taker.accept(null));
       return;
     }
     FakeBuffer buffer = new FakeBuffer(bytes);
     completions.execute(() -> taker.accept(buffer));
+  }
+
+  @Override
+  public boolean isShort() {
+    return isShort && wanted > poolBytes;
+  }
+
+  @Override
+  public void onShortage(Runnable listener) {
+    shortage = listener;
   }
 
   @Override

@@ -6,12 +6,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.metrics.FallbackReason;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Queue;
 import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -420,6 +426,47 @@ class RdmaBlockStoreClientTest {
     if (now) {
       byte first = read.target().get(ValueLayout.JAVA_BYTE, 0);
       read.target().set(ValueLayout.JAVA_BYTE, 0, (byte) ~first);
+    }
+  }
+
+  /** As those of a reader that its task comes to later. */
+  @Test
+  void blocksThatNobodyHasBegunWithMakeRoomForOthers() {
+    fixture.registered(1, 3000);
+    fixture.registered(2, 3000);
+    fixture.transport.poolBytes(5000);
+    List<ManagedBuffer> held = new ArrayList<>();
+    fixture.client.fetchBlocks("host", 99, "7", new String[] {block(1, 0)}, holding(held), null);
+    fixture.client.fetchBlocks("host", 99, "7", new String[] {block(2, 0)}, holding(held), null);
+
+    assertThat(held).hasSize(2);
+    assertThat(fixture.spark.fetches()).isEmpty();
+    assertThat(fixture.transport.buffersOut()).isEqualTo(1);
+    assertThat(bytes(held.get(0))).isEqualTo(fixture.written(block(1, 0)));
+    assertThat(bytes(held.get(1))).isEqualTo(fixture.written(block(2, 0)));
+    held.forEach(ManagedBuffer::release);
+    assertThat(fixture.transport.buffersOut()).isZero();
+  }
+
+  private static BlockFetchingListener holding(List<ManagedBuffer> held) {
+    return new BlockFetchingListener() {
+      @Override
+      public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
+        held.add(data.retain());
+      }
+
+      @Override
+      public void onBlockFetchFailure(String blockId, Throwable failure) {
+        throw new AssertionError(blockId, failure);
+      }
+    };
+  }
+
+  private static byte[] bytes(ManagedBuffer data) {
+    try (InputStream in = data.createInputStream()) {
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 }

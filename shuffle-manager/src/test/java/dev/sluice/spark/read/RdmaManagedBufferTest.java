@@ -13,12 +13,13 @@ import org.junit.jupiter.api.Test;
 
 class RdmaManagedBufferTest {
   private final FakeTransport transport = new FakeTransport(Runnable::run);
+  private final ParkedBytes parked = new ParkedBytes(transport, Runnable::run);
   private final ReadTransport.Buffer pooled = acquire();
 
   @Test
   void theSliceReturnsWithTheLastReference() {
-    RdmaManagedBuffer first = new RdmaManagedBuffer(pooled, 0, 4);
-    RdmaManagedBuffer second = new RdmaManagedBuffer(pooled, 4, 4);
+    RdmaManagedBuffer first = new RdmaManagedBuffer(parked, pooled, 0, 4);
+    RdmaManagedBuffer second = new RdmaManagedBuffer(parked, pooled, 4, 4);
     pooled.release();
 
     first.retain();
@@ -32,7 +33,7 @@ class RdmaManagedBufferTest {
 
   @Test
   void releasingTooOftenIsAnErrorAndReturnsNothingTwice() {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(pooled, 0, 4);
+    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 0, 4);
     data.release();
 
     assertThatThrownBy(data::release).isInstanceOf(IllegalStateException.class);
@@ -42,8 +43,34 @@ class RdmaManagedBufferTest {
   }
 
   @Test
+  void theBytesAreTheSameWhenTheyHaveLeftThePool() throws IOException {
+    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 1, 6);
+    pooled.release();
+    data.moveOut();
+    assertThat(transport.buffersOut()).isZero();
+    try (InputStream in = data.createInputStream()) {
+      assertThat(in.readAllBytes()).containsExactly(1, 2, 3, 4, 5, 6);
+    }
+    data.moveOut();
+    data.release();
+    assertThatThrownBy(data::createInputStream).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void bytesThatAreReadStayWhereTheyAre() {
+    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 1, 6);
+    pooled.release();
+    assertThat(data.nioByteBuffer().get(0)).isEqualTo((byte) 1);
+    data.moveOut();
+    assertThat(transport.buffersOut()).isEqualTo(1);
+    data.release();
+    data.moveOut();
+    assertThat(transport.buffersOut()).isZero();
+  }
+
+  @Test
   void streamReadsTheSlice() throws IOException {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(pooled, 1, 6);
+    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 1, 6);
 
     try (InputStream in = data.createInputStream()) {
       assertThat(in.available()).isEqualTo(6);
@@ -59,7 +86,7 @@ class RdmaManagedBufferTest {
 
   @Test
   void streamFailsOnceTheBufferIsReleased() throws IOException {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(pooled, 0, 4);
+    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 0, 4);
     try (InputStream in = data.createInputStream()) {
       data.release();
 
@@ -69,7 +96,7 @@ class RdmaManagedBufferTest {
 
   @Test
   void bytesForNettyOutliveTheBuffer() {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(pooled, 2, 2);
+    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 2, 2);
 
     ByteBuf copy = (ByteBuf) data.convertToNetty();
     data.release();

@@ -1,0 +1,72 @@
+package dev.sluice.spark.read;
+
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.Executor;
+
+/**
+ * What was READ and waits for a task to begin with it, perhaps for long: a task has readers that it
+ * comes to later. When somebody has to wait for a buffer, what has waited longest leaves the pool,
+ * for memory such as Spark's own transfer has it in, and within the same limits. So nobody waits
+ * for a buffer of one who is idle. Any thread; nothing to close.
+ */
+final class ParkedBytes {
+  /** Has bytes in a buffer of the pool. */
+  interface Holder {
+    /** Copies them out of the pool, unless somebody has begun with them; called once at most. */
+    void moveOut();
+  }
+
+  private final ReadTransport transport;
+  private final Executor executor;
+
+  /** Guarded by this. */
+  private final Set<Holder> holders = new LinkedHashSet<>();
+
+  /**
+   * @param executor copies
+   */
+  ParkedBytes(ReadTransport transport, Executor executor) {
+    this.transport = transport;
+    this.executor = executor;
+    transport.onShortage(this::relieveSoon);
+  }
+
+  /** Until {@link #remove}, which who begins with them calls, or releases them. */
+  void add(Holder holder) {
+    synchronized (this) {
+      holders.add(holder);
+    }
+    if (transport.isShort()) {
+      relieveSoon();
+    }
+  }
+
+  synchronized void remove(Holder holder) {
+    holders.remove(holder);
+  }
+
+  private void relieveSoon() {
+    ReadPath.deliver(executor, this::relieve);
+  }
+
+  private void relieve() {
+    Holder longest = null;
+    do {
+      longest = transport.isShort() ? takeLongest() : null;
+      if (longest != null) {
+        longest.moveOut();
+      }
+    } while (longest != null);
+  }
+
+  private synchronized Holder takeLongest() {
+    Iterator<Holder> oldest = holders.iterator();
+    Holder holder = oldest.hasNext() ? oldest.next() : null;
+    if (holder != null) {
+      oldest.remove();
+    }
+    return holder;
+  }
+}
