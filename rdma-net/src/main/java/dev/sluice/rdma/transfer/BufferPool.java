@@ -49,6 +49,9 @@ public final class BufferPool implements AutoCloseable {
   private boolean warned;
   private boolean closed;
 
+  /** Written with the lock held, whenever {@code waiters} have changed. */
+  private volatile boolean awaited;
+
   private volatile Runnable shortage = () -> {};
 
   /**
@@ -81,9 +84,7 @@ public final class BufferPool implements AutoCloseable {
 
   /** Whether somebody waits for a buffer. */
   public boolean isAwaited() {
-    synchronized (lock) {
-      return !waiters.isEmpty();
-    }
+    return awaited;
   }
 
   /**
@@ -124,6 +125,7 @@ public final class BufferPool implements AutoCloseable {
       waits = buffer == null && !closed && !slabs.isEmpty();
       if (waits) {
         waiters.add(new Waiter(bytes, deadlineNanos, taker));
+        awaited = true;
         counters.increment(TransferCounter.BUFFER_WAITS);
         warnOnce();
       }
@@ -184,6 +186,7 @@ public final class BufferPool implements AutoCloseable {
       closed = true;
       waiters.forEach(waiter -> answers.add(new Answer(waiter.taker(), null)));
       waiters.clear();
+      awaited = false;
       slabs.forEach(Slab::close);
       freeUnused();
     }
@@ -192,15 +195,15 @@ public final class BufferPool implements AutoCloseable {
 
   /** Strictly first come, first served: a large buffer is not starved by small ones. */
   private void serveWaiters() {
-    Waiter first;
-    while ((first = waiters.peek()) != null) {
-      PooledBuffer buffer = allocate(first.bytes());
-      if (buffer == null) {
-        return;
-      }
+    Waiter first = waiters.peek();
+    PooledBuffer buffer = first == null ? null : allocate(first.bytes());
+    while (buffer != null) {
       waiters.remove();
       answers.add(new Answer(first.taker(), buffer));
+      first = waiters.peek();
+      buffer = first == null ? null : allocate(first.bytes());
     }
+    awaited = !waiters.isEmpty();
   }
 
   private PooledBuffer allocate(int bytes) {

@@ -21,11 +21,11 @@ import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The streams of a reduce task's blocks, in the order in which they arrive: gathered chunks, and
- * what iterators of Spark's have fetched, one of blocks that are not gathered, and one at a time of
- * those that chunks could not be had of; local chunks while nothing else is there. Each block is in
- * one of these, once, and a failed fetch is noticed when Spark knows of it. Used by the task, which
- * closes it when it ends, whatever was read until then.
+ * The streams of a reduce task's blocks, remote ones in the order in which they arrive: gathered
+ * chunks, and what iterators of Spark's have fetched, one of blocks that are not gathered, and one
+ * at a time of those that chunks could not be had of. Local ones come while nothing else is there.
+ * Each block is in one of these, once. Used by the task, which closes it when it ends, whatever was
+ * read until then.
  */
 public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, InputStream>> {
   private final SparkReading spark;
@@ -36,8 +36,11 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   private final List<BlockGroup> groups = new ArrayList<>();
   private SparkBlocks beside;
 
-  /** Of chunks that could not be had; null before there are such. */
+  /** Of chunks that could not be had. */
   private SparkBlocks left;
+
+  /** Local blocks that are not copied, which Spark's iterator has as soon as it is there. */
+  private SparkBlocks own;
 
   private Arrival next;
   private Chunk current;
@@ -63,13 +66,18 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   /** Begins to fetch, once it is sure that {@link #close} will be called. Never blocks. */
   public void start(GatherPlan plan) {
     Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> rest = new LinkedHashMap<>();
+    Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> streamed = new LinkedHashMap<>();
     for (BlockGroup group : plan.groups()) {
       if (group.isLocal() ? local.start(group) : remote.start(group)) {
         groups.add(group);
       } else {
-        rest.computeIfAbsent(group.address(), _ -> new ArrayList<>()).addAll(group.blocks());
+        (group.isLocal() ? streamed : rest)
+            .computeIfAbsent(group.address(), _ -> new ArrayList<>())
+            .addAll(group.blocks());
       }
     }
+    left = fetch(byAddress(Map.of()));
+    own = fetch(byAddress(streamed));
     beside =
         fetch(CollectionConverters.asScala(plan.rest().iterator()).concat(() -> byAddress(rest)));
   }
@@ -107,10 +115,10 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     Arrival arrival = null;
     boolean isMoreToCome = true;
     while (arrival == null && isMoreToCome) {
-      fetchLeft();
+      left = fetchLeft(left, false);
       arrival = arrived();
       if (arrival == null) {
-        arrival = local.next();
+        arrival = nextLocal();
       }
       isMoreToCome = arrival != null || awaitRemote();
     }
@@ -130,20 +138,31 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     return arrival;
   }
 
-  /** What only Spark's iterators are yet to bring. */
+  private Arrival nextLocal() {
+    Chunk chunk = local.next();
+    if (chunk != null) {
+      return chunk;
+    }
+    own = fetchLeft(own, true);
+    return own.hasNext() ? own : null;
+  }
+
+  /** What only Spark's iterators are yet to bring: waits for the one or the other. */
   private Arrival remaining() {
-    fetchLeft();
-    if (left != null && left.hasNext()) {
+    left = fetchLeft(left, false);
+    if (left.hasNext()) {
       return left;
     }
     return beside.hasNext() ? beside : null;
   }
 
   /** One iterator after the other: each may have spark.reducer.maxSizeInFlight under way. */
-  private void fetchLeft() {
-    if ((left == null || !left.hasNext()) && groups.stream().anyMatch(BlockGroup::hasLeft)) {
-      left = fetch(byAddress(takeLeft()));
-    }
+  private SparkBlocks fetchLeft(SparkBlocks before, boolean isLocal) {
+    List<BlockGroup> some =
+        before.hasNext()
+            ? List.of()
+            : groups.stream().filter(g -> g.isLocal() == isLocal && g.hasLeft()).toList();
+    return some.isEmpty() ? before : fetch(byAddress(takeLeft(some)));
   }
 
   private boolean awaitRemote() {
@@ -158,12 +177,11 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     }
   }
 
-  private Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> takeLeft() {
+  private static Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> takeLeft(
+      List<BlockGroup> some) {
     Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> taken = new LinkedHashMap<>();
-    for (BlockGroup group : groups) {
-      if (group.hasLeft()) {
-        taken.computeIfAbsent(group.address(), _ -> new ArrayList<>()).addAll(group.takeLeft());
-      }
+    for (BlockGroup group : some) {
+      taken.computeIfAbsent(group.address(), _ -> new ArrayList<>()).addAll(group.takeLeft());
     }
     return taken;
   }

@@ -86,14 +86,19 @@ final class GatheredChunk implements TaskGather.Step, ChunkRead.Sink, ParkedByte
   }
 
   @Override
-  public void moveOut() {
+  public boolean moveOut() {
     ReadTransport.Buffer left;
     synchronized (this) {
-      left = opened ? null : read.moveOut();
+      if (opened) {
+        return true;
+      }
+      left = read.moveOut();
     }
-    if (left != null) {
-      left.release(); // Whoever waits for it goes on here, which no lock may meet.
+    if (left == null) {
+      return false;
     }
+    left.release(); // Whoever waits for it goes on here, which no lock may meet.
+    return true;
   }
 
   @Override

@@ -23,7 +23,7 @@ final class NettyBuffer implements ReadTransport.Buffer {
     try {
       int length = Math.toIntExact(bytes.byteSize());
       ByteBuf memory =
-          NettyUtils.getSharedPooledByteBufAllocator(true, true).directBuffer(length, length);
+          NettyUtils.getSharedPooledByteBufAllocator(true, false).directBuffer(length, length);
       NettyBuffer copy = new NettyBuffer(memory);
       copy.segment.copyFrom(bytes);
       return copy;

@@ -14,8 +14,12 @@ import java.util.concurrent.Executor;
 final class ParkedBytes {
   /** Has bytes in a buffer of the pool. */
   interface Holder {
-    /** Copies them out of the pool, unless somebody has begun with them; called once at most. */
-    void moveOut();
+    /**
+     * Copies them out of the pool, unless somebody has begun with them.
+     *
+     * @return false where there is no memory for that
+     */
+    boolean moveOut();
   }
 
   private final ReadTransport transport;
@@ -53,12 +57,16 @@ final class ParkedBytes {
 
   private void relieve() {
     Holder longest = null;
+    boolean moved = true;
     do {
       longest = transport.isShort() ? takeLongest() : null;
-      if (longest != null) {
-        longest.moveOut();
+      moved = longest != null && longest.moveOut();
+    } while (moved);
+    if (longest != null) {
+      synchronized (this) {
+        holders.add(longest);
       }
-    } while (longest != null);
+    }
   }
 
   private synchronized Holder takeLongest() {

@@ -61,18 +61,22 @@ final class RdmaManagedBuffer extends ManagedBuffer implements ParkedBytes.Holde
   }
 
   @Override
-  public void moveOut() {
+  public boolean moveOut() {
     ReadTransport.Buffer left;
     synchronized (this) {
-      NettyBuffer copy = opened || references.get() == 0 ? null : NettyBuffer.copyOf(bytes);
+      if (opened || references.get() == 0) {
+        return true;
+      }
+      NettyBuffer copy = NettyBuffer.copyOf(bytes);
       if (copy == null) {
-        return;
+        return false;
       }
       left = buffer;
       buffer = copy;
       bytes = copy.segment();
     }
     left.release(); // Whoever waits for it goes on here, which no lock may meet.
+    return true;
   }
 
   @Override
@@ -98,10 +102,14 @@ final class RdmaManagedBuffer extends ManagedBuffer implements ParkedBytes.Holde
               return count - 1;
             });
     if (left == 0) {
-      parked.remove(this);
       ReadTransport.Buffer last;
+      boolean wasOpened;
       synchronized (this) {
         last = buffer;
+        wasOpened = opened;
+      }
+      if (!wasOpened) {
+        parked.remove(this);
       }
       last.release();
     }

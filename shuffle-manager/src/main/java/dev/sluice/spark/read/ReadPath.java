@@ -17,9 +17,9 @@ import org.apache.spark.network.util.TransportConf;
  * What all fetches of an executor share. {@link RdmaBlockStoreClient} makes it and closes what of
  * it has to be closed.
  *
- * @param deliverer verifies, calls Spark's listeners and writes files, so that the engine's
- *     completion thread does not; its queue is bounded by the buffers of the pool, since every task
- *     in it holds one
+ * @param deliverer verifies, copies, calls Spark's listeners and writes files, so that the engine's
+ *     completion thread does not; its queue is bounded by the buffers of the pool and those who
+ *     wait for one
  * @param transportConf for the download files that Spark makes
  */
 record ReadPath(

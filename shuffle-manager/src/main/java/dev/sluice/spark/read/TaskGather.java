@@ -54,6 +54,9 @@ final class TaskGather implements RemoteChunks {
   private long bytes;
   private boolean requesting;
 
+  /** Something may have been left to Spark since the task waited last. */
+  private boolean left;
+
   /**
    * @param maxBytes that are READ or wait at a time, or one chunk
    */
@@ -130,6 +133,7 @@ final class TaskGather implements RemoteChunks {
         return;
       }
       waiting.addAll(chunks);
+      left = true;
       notifyAll();
     }
     request();
@@ -201,6 +205,7 @@ final class TaskGather implements RemoteChunks {
       }
       step.leave();
       bytes -= step.bytes();
+      left = true;
       notifyAll();
     }
     LOG.debug("{} is given up: {}", step, reason);
@@ -245,9 +250,11 @@ final class TaskGather implements RemoteChunks {
     }
   }
 
-  /** Returns when something has arrived, or no chunk will, or steps are late: those. */
+  /**
+   * Returns when something has arrived or is left, or no chunk will come, or steps are late: those.
+   */
   private synchronized List<Step> awaitAnswer() throws InterruptedException {
-    while (arrived.isEmpty() && isMoreToCome()) {
+    while (arrived.isEmpty() && !left && isMoreToCome()) {
       long now = path.timer().nanoTime();
       List<Step> late = underWay.stream().filter(step -> step.deadlineNanos() - now <= 0).toList();
       if (!late.isEmpty()) {
@@ -255,6 +262,7 @@ final class TaskGather implements RemoteChunks {
       }
       TimeUnit.NANOSECONDS.timedWait(this, nanosToDeadline(now));
     }
+    left = false;
     return List.of();
   }
 
