@@ -9,7 +9,6 @@ import dev.sluice.benchmarks.chaos.inject.Injection;
  */
 final class Evidence {
   private final Count count;
-  private final long least;
   private long before;
 
   /** Asks the executors that run now. */
@@ -18,24 +17,22 @@ final class Evidence {
     long in(Cluster cluster) throws Exception;
   }
 
-  private Evidence(Count count, long least) {
+  private Evidence(Count count) {
     this.count = count;
-    this.least = least;
   }
 
   /** It was made to go wrong. */
   static Evidence of(Injection injection) {
-    return new Evidence(cluster -> cluster.hits(injection), 1);
+    return new Evidence(cluster -> cluster.hits(injection));
   }
 
   /**
    * Sluice has counted it.
    *
    * @param counter as its metrics name it
-   * @param least by how much it grows where the fault has struck
    */
-  static Evidence of(String counter, long least) {
-    return new Evidence(cluster -> cluster.counted(counter), least);
+  static Evidence of(String counter) {
+    return new Evidence(cluster -> cluster.counted(counter));
   }
 
   void begin(Cluster cluster) throws Exception {
@@ -43,6 +40,6 @@ final class Evidence {
   }
 
   boolean hasGrown(Cluster cluster) throws Exception {
-    return count.in(cluster) >= before + least;
+    return count.in(cluster) > before;
   }
 }

@@ -117,17 +117,9 @@ public final class Faults {
                   "spark.master", "local-cluster[2,32,1536]",
                   "spark.executor.cores", "32",
                   "spark.shuffle.rdma.buffers.maxBytes", "1m"),
-              Evidence.of("transfer.buffer-waits", 1)),
-          soft(
-              "data-cut",
-              "data connections are cut",
-              "kill=0.02",
-              Evidence.of("transfer.queue-pairs-failed", 1)),
-          soft(
-              "data-refused",
-              "peers fail READs",
-              "status=0.05:REM_OP_ERR",
-              Evidence.of("transfer.queue-pairs-failed", 1)),
+              Evidence.of("transfer.buffer-waits")),
+          soft("data-cut", "data connections are cut", "kill=0.02"),
+          soft("data-refused", "peers fail READs", "status=0.05:REM_OP_ERR"),
           new DescriptorsExhausted(),
           new Decommission(false),
           new Decommission(true),
@@ -190,13 +182,13 @@ public final class Faults {
   }
 
   /** By the plan of the software provider's own, which verbs ignore. */
-  private static Fault soft(String name, String what, String plan, Evidence evidence) {
+  private static Fault soft(String name, String what, String plan) {
     return new ConfiguredFault(
         name,
         what,
         List.of(),
         Map.of("spark.shuffle.rdma.soft.faults", "seed=1;" + plan),
-        evidence);
+        Evidence.of("transfer.queue-pairs-failed"));
   }
 
   /** What is not published has to be asked for, by a RESOLVE. */

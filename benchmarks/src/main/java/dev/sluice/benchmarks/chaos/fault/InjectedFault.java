@@ -40,7 +40,7 @@ final class InjectedFault extends Fault {
   /** A port that nobody listens on strikes who connects to it. */
   private static Evidence evidence(Injection injection) {
     return injection == Injection.CONTROL_REFUSED
-        ? Evidence.of("transfer.connect-failures", 1)
+        ? Evidence.of("transfer.connect-failures")
         : Evidence.of(injection);
   }
 

@@ -11,7 +11,7 @@ import java.util.Random;
  * be mapped, nor stacks of threads. It may end by that, with any shuffle.
  */
 final class MappingsExhausted extends SharedFault {
-  private final Evidence refused = Evidence.of("registry.refusals", 1);
+  private final Evidence refused = Evidence.of("registry.refusals");
 
   MappingsExhausted() {
     super(
