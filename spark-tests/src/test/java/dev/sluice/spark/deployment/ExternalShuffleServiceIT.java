@@ -3,21 +3,17 @@ package dev.sluice.spark.deployment;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.account.Totals;
+import dev.sluice.spark.cluster.UnusedPort;
 import dev.sluice.spark.deployment.Deployment.Result;
-import java.io.IOException;
-import java.net.BindException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 
 /** Executors come and go, and Spark's external shuffle service keeps the map outputs. */
 final class ExternalShuffleServiceIT {
   @Test
   void blocksOfExecutorsThatHaveLeftComeFromTheService() throws Exception {
-    String port = Integer.toString(freePort());
+    String port = Integer.toString(UnusedPort.find());
     try (Deployment deployment =
         Deployment.start(
             "external-shuffle-service",
@@ -52,23 +48,6 @@ final class ExternalShuffleServiceIT {
       assertThat(withNewOnes.of("transfer.connect-failures")).isZero();
       assertThat(deployment.work().logs().lines())
           .noneMatch(line -> line.toLowerCase(Locale.ROOT).contains("failed to connect"));
-    }
-  }
-
-  /**
-   * Below those that the kernel hands out, so that nobody gets it by chance before the Worker,
-   * which starts after the Master.
-   */
-  private static int freePort() throws IOException {
-    for (int tries = 100; ; tries--) {
-      int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
-      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-        return socket.getLocalPort();
-      } catch (BindException e) {
-        if (tries == 0) {
-          throw e;
-        }
-      }
     }
   }
 }

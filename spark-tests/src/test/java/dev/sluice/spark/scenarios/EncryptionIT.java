@@ -3,9 +3,9 @@ package dev.sluice.spark.scenarios;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.sluice.spark.cluster.UnusedPort;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -107,18 +107,12 @@ final class EncryptionIT {
 
   @Test
   void blockServersSpeakTlsWhereSparkDoes() throws Exception {
-    int port = freePort();
+    int port = UnusedPort.find();
     String[] atPort = {"spark.shuffle.rdma.port", Integer.toString(port)};
     try (LocalCluster cluster = start(keys.settings(), atPort, ALLOW_PLAINTEXT)) {
       shuffle(cluster);
       PathAssert.allRead(cluster);
       assertThat(keys.shownBy(executorAddress(cluster), port)).isEqualTo(keys.certificate());
-    }
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
     }
   }
 
