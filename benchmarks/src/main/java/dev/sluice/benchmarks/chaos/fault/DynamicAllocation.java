@@ -3,8 +3,8 @@ package dev.sluice.benchmarks.chaos.fault;
 import dev.sluice.benchmarks.chaos.Cluster;
 import dev.sluice.benchmarks.chaos.ExecutorProcess;
 import dev.sluice.benchmarks.chaos.workload.Workload;
-import dev.sluice.spark.cluster.UnusedPort;
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -64,7 +64,10 @@ final class DynamicAllocation extends ExecutorLeaving {
 
   /** A local cluster's workers have none. */
   private int startService(Path directory) throws IOException {
-    int port = UnusedPort.find();
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
     SparkConf conf =
         new SparkConf()
             .set("spark.shuffle.service.enabled", "true")
