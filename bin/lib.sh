@@ -135,7 +135,8 @@ link_spark() {
   ln -s "${jars[@]}" "$2.new"
   for jar in "$benchmarks_target"/spark/jars/*.jar; do
     name=${jar##*/}
-    [[ -n $(compgen -G "$2.new/${name%-[0-9]*}-[0-9]*.jar") ]] || ln -s "$jar" "$2.new"
+    # A version of Spark has all parts that it has: those of another one do not fit.
+    [[ $name == spark-* || -n $(compgen -G "$2.new/${name%-[0-9]*}-[0-9]*.jar") ]] || ln -s "$jar" "$2.new"
   done
   mv "$2.new" "$2"
 }
