@@ -287,11 +287,11 @@ final class Settings {
           "gather",
           Types.FLAG,
           "true",
-          "Whether the blocks that one executor has for a reduce task are read as one stream:"
-              + " less work a block where there are many. It takes a serializer that relocates (Kryo,"
-              + " and Spark SQL's own), a codec that concatenates (all of Spark's, or none), no"
-              + " `spark.io.encryption.enabled`, and Spark's partition checksums, verified"
-              + " (`spark.shuffle.rdma.verifyChecksums`); other blocks come one by one.");
+          "Whether the small blocks that one executor has for a reduce task are fetched together:"
+              + " less work a block where there are many. They are read as one stream where the"
+              + " serializer relocates (Kryo, and Spark SQL's own), as a stream each otherwise. It"
+              + " takes Spark's partition checksums, verified (`spark.shuffle.rdma.verifyChecksums`),"
+              + " and no `spark.io.encryption.enabled`; other blocks come one by one.");
 
   static final Setting<Boolean> VERIFY_CHECKSUMS =
       with(

@@ -2,6 +2,7 @@ package dev.sluice.spark.gather;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 
 /**
  * Members of a {@link BlockGroup} in one piece of memory, complete and verified, one after the
@@ -49,21 +50,18 @@ public final class Chunk implements Arrival {
     return ends;
   }
 
+  /** Where one of {@link #ends} begins. */
+  int start(int index) {
+    return index == 0 ? 0 : ends[index - 1];
+  }
+
   int bytes() {
     return ends[ends.length - 1];
   }
 
   /** How many members it has. */
   int blocks() {
-    int blocks = 0;
-    int start = 0;
-    for (int end : ends) {
-      if (end > start) {
-        blocks++;
-      }
-      start = end;
-    }
-    return blocks;
+    return (int) IntStream.range(0, ends.length).filter(i -> ends[i] > start(i)).count();
   }
 
   long requestNanos() {

@@ -6,17 +6,25 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
 /**
- * The bytes of a {@link Chunk}. No read goes beyond the end of a member, so that whatever decodes
- * the bytes fails while the member that is wrong is the one read last. For one thread; closing it
- * does nothing.
+ * The bytes of some members of a {@link Chunk}. No read goes beyond the end of a member, so that
+ * whatever decodes the bytes fails while the member that is wrong is the one read last. For one
+ * thread; closing it does nothing.
  */
 final class ChunkInputStream extends InputStream {
   private final Chunk chunk;
+  private final int last;
   private int index;
   private int position;
 
-  ChunkInputStream(Chunk chunk) {
+  /**
+   * @param first the first member in the chunk
+   * @param end the one after the last
+   */
+  ChunkInputStream(Chunk chunk, int first, int end) {
     this.chunk = chunk;
+    this.last = end - 1;
+    this.index = first;
+    this.position = chunk.start(first);
   }
 
   /** The member, of the chunk's group, from which bytes were read last. */
@@ -60,10 +68,10 @@ final class ChunkInputStream extends InputStream {
     return chunk.ends()[index] - position;
   }
 
-  /** Bytes left of the member, or of the next one at its end; 0 at the end of the chunk. */
+  /** Bytes left of the member, or of the next one at its end; 0 at the end of the last. */
   private int remaining() {
     int[] ends = chunk.ends();
-    while (position == ends[index] && index < ends.length - 1) {
+    while (position == ends[index] && index < last) {
       index++;
     }
     return ends[index] - position;

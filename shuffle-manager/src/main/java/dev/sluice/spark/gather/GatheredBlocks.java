@@ -43,7 +43,7 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   private SparkBlocks own;
 
   private Arrival next;
-  private Chunk current;
+  private ChunkStreams current;
   private volatile boolean closed;
 
   /**
@@ -84,10 +84,10 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
 
   @Override
   public boolean hasNext() {
-    if (next == null) {
+    if (next == null && (current == null || !current.hasNext())) {
       next = nextArrival();
     }
-    return next != null;
+    return next != null || (current != null && current.hasNext());
   }
 
   @Override
@@ -95,19 +95,27 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     if (!hasNext()) {
       throw new NoSuchElementException();
     }
-    release(current);
-    current = null;
+    if (next == null) {
+      return current.next();
+    }
+    releaseCurrent();
     Arrival arrival = next;
     next = null;
     return switch (arrival) {
       case SparkBlocks blocks -> blocks.next();
       case Chunk chunk -> {
-        current = chunk;
         count(chunk);
-        yield new Tuple2<>(
-            chunk.group().blockId(chunk.firstMember()), new GatheredInputStream(chunk, spark));
+        current = new ChunkStreams(chunk, spark);
+        yield current.next();
       }
     };
+  }
+
+  private void releaseCurrent() {
+    if (current != null) {
+      current.release();
+      current = null;
+    }
   }
 
   /** What is to be read next; null at the end. */
@@ -123,7 +131,9 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
       isMoreToCome = arrival != null || awaitRemote();
     }
     if (closed) {
-      release(arrival);
+      if (arrival instanceof Chunk chunk) {
+        chunk.release();
+      }
       throw new IllegalStateException("the task has ended");
     }
     return arrival != null ? arrival : remaining();
@@ -219,7 +229,7 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   /** The task ends, whatever it has read. What arrived for it counts, as with Spark's iterator. */
   public void close() {
     closed = true;
-    release(current);
+    releaseCurrent();
     undelivered(next);
     remote.close().forEach(this::undelivered);
   }
@@ -227,12 +237,6 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   private void undelivered(Arrival arrival) {
     if (arrival instanceof Chunk chunk) {
       count(chunk);
-      chunk.release();
-    }
-  }
-
-  private static void release(Arrival arrival) {
-    if (arrival instanceof Chunk chunk) {
       chunk.release();
     }
   }

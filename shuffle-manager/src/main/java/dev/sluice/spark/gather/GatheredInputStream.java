@@ -5,19 +5,27 @@ import java.io.InputStream;
 import org.apache.spark.shuffle.FetchFailedException;
 
 /**
- * A chunk as the deserialiser reads it: decompressed, released when it is closed. Where Spark takes
- * an error of a block's stream for a failed fetch, so does this, of the member that was being read.
- * For one thread at a time.
+ * Members of a chunk as the deserialiser reads them: decompressed. The chunk is released when its
+ * last member is closed. Where Spark takes an error of a block's stream for a failed fetch, so does
+ * this, of the member that was being read. For one thread at a time.
  */
 final class GatheredInputStream extends InputStream {
   private final Chunk chunk;
+  private final int first;
+  private final boolean last;
   private final ChunkInputStream raw;
   private final InputStream delegate;
   private final boolean detectsCorruption;
 
-  GatheredInputStream(Chunk chunk, SparkReading spark) {
+  /**
+   * @param first the first member in the chunk
+   * @param end the one after the last
+   */
+  GatheredInputStream(Chunk chunk, int first, int end, SparkReading spark) {
     this.chunk = chunk;
-    this.raw = new ChunkInputStream(chunk);
+    this.first = first;
+    this.last = end == chunk.ends().length;
+    this.raw = new ChunkInputStream(chunk, first, end);
     this.delegate = wrap(spark);
     this.detectsCorruption = spark.detectsCorruption() && delegate != raw;
   }
@@ -25,7 +33,7 @@ final class GatheredInputStream extends InputStream {
   /** Some codecs read when they are made. To Spark it is always a failed fetch when they fail. */
   private InputStream wrap(SparkReading spark) {
     try {
-      return spark.wrap(chunk.group().blockId(chunk.firstMember()), raw);
+      return spark.wrap(chunk.group().blockId(chunk.firstMember() + first), raw);
     } catch (Exception e) {
       chunk.release();
       throw e instanceof IOException io ? fetchFailed(io) : Unchecked.of(e);
@@ -73,7 +81,9 @@ final class GatheredInputStream extends InputStream {
     try {
       delegate.close();
     } finally {
-      chunk.release();
+      if (last) {
+        chunk.release();
+      }
     }
   }
 

@@ -19,6 +19,9 @@ public interface SparkReading {
       Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
       Runnable answered);
 
+  /** Whether several blocks' bytes, one after the other, are what one block of them would be. */
+  boolean concatenates();
+
   /** Decompresses a block: SerializerManager#wrapStream. */
   InputStream wrap(BlockId blockId, InputStream stream);
 

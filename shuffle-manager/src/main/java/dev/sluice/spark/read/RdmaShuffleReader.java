@@ -37,9 +37,9 @@ import scala.runtime.BoxedUnit;
 
 /**
  * Reads a reduce task's partitions as Spark's BlockStoreShuffleReader does: the blocks of an
- * executor gathered, where their bytes may be read one after the other, all others with Spark's own
- * iterator, but through our block store client. The shuffle manager makes one for a task, on whose
- * thread everything here runs; what is held is freed when the task completes.
+ * executor gathered where they are small, all others with Spark's own iterator, but through our
+ * block store client. The shuffle manager makes one for a task, on whose thread everything here
+ * runs; what is held is freed when the task completes.
  *
  * @param <K> type of the keys
  * @param <C> type of the combined values
@@ -118,16 +118,19 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private Iterator<Tuple2<BlockId, InputStream>> fetch() {
     boolean concatenates = concatenates();
     boolean batch = shouldBatchFetch && concatenates;
-    return concatenates && executor.client().gathers()
-        ? gather(batch)
+    // Encrypted blocks have no checksums.
+    boolean gathers =
+        executor.client().gathers() && !this.<Boolean>setting(SETTINGS.IO_ENCRYPTION_ENABLED());
+    return gathers
+        ? gather(concatenates, batch)
         : fetchBySpark(executor.client(), blocksByAddress, batch);
   }
 
   /** Fetches the blocks of an executor together, and the others by Spark's iterator. */
-  private Iterator<Tuple2<BlockId, InputStream>> gather(boolean batch) {
+  private Iterator<Tuple2<BlockId, InputStream>> gather(boolean concatenates, boolean batch) {
     GatheredBlocks blocks =
         new GatheredBlocks(
-            new Spark(batch),
+            new Spark(concatenates, batch),
             executor.registry(),
             executor.client().gather(maxBytesInFlight()),
             metrics,
@@ -151,10 +154,17 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   }
 
   private final class Spark implements SparkReading {
+    private final boolean concatenates;
     private final boolean batch;
 
-    Spark(boolean batch) {
+    Spark(boolean concatenates, boolean batch) {
+      this.concatenates = concatenates;
       this.batch = batch;
+    }
+
+    @Override
+    public boolean concatenates() {
+      return concatenates;
     }
 
     @Override

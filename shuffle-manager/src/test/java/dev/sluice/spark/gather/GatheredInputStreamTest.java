@@ -11,6 +11,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.UnaryOperator;
@@ -68,6 +69,11 @@ class GatheredInputStreamTest {
         group, 0, ends, MemorySegment.ofArray(bytes.toByteArray()), 0, () -> releases++);
   }
 
+  /** All members in one. */
+  private static InputStream stream(Chunk chunk, Reading reading) {
+    return new ChunkStreams(chunk, reading).next()._2();
+  }
+
   private static CompressionCodec codec(String name) {
     return CompressionCodec$.MODULE$.createCodec(new SparkConf(false), name);
   }
@@ -77,7 +83,7 @@ class GatheredInputStreamTest {
   void oneDecompressorReadsAllMembers(String name) throws Exception {
     CompressionCodec codec = codec(name);
     Chunk chunk = chunk(codec::compressedOutputStream, -1);
-    try (InputStream stream = new GatheredInputStream(chunk, new Reading(codec, true))) {
+    try (InputStream stream = stream(chunk, new Reading(codec, true))) {
       assertThat(stream.readAllBytes()).isEqualTo(written.toByteArray());
     }
     assertThat(releases).isEqualTo(1);
@@ -86,13 +92,11 @@ class GatheredInputStreamTest {
   @Test
   void plainBytesAreReadAsTheyAre() throws Exception {
     Chunk chunk = chunk(UnaryOperator.identity(), -1);
-    try (InputStream stream =
-        new BufferedInputStream(new GatheredInputStream(chunk, new Reading(null, true)))) {
+    try (InputStream stream = new BufferedInputStream(stream(chunk, new Reading(null, true)))) {
       assertThat(stream.read()).isEqualTo(written.toByteArray()[0] & 0xFF);
       stream.skipNBytes(12_000);
       assertThat(stream.readAllBytes())
-          .containsExactly(
-              java.util.Arrays.copyOfRange(written.toByteArray(), 12_001, written.size()));
+          .containsExactly(Arrays.copyOfRange(written.toByteArray(), 12_001, written.size()));
     }
     assertThat(releases).isEqualTo(1);
   }
@@ -103,7 +107,7 @@ class GatheredInputStreamTest {
     CompressionCodec codec = codec(name);
     for (int corrupt : new int[] {0, 7, MAPS - 1}) {
       Chunk chunk = chunk(codec::compressedOutputStream, corrupt);
-      InputStream stream = new GatheredInputStream(chunk, new Reading(codec, true));
+      InputStream stream = stream(chunk, new Reading(codec, true));
 
       Throwable failure = catchThrowable(stream::readAllBytes);
 
@@ -119,11 +123,69 @@ class GatheredInputStreamTest {
     assertThat(releases).isEqualTo(3);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"lz4", "zstd"})
+  void whatDoesNotConcatenateIsAStreamEach(String name) throws Exception {
+    CompressionCodec codec = codec(name);
+    Chunk chunk = chunk(codec::compressedOutputStream, -1);
+    ChunkStreams streams = new ChunkStreams(chunk, new Reading(codec, true, false));
+    for (int map = 0; map < MAPS; map++) {
+      assertThat(releases).isZero();
+      Tuple2<BlockId, InputStream> block = streams.next();
+      assertThat(block._1()).isEqualTo(new ShuffleBlockId(3, 10L * map, 5));
+      try (InputStream stream = block._2()) {
+        assertThat(stream.readAllBytes())
+            .isEqualTo(
+                Arrays.copyOfRange(
+                    written.toByteArray(), map * BLOCK_BYTES, (map + 1) * BLOCK_BYTES));
+      }
+    }
+    assertThat(streams.hasNext()).isFalse();
+    assertThat(releases).isEqualTo(1);
+  }
+
+  @Test
+  void amongStreamsOfTheirOwnTheWrongMemberIsNamed() throws Exception {
+    CompressionCodec codec = codec("lz4");
+    Chunk chunk = chunk(codec::compressedOutputStream, 7);
+    ChunkStreams streams = new ChunkStreams(chunk, new Reading(codec, true, false));
+    for (int map = 0; map < 7; map++) {
+      streams.next()._2().close(); // read or not
+    }
+    Throwable failure = catchThrowable(() -> streams.next()._2().readAllBytes());
+    assertThat(failure).isInstanceOf(FetchFailedException.class);
+    FetchFailed reason = (FetchFailed) ((FetchFailedException) failure).toTaskFailedReason();
+    assertThat(reason.mapId()).isEqualTo(70);
+    streams.release();
+    assertThat(releases).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsNotInTheChunkHasNoStream() {
+    Chunk whole = new Chunk(group(), 2, new int[] {0, 10, 10, 30}, bytes(30), 0, () -> {});
+    ChunkStreams streams = new ChunkStreams(whole, new Reading(null, true, false));
+    assertThat(streams.next()._1()).isEqualTo(new ShuffleBlockId(3, 30, 5));
+    assertThat(streams.next()._1()).isEqualTo(new ShuffleBlockId(3, 50, 5));
+    assertThat(streams.hasNext()).isFalse();
+  }
+
+  private static MemorySegment bytes(int count) {
+    return MemorySegment.ofArray(new byte[count]);
+  }
+
+  private static BlockGroup group() {
+    List<Tuple3<BlockId, Object, Object>> blocks = new ArrayList<>();
+    for (int map = 0; map < MAPS; map++) {
+      blocks.add(new Tuple3<>(new ShuffleBlockId(3, 10L * map, 5), 10L, map));
+    }
+    return BlockGroup.of(EXECUTOR, false, CollectionConverters.asScala(blocks), false);
+  }
+
   @Test
   void whereSparkDetectsNoCorruptionTheErrorIsTheCodecs() throws Exception {
     CompressionCodec codec = codec("lz4");
     Chunk chunk = chunk(codec::compressedOutputStream, 7);
-    try (InputStream stream = new GatheredInputStream(chunk, new Reading(codec, false))) {
+    try (InputStream stream = stream(chunk, new Reading(codec, false))) {
       assertThatThrownBy(stream::readAllBytes).isInstanceOf(IOException.class);
     }
     assertThat(releases).isEqualTo(1);
@@ -132,7 +194,7 @@ class GatheredInputStreamTest {
   @Test
   void whatWasReleasedCannotBeRead() throws Exception {
     Chunk chunk = chunk(UnaryOperator.identity(), -1);
-    InputStream stream = new GatheredInputStream(chunk, new Reading(null, true));
+    InputStream stream = stream(chunk, new Reading(null, true));
     chunk.release();
     assertThatThrownBy(stream::read).isInstanceOf(IllegalStateException.class);
     stream.close();
@@ -144,8 +206,12 @@ class GatheredInputStreamTest {
    *
    * @param codec null for none
    */
-  private record Reading(CompressionCodec codec, boolean detectsCorruption)
+  private record Reading(CompressionCodec codec, boolean detectsCorruption, boolean concatenates)
       implements SparkReading {
+    Reading(CompressionCodec codec, boolean detectsCorruption) {
+      this(codec, detectsCorruption, true);
+    }
+
     @Override
     public Iterator<Tuple2<BlockId, InputStream>> fetch(
         Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,

@@ -52,6 +52,9 @@ final class GatherFixture implements SparkReading {
   /** Whether Spark's iterators fail when they are asked for a block. */
   boolean sparkFails;
 
+  /** Whether the blocks of a chunk are one stream. */
+  boolean concatenates = true;
+
   /** Streams that were gathered. */
   int chunks;
 
@@ -183,6 +186,11 @@ final class GatherFixture implements SparkReading {
               }
               return stream;
             });
+  }
+
+  @Override
+  public boolean concatenates() {
+    return concatenates;
   }
 
   @Override

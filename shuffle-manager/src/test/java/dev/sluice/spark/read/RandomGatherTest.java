@@ -59,6 +59,7 @@ class RandomGatherTest {
       breakThings();
       String[] blocks = randomBlocks();
       GatherFixture task = new GatherFixture(reads, Scheduled::new, null).start(blocks);
+      task.concatenates = chance(70);
       if (chance(80)) {
         task.readAll();
         assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
