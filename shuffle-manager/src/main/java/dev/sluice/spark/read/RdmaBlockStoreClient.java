@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockPushingListener;
@@ -118,7 +119,8 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
             transportConf,
             deliverer,
             timer,
-            new ParkedBytes(transport, deliverer));
+            new ParkedBytes(transport, deliverer),
+            new TaskLimits());
     return new RdmaBlockStoreClient(
         sparkTransfer,
         ownExecutorId,
@@ -191,12 +193,21 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
   }
 
   /**
-   * Gathers the blocks of one task, which closes it.
+   * The limit of a task.
    *
-   * @param maxBytes that are READ or wait at a time at most, within the configured limit
+   * @param maxBytes that it has at most, within the configured limit
    */
-  TaskGather gather(long maxBytes) {
-    return new TaskGather(path, Math.min(maxBytes, path.options().gatherBytes()));
+  TaskLimit limit(TaskContext context, long maxBytes) {
+    return path.limits().of(context, Math.min(maxBytes, path.options().gatherBytes()));
+  }
+
+  /**
+   * Gathers the blocks of one reader of a task, which closes it.
+   *
+   * @param limit the task's
+   */
+  TaskGather gather(TaskLimit limit) {
+    return new TaskGather(path, limit);
   }
 
   /** The shuffle is unregistered: what is known of it is forgotten. */

@@ -128,11 +128,12 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
   /** Fetches the blocks of an executor together, and the others by Spark's iterator. */
   private Iterator<Tuple2<BlockId, InputStream>> gather(boolean concatenates, boolean batch) {
+    RdmaBlockStoreClient client = executor.client();
     GatheredBlocks blocks =
         new GatheredBlocks(
             new Spark(concatenates, batch),
             executor.registry(),
-            executor.client().gather(maxBytesInFlight()),
+            client.gather(client.limit(context, maxBytesInFlight())),
             metrics,
             executor.counters());
     TaskCompletionListener ended = _ -> blocks.close();

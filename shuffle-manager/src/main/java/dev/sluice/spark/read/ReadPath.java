@@ -32,7 +32,8 @@ record ReadPath(
     TransportConf transportConf,
     Executor deliverer,
     DeadlineTimer timer,
-    ParkedBytes parked) {
+    ParkedBytes parked,
+    TaskLimits limits) {
 
   /** Runs the step on a delivery thread; once those are gone, at once: it has to be answered. */
   void deliver(Runnable step) {

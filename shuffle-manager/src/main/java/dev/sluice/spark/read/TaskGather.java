@@ -18,10 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gathers a reduce task's blocks of other executors in chunks, within a limit of bytes that are
- * READ or wait to be consumed: what is released makes room for more. The task starts it, takes the
- * chunks, which are verified then, and closes it; any thread answers. The lock is held for
- * operations on queues only.
+ * Gathers a reduce task's blocks of other executors in chunks, within its part of the task's limit:
+ * what is released makes room for more. The task starts it, takes the chunks, which are verified
+ * then, and closes it; any thread answers. The lock is held for operations on queues only.
  *
  * <p>What is under way has one answer, the first. It is the waiting task that keeps the deadlines:
  * nobody else waits, and there is no timer to wake for each chunk.
@@ -41,28 +40,31 @@ final class TaskGather implements RemoteChunks {
 
   private static final Logger LOG = LoggerFactory.getLogger(TaskGather.class);
 
-  /** So many chunks fit into the limit, so that one is consumed while others are READ. */
+  /**
+   * So many chunks fit into its part of the limit, so that one is consumed while others are READ.
+   */
   private static final int MIN_CHUNKS = 4;
 
   private final ReadPath path;
-  private final long maxBytes;
+  private final TaskLimit limit;
 
   // Guarded by this.
   private final Queue<GatheredChunk> waiting = new ArrayDeque<>();
   private final Set<Step> underWay = new LinkedHashSet<>();
   private final Queue<Object> arrived = new ArrayDeque<>();
   private long bytes;
+  private boolean entered;
   private boolean requesting;
 
   /** Something may have been left to Spark since the task waited last. */
   private boolean left;
 
   /**
-   * @param maxBytes that are READ or wait at a time, or one chunk
+   * @param limit the task's, or one chunk
    */
-  TaskGather(ReadPath path, long maxBytes) {
+  TaskGather(ReadPath path, TaskLimit limit) {
     this.path = path;
-    this.maxBytes = maxBytes;
+    this.limit = limit;
   }
 
   /** Finding a group's blocks. */
@@ -97,22 +99,37 @@ final class TaskGather implements RemoteChunks {
     if (locating.state() == Future.State.SUCCESS && locating.resultNow().peer() == null) {
       return false;
     }
-    synchronized (this) {
-      underWay.add(step);
-    }
+    begin(step);
     locating.whenComplete((located, failure) -> located(step, located, failure));
     return true;
+  }
+
+  private synchronized void begin(Step step) {
+    underWay.add(step);
+    if (!entered) {
+      entered = true;
+      limit.enter();
+    }
+  }
+
+  /** Called with the lock held. */
+  private void leaveLimit() {
+    if (entered) {
+      entered = false;
+      limit.leave();
+    }
   }
 
   /** Bytes of a member at most: half the largest buffer, so that two of them share its room. */
   int maxMemberBytes() {
     int largest = path.transport().maxBufferBytes() / 2;
-    return (int) Math.min(largest, Math.max(1, maxBytes / MIN_CHUNKS));
+    return (int) Math.min(largest, Math.max(1, limit.bytes() / MIN_CHUNKS));
   }
 
   /** Bytes of a chunk of several members at most. */
   private int maxChunkBytes() {
-    return Math.min(path.maxGroupBytes(), maxMemberBytes());
+    long part = Math.max(1, limit.part() / MIN_CHUNKS);
+    return (int) Math.min(Math.min(path.maxGroupBytes(), maxMemberBytes()), part);
   }
 
   /** A group's answer: where it is to be READ. */
@@ -133,6 +150,7 @@ final class TaskGather implements RemoteChunks {
         return;
       }
       waiting.addAll(chunks);
+      consumed(0);
       left = true;
       notifyAll();
     }
@@ -168,7 +186,7 @@ final class TaskGather implements RemoteChunks {
 
   private synchronized GatheredChunk nextRequest() {
     GatheredChunk first = waiting.peek();
-    if (first == null || (bytes > 0 && bytes + first.bytes() > maxBytes)) {
+    if (first == null || (bytes > 0 && bytes + first.bytes() > limit.part())) {
       requesting = false;
       return null;
     }
@@ -204,7 +222,7 @@ final class TaskGather implements RemoteChunks {
         return;
       }
       step.leave();
-      bytes -= step.bytes();
+      consumed(step.bytes());
       left = true;
       notifyAll();
     }
@@ -215,9 +233,17 @@ final class TaskGather implements RemoteChunks {
   /** A chunk was consumed. */
   void released(int chunkBytes) {
     synchronized (this) {
-      bytes -= chunkBytes;
+      consumed(chunkBytes);
     }
     request();
+  }
+
+  /** Called with the lock held. */
+  private void consumed(int chunkBytes) {
+    bytes -= chunkBytes;
+    if (bytes == 0 && !isMoreToCome()) {
+      leaveLimit();
+    }
   }
 
   @Override
@@ -281,6 +307,7 @@ final class TaskGather implements RemoteChunks {
   public synchronized List<Chunk> close() {
     waiting.clear();
     underWay.clear();
+    leaveLimit();
     List<Chunk> undelivered =
         arrived.stream()
             .filter(GatheredChunk.class::isInstance)

@@ -46,6 +46,7 @@ final class FakeTransport implements ReadTransport {
   private long poolBytes = Long.MAX_VALUE;
   private long buffersTaken;
   private int buffersOut;
+  private long bytesOut;
   private Runnable shortage = () -> {};
   private boolean isShort;
   private int wanted;
@@ -94,6 +95,11 @@ final class FakeTransport implements ReadTransport {
   /** Buffers that were not released. */
   int buffersOut() {
     return buffersOut;
+  }
+
+  /** Of the buffers that somebody has. */
+  long bytesOut() {
+    return bytesOut;
   }
 
   @Override
@@ -183,6 +189,7 @@ final class FakeTransport implements ReadTransport {
       poolBytes -= bytes;
       buffersTaken++;
       buffersOut++;
+      bytesOut += bytes;
     }
 
     @Override
@@ -206,6 +213,7 @@ final class FakeTransport implements ReadTransport {
       if (--references == 0) {
         poolBytes += segment.byteSize();
         buffersOut--;
+        bytesOut -= segment.byteSize();
         arena.close();
       }
     }

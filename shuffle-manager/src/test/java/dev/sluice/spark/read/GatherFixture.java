@@ -66,14 +66,27 @@ final class GatherFixture implements SparkReading {
     this(reads, UnaryOperator.identity(), null);
   }
 
+  /** A reader of a task that has others. */
+  GatherFixture(ReadFixture reads, TaskLimit limit) {
+    this(reads, reads.client.gather(limit), GatherPlan.Source.REMOTE, null);
+  }
+
   /**
    * @param chunks what the task sees of the chunks
    * @param local where the task finds the map outputs if it runs on executor 7 itself, else null
    */
   GatherFixture(ReadFixture reads, UnaryOperator<RemoteChunks> chunks, MapOutputRegistry local) {
+    this(
+        reads,
+        chunks.apply(reads.client.gather(new TaskLimit(reads.options.gatherBytes()))),
+        local == null ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL,
+        local);
+  }
+
+  private GatherFixture(
+      ReadFixture reads, RemoteChunks remote, GatherPlan.Source source, MapOutputRegistry local) {
     this.reads = reads;
-    source = local == null ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL;
-    RemoteChunks remote = chunks.apply(reads.client.gather(Long.MAX_VALUE));
+    this.source = source;
     blocks = new GatheredBlocks(this, local, remote, reporter(), reads.counters);
   }
 

@@ -20,6 +20,7 @@ final class ReadFixture {
   static final ReadOptions OPTIONS =
       new ReadOptions(true, 10_000, 1_000, 1 << 16, 1 << 20, false, 1 << 20, false);
 
+  final ReadOptions options;
   final FakeTransport transport;
   final FakeLocator locator;
   final FakeTimer timer = new FakeTimer();
@@ -42,6 +43,7 @@ final class ReadFixture {
    * @param executor runs whatever other threads would
    */
   ReadFixture(ReadOptions options, Executor executor) {
+    this.options = options;
     transport = new FakeTransport(executor);
     locator = new FakeLocator(executor);
     client =

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -137,6 +138,31 @@ class TaskGatherTest {
       }
     }
     return few;
+  }
+
+  /** As in a join: all readers are made before the first one is consumed. */
+  @Test
+  void theReadersOfATaskShareItsLimit() {
+    register(MAPS);
+    TaskLimit limit = new TaskLimit(1 << 17);
+    GatherFixture first = new GatherFixture(reads, limit).start(blocks);
+    int alone = reads.transport.buffersOut();
+    GatherFixture second = new GatherFixture(reads, limit).start(blocks);
+    int ofTheSecond = reads.transport.buffersOut() - alone;
+    assertThat(reads.transport.bytesOut()).isBetween((1 << 17) / 2L, (1 << 17) * 3L / 2);
+
+    second.readAll(); // the idle one does not keep it from going on
+    assertThat(second.delivered).containsExactlyInAnyOrder(blocks);
+    assertThat(limit.part()).as("the second has nothing to come").isEqualTo(limit.bytes());
+    first.readAll();
+    assertThat(first.delivered).containsExactlyInAnyOrder(blocks);
+    assertThat(alone).isGreaterThan(1);
+    assertThat(ofTheSecond).isGreaterThan(1);
+
+    assertThat(Stream.of(first, second).flatMap(reader -> reader.bySpark.stream())).isEmpty();
+    first.close();
+    second.close();
+    assertThat(reads.transport.buffersOut()).isZero();
   }
 
   /** A chunk that has arrived, of a reader that its task comes to later. */
