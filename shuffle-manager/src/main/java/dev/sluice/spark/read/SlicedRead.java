@@ -6,7 +6,9 @@ import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.BitSet;
+import java.util.Deque;
 import java.util.List;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.slf4j.Logger;
@@ -14,11 +16,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * READs blocks of any size, into Spark's download files or into memory of their own, one block
- * after the other, through one pooled buffer: a slice is READ, verified and stored before the next
- * one is READ. Stores on a delivery thread. Owns the buffer and the block under way; a request of
- * several gigabytes stays within its deadline as long as there is progress.
+ * after the other, through two pooled buffers: a slice is verified and stored while the next one is
+ * READ. What happens is handled in steps, one at a time, on delivery threads. Owns the buffers and
+ * the block under way; a request of several gigabytes stays within its deadline as long as there is
+ * progress.
  */
-final class SlicedRead implements ReadListener {
+final class SlicedRead {
   private static final Logger LOG = LoggerFactory.getLogger(SlicedRead.class);
 
   private static final int NONE = -1;
@@ -30,14 +33,30 @@ final class SlicedRead implements ReadListener {
   private final BlockVerifier verifier;
   private final PartialBlock.Destination destination;
   private final FallbackReason unstorable;
+  private final int bufferBytes;
+
+  private final Steps steps;
 
   /** Blocks that have no answer yet, the current one included. */
   private final BitSet remaining;
 
-  private ReadTransport.Buffer buffer;
+  private final Deque<ReadTransport.Buffer> free = new ArrayDeque<>();
+
+  /** In the order of their bytes. */
+  private final Deque<Slice> underWay = new ArrayDeque<>();
+
   private int current = NONE;
   private PartialBlock partial;
+
+  /** Where the current block's next slice begins. */
+  private long position;
+
   private boolean again;
+
+  /** Whether a second buffer was asked for. */
+  private boolean second;
+
+  private boolean ended;
 
   private SlicedRead(
       ReadPath path,
@@ -53,6 +72,9 @@ final class SlicedRead implements ReadListener {
     this.remaining = (BitSet) blocks.clone();
     this.destination = destination;
     this.unstorable = unstorable;
+    long longest = blocks.stream().mapToLong(located::length).max().orElseThrow();
+    this.bufferBytes = (int) Math.min(longest, path.maxGroupBytes());
+    this.steps = new Steps(path.deliverer(), this::notStored);
   }
 
   /**
@@ -78,46 +100,39 @@ final class SlicedRead implements ReadListener {
   }
 
   void start() {
-    long longest = remaining.stream().mapToLong(located::length).max().orElseThrow();
-    int bytes = (int) Math.min(longest, path.maxGroupBytes());
-    long deadlineNanos = path.bufferDeadlineNanos(call.deadlineNanos());
-    path.transport().acquire(bytes, deadlineNanos, this::acquired);
+    acquire();
   }
 
-  private void acquired(ReadTransport.Buffer acquired) {
-    if (acquired == null) {
-      attempt.failed(remaining, FallbackReason.BUFFERS);
+  private void acquire() {
+    path.transport()
+        .acquire(
+            bufferBytes,
+            path.bufferDeadlineNanos(call.deadlineNanos()),
+            buffer -> steps.add(() -> acquired(buffer)));
+  }
+
+  /** Where there is no second buffer slices are READ one after the other. */
+  private void acquired(ReadTransport.Buffer buffer) throws IOException {
+    if (buffer == null) {
+      if (current == NONE) {
+        stop(FallbackReason.BUFFERS);
+      }
       return;
     }
-    buffer = acquired;
-    step(this::nextBlock);
+    free.add(buffer);
+    if (ended) {
+      releaseBuffers();
+    } else if (current == NONE) {
+      nextBlock();
+    } else {
+      readSlices();
+    }
   }
 
-  @Override
-  public void onSuccess() {
-    step(this::store);
-  }
-
-  @Override
-  public void onFailure(ReadException e) {
-    LOG.debug("{} blocks were not READ in slices", remaining.cardinality(), e);
-    path.deliver(() -> stop(Failures.reason(e)));
-  }
-
-  /**
-   * Runs a step that may find no room for a block. Spark's own transfer then tries the blocks that
-   * are left: if it is the disk that fails, it says so as Spark does.
-   */
-  private void step(Step step) {
-    path.deliver(
-        () -> {
-          try {
-            step.run();
-          } catch (IOException | RuntimeException e) {
-            LOG.warn("Could not store what was READ from {}", located.peer(), e);
-            stop(unstorable);
-          }
-        });
+  /** Spark's own transfer tries what is left: if it is the disk that fails, it says so as Spark. */
+  private void notStored(Exception e) {
+    LOG.warn("Could not store what was READ from {}", located.peer(), e);
+    stop(unstorable);
   }
 
   private void nextBlock() throws IOException {
@@ -129,7 +144,8 @@ final class SlicedRead implements ReadListener {
       current = remaining.nextSetBit(0);
     } while (current != NONE && !attempt.block(current).isPending());
     if (current == NONE) {
-      releaseBuffer();
+      ended = true;
+      releaseBuffers();
       path.transport().touch(located.peer(), located.blocks().shuffleId());
     } else {
       beginBlock();
@@ -139,31 +155,103 @@ final class SlicedRead implements ReadListener {
   private void beginBlock() throws IOException {
     partial = destination.begin(attempt.block(current), located.length(current));
     verifier.begin(current);
-    readSlice();
+    position = 0;
+    readSlices();
+    if (position < located.length(current) && !second) {
+      second = true;
+      acquire();
+    }
   }
 
-  private void readSlice() {
-    RemoteRegion slice = located.range(current, partial.position(), sliceBytes());
-    path.transport().read(located.peer(), List.of(slice), buffer, call.deadlineNanos(), this);
+  /** As many as there are buffers. */
+  private void readSlices() {
+    while (position < located.length(current) && !free.isEmpty()) {
+      int bytes = (int) Math.min(bufferBytes, located.length(current) - position);
+      Slice slice = new Slice(free.poll(), bytes);
+      underWay.add(slice);
+      slice.read(located.range(current, position, bytes));
+      position += bytes;
+    }
   }
 
-  private int sliceBytes() {
-    return (int)
-        Math.min(buffer.segment().byteSize(), located.length(current) - partial.position());
+  /** A part of the current block, in a buffer of its own. */
+  private final class Slice implements ReadListener {
+    private final ReadTransport.Buffer buffer;
+    private final int bytes;
+    private boolean arrived;
+
+    Slice(ReadTransport.Buffer buffer, int bytes) {
+      this.buffer = buffer;
+      this.bytes = bytes;
+    }
+
+    void read(RemoteRegion range) {
+      try {
+        path.transport().read(located.peer(), List.of(range), buffer, call.deadlineNanos(), this);
+      } catch (RuntimeException e) {
+        free();
+        throw e;
+      }
+    }
+
+    @Override
+    public void onSuccess() {
+      call.extendDeadline();
+      steps.add(
+          () -> {
+            arrived = true;
+            storeArrived();
+          });
+    }
+
+    @Override
+    public void onFailure(ReadException e) {
+      LOG.debug("{} blocks were not READ in slices", remaining.cardinality(), e);
+      steps.add(
+          () -> {
+            free();
+            stop(Failures.reason(e));
+          });
+    }
+
+    /** Nothing is written into the buffer any more. */
+    void free() {
+      underWay.remove(this);
+      free.add(buffer);
+      if (ended) {
+        releaseBuffers();
+      }
+    }
   }
 
-  private void store() throws IOException {
-    if (!attempt.block(current).isPending()) {
+  private void storeArrived() throws IOException {
+    while (!underWay.isEmpty() && underWay.peek().arrived) {
+      Slice slice = underWay.peek();
+      slice.free();
+      if (!ended) {
+        store(slice);
+      }
+    }
+  }
+
+  private void store(Slice slice) throws IOException {
+    if (attempt.block(current).isPending()) {
+      MemorySegment bytes = slice.buffer.segment().asSlice(0, slice.bytes);
+      verifier.update(bytes.asByteBuffer());
+      partial.append(bytes);
+    } else {
+      position = located.length(current); // Nobody waits for the rest.
+    }
+    readSlices();
+    if (underWay.isEmpty()) {
+      endBlock();
+    }
+  }
+
+  private void endBlock() throws IOException {
+    if (partial.position() < located.length(current)) {
       partial.abort();
       nextBlock();
-      return;
-    }
-    MemorySegment slice = buffer.segment().asSlice(0, sliceBytes());
-    verifier.update(slice.asByteBuffer());
-    partial.append(slice);
-    call.extendDeadline();
-    if (partial.position() < located.length(current)) {
-      readSlice();
     } else {
       finishBlock();
     }
@@ -191,22 +279,21 @@ final class SlicedRead implements ReadListener {
     }
   }
 
+  /** READs that are under way give back their buffers when they end. */
   private void stop(FallbackReason reason) {
-    releaseBuffer();
+    if (ended) {
+      return;
+    }
+    ended = true;
+    releaseBuffers();
     if (partial != null) {
       partial.abort();
     }
     attempt.failed(remaining, reason);
   }
 
-  private void releaseBuffer() {
-    if (buffer != null) {
-      buffer.release();
-      buffer = null;
-    }
-  }
-
-  private interface Step {
-    void run() throws IOException;
+  private void releaseBuffers() {
+    free.forEach(ReadTransport.Buffer::release);
+    free.clear();
   }
 }

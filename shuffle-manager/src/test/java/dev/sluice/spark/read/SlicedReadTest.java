@@ -9,6 +9,8 @@ import dev.sluice.spark.metrics.FallbackReason;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.util.TransportConf;
@@ -41,17 +43,67 @@ class SlicedReadTest {
   }
 
   @Test
-  void blocksAreReadInSlicesThroughOneBuffer() {
+  void blocksAreReadInSlicesThroughTwoBuffers() {
     fixture.fetch(downloads, block(10, 0), block(10, 2));
 
     fixture.assertDelivered(block(10, 0), block(10, 2));
     assertThat(fixture.transport.reads())
         .extracting(FakeTransport.Read::bytes)
         .containsExactly(80L, 5000L, 5000L, 2000L, 700L);
-    assertThat(fixture.transport.buffersTaken()).as("table, data").isEqualTo(2);
+    assertThat(fixture.transport.buffersTaken()).as("table, data").isEqualTo(3);
     assertThat(downloads.registered()).hasSize(2);
     assertThat(fixture.count("read.bytes")).isEqualTo(12_700);
     assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void aSliceIsStoredWhileTheNextOneIsRead() throws IOException {
+    Deque<Runnable> underWay = new ArrayDeque<>();
+    fixture.registered(11, 30_000, 100);
+    fixture.fetch(block(11, 1)); // The table stays known.
+    fixture.transport.holdReads(underWay::add);
+
+    fixture.fetch(downloads, block(11, 0));
+
+    Path file = Path.of(downloads.files().getLast());
+    for (int stored = 0; stored < 4; stored++) {
+      assertThat(underWay).hasSize(2);
+      assertThat(file).hasSize(stored * (long) BUFFER_BYTES);
+      underWay.removeFirst().run();
+    }
+    // Whatever the order in which they end.
+    underWay.removeLast().run();
+    assertThat(file).hasSize(4 * BUFFER_BYTES);
+    underWay.removeLast().run();
+    fixture.assertDelivered(block(11, 0), block(11, 1));
+    assertThat(file).hasSize(30_000);
+  }
+
+  @Test
+  void aSecondBufferThatIsNotThereIsNotMissed() {
+    fixture.fetch(block(10, 3)); // The table stays known.
+    fixture.transport.poolBytes(BUFFER_BYTES);
+
+    fixture.fetch(block(10, 0));
+
+    fixture.assertDelivered(block(10, 3), block(10, 0));
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void aReadThatFailsBesideAnotherGivesBackBothBuffers() {
+    Deque<Runnable> underWay = new ArrayDeque<>();
+    fixture.fetch(block(10, 3));
+    fixture.transport.script((number, _) -> number == 2 ? Cause.TRANSPORT : null);
+    fixture.transport.holdReads(underWay::add);
+
+    fixture.fetch(block(10, 0));
+
+    assertThat(underWay).hasSize(2);
+    underWay.removeFirst().run();
+    assertFellBack(FallbackReason.TRANSPORT, block(10, 0));
+    assertThat(fixture.transport.buffersOut()).as("one is written into").isEqualTo(1);
+    underWay.removeFirst().run();
   }
 
   @Test
