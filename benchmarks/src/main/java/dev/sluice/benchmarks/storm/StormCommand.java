@@ -30,7 +30,7 @@ public final class StormCommand implements Callable<Integer> {
   @Option(
       names = "--workload",
       converter = WorkloadConverter.class,
-      description = "rdd-kryo, sql-repartition or sql-aggregate (default: rdd-kryo)")
+      description = "rdd-kryo, rdd-java, sql-repartition or sql-aggregate (default: rdd-kryo)")
   private Workload workload;
 
   @Option(names = "--maps", description = "Map tasks (default: 400)")

@@ -9,6 +9,12 @@ import org.apache.spark.api.java.JavaSparkContext;
 public enum Workload {
   /** Pairs of a number and bytes, with the Kryo serializer: Spark's work per block is least. */
   RDD_KRYO("rdd-kryo", false, Map.of(), RddStorm::prepare),
+  /** The same with Java's serializer, whose streams cannot be read one after the other. */
+  RDD_JAVA(
+      "rdd-java",
+      false,
+      Map.of("spark.serializer", "org.apache.spark.serializer.JavaSerializer"),
+      RddStorm::prepare),
   /** Rows, moved round robin; one reduce task a partition, whatever its size. */
   SQL_REPARTITION(
       "sql-repartition",
