@@ -1,38 +1,26 @@
 package dev.sluice.spark;
 
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RegistrationUnavailableException;
-import dev.sluice.rdma.Device;
-import dev.sluice.rdma.providers.Providers;
-import dev.sluice.rdma.soft.SoftOptions;
-import dev.sluice.spark.conf.SluiceConf;
-import dev.sluice.spark.locate.DirectoryMessage.Failure;
-import dev.sluice.spark.locate.DriverChannel;
-import dev.sluice.spark.locate.RpcDriverChannel;
-import dev.sluice.spark.metrics.MetricsSource;
-import dev.sluice.spark.read.ExecutorReading;
-import dev.sluice.spark.write.RegisteringShuffleWriter;
-import java.io.IOException;
-import java.net.InetAddress;
+import dev.sluice.spark.version.Platform;
+import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
-import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.package$;
+import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriter;
-import org.apache.spark.util.ShutdownHookManager;
-import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.runtime.BoxedUnit;
 
 /**
- * RDMA for a shuffle manager that writes Spark's files, its own or another's: map outputs that are
- * registered and served, and a client that READs blocks. {@link RdmaShuffleManager} is built on it;
- * a manager that has its own writers or readers makes one in its constructor and passes on what
- * Spark tells it:
+ * RDMA for a shuffle manager that writes Spark's files: map outputs that are registered and served,
+ * and a client that READs blocks. {@link RdmaShuffleManager} is built on it; a manager that has its
+ * own writers or readers makes one in its constructor and passes on what Spark tells it:
  *
  * <pre>
  *   rdma = RdmaShuffle.create(conf, isDriver, super.shuffleBlockResolver());
@@ -44,200 +32,106 @@ import scala.runtime.BoxedUnit;
  *   stop                  rdma.close()
  * </pre>
  *
+ * <p>Where there is no RDMA to be had, because of the JVM, Spark or the configuration, all of this
+ * is Spark's own: its resolver, its writers, its client. The class loads on Java 17, on which that
+ * is so, and what it does on Java 25 is loaded by name.
+ *
  * <p>The public methods stay as they are within a major version of Sluice. Configured by {@code
- * spark.shuffle.rdma.*}; needs Java 25 and a Spark of {@code docs/spark-versions.md}. Any thread;
- * one object in a driver, one in each executor, and one for both in local mode.
+ * spark.shuffle.rdma.*}. Any thread; one object in a driver, one in each executor, and one for both
+ * in local mode.
  */
-public final class RdmaShuffle implements AutoCloseable {
+public abstract class RdmaShuffle implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffle.class);
+  private static final String IMPLEMENTATION = "dev.sluice.spark.SluiceShuffle";
+  private static final String PROVIDER = "spark.shuffle.rdma.provider";
 
-  /** What an executor reaches the outside by; a fault harness puts its own in front. */
-  interface Outside {
-    /** How this executor asks the driver's location directory. Called once, when tasks run. */
-    default DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
-      return new RpcDriverChannel(env.conf(), env.rpcEnv(), conf.locateTimeoutMs());
-    }
-
-    /** How long an executor may take to start, in milliseconds. */
-    default long startTimeoutMs() {
-      return 40_000;
-    }
-
-    /**
-     * What this executor READs by and serves with, which the caller closes. Called once, when tasks
-     * run.
-     *
-     * @param host by which other executors reach this one
-     * @throws IOException when there is none, with the reason
-     */
-    default Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
-      return Providers.open(
-          conf.provider(),
-          InetAddress.getByName(host),
-          conf.verbsOptions(executorId),
-          conf.softOptions());
-    }
-  }
-
-  private final SparkConf sparkConf;
-  private final SluiceBlockResolver resolver;
-  private final Outside outside;
-  private final DriverSide driverSide = new DriverSide();
-  private final LazyRuntime runtime;
-  private volatile Object summaryHook;
-
-  RdmaShuffle(
-      SparkConf sparkConf, boolean isDriver, IndexShuffleBlockResolver stock, Outside outside) {
-    this.sparkConf = sparkConf;
-    this.outside = outside;
-    this.resolver = new SluiceBlockResolver(sparkConf, stock, this::registry);
-    this.runtime = new LazyRuntime(new Start(), outside.startTimeoutMs());
-    JvmDefect.warn();
-    if (isDriver) {
-      checkOnDriver(new SluiceConf(sparkConf));
-    }
-  }
+  /** Not for others: methods may be added. */
+  RdmaShuffle() {}
 
   /**
    * For a shuffle manager's constructor: only looks at the configuration, for Spark has no block
    * manager yet.
    *
-   * @param stock resolver of the {@code SortShuffleManager}, which knows what tasks write
-   * @throws IllegalArgumentException on the driver, for a configuration that is not valid
+   * @param stock the {@code SortShuffleManager}'s, whose files are registered
+   * @throws IllegalArgumentException for a resolver of another class, which may have other files;
+   *     on the driver, for a configuration that is not valid
    * @throws IllegalStateException on the driver, where a provider is asked for by name that cannot
-   *     be had; on an executor the tasks fail with the reason
+   *     be had. An executor would be launched again and again: there the tasks fail with the
+   *     reason, and so the application ends.
    */
   public static RdmaShuffle create(
       SparkConf conf, boolean isDriver, IndexShuffleBlockResolver stock) {
-    return new RdmaShuffle(conf, isDriver, stock, new Outside() {});
-  }
-
-  /** Before executors start; where the driver is the executor, its device is tried, too. */
-  private void checkOnDriver(SluiceConf conf) {
-    if (conf.offReason() != null) {
-      LOG.warn("Shuffle blocks are not READ, because {}", conf.offReason());
-    } else if (conf.readsForbidden()) {
-      LOG.warn(
-          "Remote shuffle blocks go by Spark's own transfer, which is encrypted: READs are neither"
-              + " encrypted nor authenticated. Where the network between executors can be trusted,"
-              + " spark.shuffle.rdma.allowPlaintext=true has blocks READ all the same");
-    }
-    boolean local = sparkConf.get("spark.master", "").matches("local(\\[.*])?");
-    if (local && conf.isRequired()) {
-      try {
-        Providers.open(
-                conf.provider(),
-                InetAddress.getLoopbackAddress(),
-                conf.verbsOptions(),
-                SoftOptions.DEFAULT)
-            .close();
-      } catch (IOException e) {
-        throw new IllegalStateException(unavailable(conf, e), e);
-      }
-    }
-  }
-
-  private static String unavailable(SluiceConf conf, Throwable cause) {
-    return "spark.shuffle.rdma.provider is \""
-        + conf.provider()
-        + "\", which does not work here: "
-        + cause.getMessage();
-  }
-
-  private final class Start implements LazyRuntime.Starter {
-    private volatile SluiceConf conf;
-    private volatile SluiceRuntime.Environment environment;
-
-    @Override
-    public SluiceRuntime start() throws IOException {
-      SluiceConf checked = new SluiceConf(sparkConf);
-      conf = checked;
-      SparkEnv spark = SparkEnv.get();
-      DriverChannel driver = outside.openDriverChannel(spark, checked);
-      SluiceRuntime.Environment env =
-          ExecutorEnvironment.of(spark, driver, new ResolverMapOutputFiles(spark.conf(), resolver));
-      environment = env;
-      if (checked.offReason() != null) {
-        return SluiceRuntime.off(env);
-      }
-      if (!driver.hasDirectory()) {
-        LOG.warn(
-            "Shuffle blocks go by Spark's own transfer, because the driver has the stock shuffle:"
-                + " its log says why, mostly that its JVM is too old");
-        return SluiceRuntime.off(env);
-      }
-      return SluiceRuntime.start(
-          checked, env, () -> outside.openDevice(checked, env.executorId(), env.host()));
-    }
-
-    @Override
-    public SluiceRuntime startWithout(Throwable cause) {
-      SluiceConf known = conf;
-      if (cause instanceof RegistrationUnavailableException || known == null) {
-        throw new IllegalStateException(cause.getMessage(), cause);
-      }
-      if (known.isRequired()) {
-        throw new IllegalStateException(unavailable(known, cause), cause);
-      }
-      if (environment == null) {
-        throw new IllegalStateException(cause.getMessage(), cause);
-      }
-      LOG.warn("Shuffle blocks go by Spark's own transfer, because RDMA cannot be started", cause);
-      return SluiceRuntime.off(environment);
-    }
-
-    @Override
-    public void started(SluiceRuntime runtime) {
-      SparkEnv.get().metricsSystem().registerSource(new MetricsSource(runtime.metrics()));
-      summaryHook = ShutdownHookManager.addShutdownHook(() -> summarize(runtime));
-    }
-
-    /** Says it on the driver, too, where people look first. */
-    @Override
-    public void failed(Throwable reason) {
-      SluiceRuntime.Environment env = environment;
-      if (env != null) {
-        try {
-          env.driver().ask(new Failure(env.executorId(), reason.getMessage()));
-        } catch (IOException e) {
-          LOG.debug("The driver does not hear why nothing starts here", e);
-        }
-      }
-    }
-  }
-
-  /** A worker that ends its executors by a signal leaves them no time to stop their parts. */
-  private static BoxedUnit summarize(SluiceRuntime runtime) {
-    runtime.summarize();
-    return BoxedUnit.UNIT;
-  }
-
-  /** Null as long as nothing can be registered. */
-  private MapOutputRegistry registry() {
-    SluiceRuntime started = runtime.ifStarted();
-    return started == null ? null : started.registry();
-  }
-
-  /** The executor's runtime, which hears of the task's end. */
-  private SluiceRuntime runtime(TaskContext context) {
-    SluiceRuntime started = runtime.get();
-    TaskCompletionListener ended = _ -> started.taskEnded();
-    context.addTaskCompletionListener(ended);
-    return started;
-  }
-
-  /** On the driver, for each shuffle: from the first one on executors find the directory. */
-  public void register(SparkContext context) {
-    driverSide.open(context);
+    return create(
+        conf,
+        isDriver,
+        stock,
+        Platform.lack(Runtime.version().feature(), package$.MODULE$.SPARK_VERSION()));
   }
 
   /**
-   * What finds blocks of map outputs, registered or not, and serves them to Spark's own transfer:
-   * Spark's own resolver otherwise.
+   * @param lack as of {@link Platform#lack}
    */
-  public IndexShuffleBlockResolver resolver() {
-    return resolver;
+  static RdmaShuffle create(
+      SparkConf conf, boolean isDriver, IndexShuffleBlockResolver stock, String lack) {
+    if (stock.getClass() != IndexShuffleBlockResolver.class) {
+      throw new IllegalArgumentException(
+          "only files of Spark's own resolver are registered, not those of " + stock.getClass());
+    }
+    if (conf.get(PROVIDER, "auto").equals("off")) {
+      return new StockShuffle(stock);
+    }
+    if (lack != null) {
+      return without(conf, isDriver, stock, lack);
+    }
+    try {
+      return load(conf, isDriver, stock);
+    } catch (LinkageError e) {
+      return without(
+          conf, isDriver, stock, "this Spark is not the one that its version says: " + e);
+    }
   }
+
+  private static RdmaShuffle without(
+      SparkConf conf, boolean isDriver, IndexShuffleBlockResolver stock, String reason) {
+    String provider = conf.get(PROVIDER, "auto");
+    if (provider.equals("auto")) {
+      LOG.warn("{}: Spark's stock shuffle is used", reason);
+      return new StockShuffle(stock);
+    }
+    String refusal = PROVIDER + " is \"" + provider + "\", but " + reason;
+    if (isDriver) {
+      throw new IllegalStateException(refusal);
+    }
+    return new RefusedShuffle(stock, refusal);
+  }
+
+  private static RdmaShuffle load(
+      SparkConf conf, boolean isDriver, IndexShuffleBlockResolver stock) {
+    try {
+      return Class.forName(IMPLEMENTATION, true, RdmaShuffle.class.getClassLoader())
+          .asSubclass(RdmaShuffle.class)
+          .getConstructor(SparkConf.class, boolean.class, IndexShuffleBlockResolver.class)
+          .newInstance(conf, isDriver, stock);
+    } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof RuntimeException) {
+        throw (RuntimeException) e.getCause();
+      }
+      if (e.getCause() instanceof Error) {
+        throw (Error) e.getCause();
+      }
+      throw new IllegalStateException("Cannot start " + IMPLEMENTATION, e.getCause());
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("Cannot load " + IMPLEMENTATION, e);
+    }
+  }
+
+  /** On the driver, for each shuffle: from the first one on executors find the directory. */
+  public abstract void register(SparkContext context);
+
+  /**
+   * What finds blocks of map outputs, registered or not, and serves them to Spark's own transfer.
+   */
+  public abstract IndexShuffleBlockResolver resolver();
 
   /**
    * A map task's writer, after whose commit the map output is registered and published. It has to
@@ -246,64 +140,52 @@ public final class RdmaShuffle implements AutoCloseable {
    *
    * @throws IllegalStateException where a provider is asked for by name that cannot be had
    */
-  public <K, V> ShuffleWriter<K, V> registering(
-      ShuffleWriter<K, V> writer, int shuffleId, long mapId, TaskContext context) {
-    SluiceRuntime started = runtime(writer, context);
-    return new RegisteringShuffleWriter<>(
-        writer, shuffleId, context, started.writers(), () -> started.committed(shuffleId, mapId));
-  }
-
-  /** Spark, which is not given the writer where there is no runtime, cannot stop it. */
-  private SluiceRuntime runtime(ShuffleWriter<?, ?> writer, TaskContext context) {
-    try {
-      return runtime(context);
-    } catch (RuntimeException e) {
-      writer.stop(false);
-      throw e;
-    }
-  }
+  public abstract <K, V> ShuffleWriter<K, V> registering(
+      ShuffleWriter<K, V> writer, int shuffleId, long mapId, TaskContext context);
 
   /**
    * What fetches blocks for a reduce task: by READ where that goes, by Spark's own transfer
    * otherwise; for Spark's {@code ShuffleBlockFetcherIterator} or a reader of one's own. The
    * executor's, which nobody closes.
    *
+   * <p>Each block gets one answer, on threads that all tasks of the executor share: a listener must
+   * not block there, nor decode. It retains a buffer that it keeps, and releases it when it has
+   * read it, at the latest when the task ends. A failed fetch is for the reader to throw as Spark's
+   * {@code FetchFailedException} on the task's thread, so that the map output is written again.
+   *
    * @throws IllegalStateException where a provider is asked for by name that cannot be had
    */
-  public BlockStoreClient client(TaskContext context) {
-    return reading(context).client();
-  }
+  public abstract BlockStoreClient client(TaskContext context);
 
-  /** As {@link #client}, with what else a reader of ours needs. */
-  ExecutorReading reading(TaskContext context) {
-    return runtime(context).reading();
-  }
+  /**
+   * Our own reader of a reduce task's blocks.
+   *
+   * @param stock Spark's
+   */
+  abstract <K, C> ShuffleReader<K, C> reader(
+      BaseShuffleHandle<K, ?, C> handle,
+      BlockRange blocks,
+      TaskContext context,
+      ShuffleReadMetricsReporter metrics,
+      Supplier<ShuffleReader<K, C>> stock);
 
   /** A shuffle is over, on the driver or an executor: to be called before its files are deleted. */
-  public void unregister(int shuffleId) {
-    SluiceRuntime started = runtime.ifStarted();
-    if (started != null) {
-      started.unregister(shuffleId);
-    }
-    driverSide.unregister(shuffleId);
-  }
+  public abstract void unregister(int shuffleId);
 
-  /** As {@link RdmaShuffleManager#totals}. */
-  public Map<String, Long> totals() {
-    return driverSide.totals().totals();
-  }
+  /**
+   * On the driver: what the executors have counted, summed; about a second behind. Keys are {@code
+   * read.blocks}, {@code read.bytes}, {@code local.blocks}, {@code local.bytes}, {@code
+   * fallback.blocks.REASON}, {@code fallback.bytes.REASON}, {@code corruptions}, and those of the
+   * parts, as in {@code transfer.reads-completed}. Empty where this is the stock shuffle.
+   */
+  public abstract Map<String, Long> totals();
 
-  /** As {@link RdmaShuffleManager#devices}. */
-  public Map<String, String> devices() {
-    return driverSide.totals().devices();
-  }
+  /**
+   * On the driver: provider and device in use, with a space between, by executor that has reported
+   * and is there.
+   */
+  public abstract Map<String, String> devices();
 
   @Override
-  public void close() {
-    runtime.close();
-    if (summaryHook != null) {
-      ShutdownHookManager.removeShutdownHook(summaryHook);
-    }
-    driverSide.close();
-  }
+  public abstract void close();
 }

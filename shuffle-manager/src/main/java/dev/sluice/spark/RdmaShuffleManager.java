@@ -1,12 +1,11 @@
 package dev.sluice.spark;
 
-import dev.sluice.spark.version.Platform;
-import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
+import java.util.function.Function;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.TaskContext;
-import org.apache.spark.package$;
+import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
@@ -14,8 +13,6 @@ import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
 import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Spark's sort shuffle whose blocks reducers fetch by one-sided RDMA READ: the class that {@code
@@ -43,30 +40,14 @@ import org.slf4j.LoggerFactory;
  * <p>No plugin and no service is needed: the manager sets up its RPC endpoint on the driver, and
  * the block server of an executor when the first task there writes or reads.
  *
- * <p>This class and {@link Platform} are the only ones that are compiled for Java 17, so that they
- * load on every JVM from 17 on, and say there what RDMA needs: {@code provider=auto} is the stock
- * shuffle then. All other classes are loaded by name.
+ * <p>This class loads on every JVM from Java 17 on, as does {@link RdmaShuffle}, which says there
+ * what RDMA needs: {@code provider=auto} is the stock shuffle then.
  *
  * <p>Spark creates one on the driver and one on each executor, calls it from tasks' threads and, to
  * unregister, from RPC threads, and stops it before the block manager.
  */
 public class RdmaShuffleManager extends SortShuffleManager {
-  private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
-  private static final String IMPLEMENTATION = "dev.sluice.spark.SluiceShuffleManager";
-  private static final String PROVIDER = "spark.shuffle.rdma.provider";
-
-  /** What the implementation counts, for the driver's program. */
-  interface Counted {
-    Map<String, Long> totals();
-
-    Map<String, String> devices();
-  }
-
-  /** Null where this is the stock shuffle. */
-  private final SortShuffleManager implementation;
-
-  /** Why no task can run on this executor; null where they can. */
-  private final String refusal;
+  private final RdmaShuffle rdma;
 
   /**
    * Called by Spark.
@@ -77,94 +58,47 @@ public class RdmaShuffleManager extends SortShuffleManager {
    *     reason, and so the application ends.
    */
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
-    this(
-        conf,
-        isDriver,
-        Platform.lack(Runtime.version().feature(), package$.MODULE$.SPARK_VERSION()));
+    this(conf, stock -> RdmaShuffle.create(conf, isDriver, stock));
   }
 
   /**
-   * @param lack as of {@link Platform#lack}
+   * On an RdmaShuffle that reaches the outside by other ways.
+   *
+   * @param shuffle made with Spark's resolver
    */
-  RdmaShuffleManager(SparkConf conf, boolean isDriver, String lack) {
+  @SuppressWarnings("this-escape") // It asks Spark's class for its resolver, which is there.
+  protected RdmaShuffleManager(
+      SparkConf conf, Function<IndexShuffleBlockResolver, RdmaShuffle> shuffle) {
     super(conf);
-    String provider = conf.get(PROVIDER, "auto");
-    boolean wanted = !provider.equals("off");
-    implementation = wanted && lack == null ? load(conf, isDriver) : null;
-    refusal = wanted && lack != null ? refusal(provider, isDriver, lack) : null;
+    rdma = shuffle.apply(super.shuffleBlockResolver());
   }
 
-  /** Null where the stock shuffle will do. */
-  private static String refusal(String provider, boolean isDriver, String reason) {
-    if (provider.equals("auto")) {
-      LOG.warn("{}: Spark's stock shuffle is used", reason);
-      return null;
-    }
-    String refusal = PROVIDER + " is \"" + provider + "\", but " + reason;
-    if (isDriver) {
-      throw new IllegalStateException(refusal);
-    }
-    return refusal;
-  }
-
-  private void checkUsable() {
-    if (refusal != null) {
-      throw new IllegalStateException(refusal);
-    }
-  }
-
-  private static SortShuffleManager load(SparkConf conf, boolean isDriver) {
-    try {
-      return Class.forName(IMPLEMENTATION, true, RdmaShuffleManager.class.getClassLoader())
-          .asSubclass(SortShuffleManager.class)
-          .getConstructor(SparkConf.class, boolean.class)
-          .newInstance(conf, isDriver);
-    } catch (InvocationTargetException e) {
-      if (e.getCause() instanceof RuntimeException) {
-        throw (RuntimeException) e.getCause();
-      }
-      throw new IllegalStateException("Cannot start " + IMPLEMENTATION, e.getCause());
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("Cannot load " + IMPLEMENTATION, e);
-    }
-  }
-
-  /**
-   * On the driver: what the executors have counted, summed; about a second behind. Keys are {@code
-   * read.blocks}, {@code read.bytes}, {@code local.blocks}, {@code local.bytes}, {@code
-   * fallback.blocks.REASON}, {@code fallback.bytes.REASON}, {@code corruptions}, and those of the
-   * parts, as in {@code transfer.reads-completed}. Empty where this is the stock shuffle.
-   */
+  /** As {@link RdmaShuffle#totals}. */
   public Map<String, Long> totals() {
-    return implementation == null ? Map.of() : ((Counted) implementation).totals();
+    return rdma.totals();
   }
 
-  /**
-   * On the driver: provider and device in use, with a space between, by executor that has reported
-   * and is there.
-   */
+  /** As {@link RdmaShuffle#devices}. */
   public Map<String, String> devices() {
-    return implementation == null ? Map.of() : ((Counted) implementation).devices();
+    return rdma.devices();
   }
 
   @Override
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
-    return implementation == null
-        ? super.registerShuffle(shuffleId, dependency)
-        : implementation.registerShuffle(shuffleId, dependency);
+    rdma.register(dependency.rdd().sparkContext());
+    return super.registerShuffle(shuffleId, dependency);
   }
 
   @Override
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
-    checkUsable();
-    return implementation == null
-        ? super.getWriter(handle, mapId, context, metrics)
-        : implementation.getWriter(handle, mapId, context, metrics);
+    return rdma.registering(
+        super.getWriter(handle, mapId, context, metrics), handle.shuffleId(), mapId, context);
   }
 
   @Override
+  @SuppressWarnings("unchecked") // The handle is the one of registerShuffle.
   public <K, C> ShuffleReader<K, C> getReader(
       ShuffleHandle handle,
       int startMapIndex,
@@ -173,35 +107,36 @@ public class RdmaShuffleManager extends SortShuffleManager {
       int endPartition,
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
-    checkUsable();
-    SortShuffleManager manager = implementation;
-    return manager == null
-        ? super.getReader(
-            handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics)
-        : manager.getReader(
-            handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
+    return rdma.reader(
+        (BaseShuffleHandle<K, ?, C>) handle,
+        new BlockRange(startMapIndex, endMapIndex, startPartition, endPartition),
+        context,
+        metrics,
+        () ->
+            super.getReader(
+                handle,
+                startMapIndex,
+                endMapIndex,
+                startPartition,
+                endPartition,
+                context,
+                metrics));
   }
 
   @Override
   public boolean unregisterShuffle(int shuffleId) {
-    return implementation == null
-        ? super.unregisterShuffle(shuffleId)
-        : implementation.unregisterShuffle(shuffleId);
+    rdma.unregister(shuffleId); // regions go before their files
+    return super.unregisterShuffle(shuffleId);
   }
 
   @Override
   public IndexShuffleBlockResolver shuffleBlockResolver() {
-    return implementation == null
-        ? super.shuffleBlockResolver()
-        : implementation.shuffleBlockResolver();
+    return rdma.resolver();
   }
 
   @Override
   public void stop() {
-    if (implementation == null) {
-      super.stop();
-    } else {
-      implementation.stop();
-    }
+    rdma.close();
+    super.stop();
   }
 }

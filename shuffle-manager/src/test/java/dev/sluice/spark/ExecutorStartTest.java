@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.Device;
+import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DriverChannel;
@@ -13,6 +14,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.Level;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
@@ -22,8 +24,6 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import scala.Option;
 
 /** What an executor does where something hangs or is missing when it starts. */
@@ -71,7 +71,7 @@ class ExecutorStartTest {
   void tasksSayWhyWhereTheConfigurationIsWrong() {
     SparkConf conf =
         SparkEnv.get().conf().clone().set("spark.shuffle.rdma.buffers.maxBytes", "many");
-    try (RdmaShuffle rdma = new RdmaShuffle(conf, false, null, new Answering())) {
+    try (RdmaShuffle rdma = new SluiceShuffle(conf, false, null, new Answering())) {
       assertThatThrownBy(() -> rdma.client(TASK))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("spark.shuffle.rdma.buffers.maxBytes");
@@ -97,15 +97,25 @@ class ExecutorStartTest {
   }
 
   /** As on an old JVM: what it published would not arrive, and nobody would find what it has. */
-  @ParameterizedTest
-  @ValueSource(strings = {"auto", "soft"})
-  void nothingIsPublishedWhereTheDriverHasTheStockShuffle(String provider) {
-    try (RdmaShuffle rdma = shuffle(provider, new RdmaShuffle.Outside() {})) {
+  @Test
+  void nothingIsPublishedWhereTheDriverHasTheStockShuffle() {
+    try (LogCapture log = new LogCapture(SluiceShuffle.class, Level.WARN);
+        RdmaShuffle rdma = shuffle("auto", new SluiceShuffle.Outside() {})) {
       OpenWriter writer = new OpenWriter();
       rdma.registering(writer, 0, 0, TASK).stop(true);
       assertThat(writer.stoppedAs).isTrue();
       assertThat(rdma.client(TASK)).isNotNull();
       assertThat(publishers()).isZero();
+      assertThat(log.messages()).singleElement().asString().contains("the stock shuffle");
+    }
+  }
+
+  @Test
+  void tasksSayWhyWhereRdmaWasAskedForByNameAndTheDriverHasTheStockShuffle() {
+    try (RdmaShuffle rdma = shuffle("soft", new SluiceShuffle.Outside() {})) {
+      assertThatThrownBy(() -> rdma.client(TASK))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContainingAll("provider is \"soft\"", "the driver has no location directory");
     }
   }
 
@@ -146,12 +156,12 @@ class ExecutorStartTest {
     }
   }
 
-  private static RdmaShuffle shuffle(String provider, RdmaShuffle.Outside outside) {
+  private static RdmaShuffle shuffle(String provider, SluiceShuffle.Outside outside) {
     SparkConf conf = SparkEnv.get().conf().clone().set("spark.shuffle.rdma.provider", provider);
-    return new RdmaShuffle(conf, false, null, outside);
+    return new SluiceShuffle(conf, false, null, outside);
   }
 
-  private class Answering implements RdmaShuffle.Outside {
+  private class Answering implements SluiceShuffle.Outside {
     @Override
     public DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
       return message -> new Ack();

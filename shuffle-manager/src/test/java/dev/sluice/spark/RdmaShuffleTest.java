@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.rdma.log.LogCapture;
 import org.apache.logging.log4j.Level;
 import org.apache.spark.SparkConf;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,8 +37,8 @@ class RdmaShuffleTest {
   }
 
   private void assertWarns(String... beginnings) {
-    try (LogCapture log = new LogCapture(RdmaShuffle.class, Level.WARN);
-        RdmaShuffle rdma = RdmaShuffle.create(conf, true, null)) {
+    try (LogCapture log = new LogCapture(SluiceShuffle.class, Level.WARN);
+        RdmaShuffle rdma = RdmaShuffle.create(conf, true, new IndexShuffleBlockResolver(conf))) {
       assertThat(rdma.resolver()).isNotNull();
       assertThat(log.messages()).hasSize(beginnings.length);
       for (int i = 0; i < beginnings.length; i++) {

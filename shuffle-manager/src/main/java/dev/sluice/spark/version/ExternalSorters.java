@@ -31,6 +31,13 @@ public final class ExternalSorters {
 
   private ExternalSorters() {}
 
+  /**
+   * Fails when the application starts, where a sort would fail otherwise.
+   *
+   * @throws LinkageError for a Spark whose sorters are made in another way
+   */
+  public static void requireKnown() {}
+
   private static MethodHandle find() {
     MethodHandles.Lookup lookup = MethodHandles.publicLookup();
     try {

@@ -1,10 +1,8 @@
 package dev.sluice.benchmarks.chaos.inject;
 
 import com.codahale.metrics.Gauge;
-import dev.sluice.rdma.Device;
-import dev.sluice.spark.SluiceShuffleManager;
-import dev.sluice.spark.conf.SluiceConf;
-import dev.sluice.spark.locate.DriverChannel;
+import dev.sluice.spark.RdmaShuffleManager;
+import dev.sluice.spark.SluiceShuffle;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,47 +17,50 @@ import scala.jdk.javaapi.CollectionConverters;
  * Sluice as it is, behind a device and a way to the driver that can be disturbed. What the harness
  * sets as {@code spark.shuffle.manager}.
  */
-public final class ChaosShuffleManager extends SluiceShuffleManager {
+public final class ChaosShuffleManager extends RdmaShuffleManager {
   /** Where driver and executors exchange orders and answers. */
   public static final String DIRECTORY = "spark.sluice.chaos.directory";
 
   private static final long SERVER_ERROR_PERIOD_MS = 20;
 
-  private final ReadAudit audit = new ReadAudit();
   private final TakenMappings mappings = new TakenMappings();
-  private ChaosAgent agent;
-  private ControlProxy proxy;
+  private final ChaosOutside outside;
   private boolean disturbed;
-  private volatile ChaosDevice device;
 
   public ChaosShuffleManager(SparkConf conf, boolean isDriver) {
-    super(conf, isDriver);
+    ChaosOutside chaos = new ChaosOutside();
+    super(conf, stock -> new SluiceShuffle(conf, isDriver, stock, chaos));
+    outside = chaos;
     if (!isDriver) {
-      agent =
+      ChaosAgent agent =
           new ChaosAgent(
               Path.of(conf.get(DIRECTORY)),
               SparkEnv.get().executorId(),
               this::status,
               this::ordered);
-      proxy = new ControlProxy(agent);
+      outside.disturbedBy(agent);
       agent.start();
       Thread.ofPlatform().daemon().name("chaos-serving").start(this::disturbServing);
     }
   }
 
+  private ChaosAgent agent() {
+    return outside.agent();
+  }
+
   private void ordered() throws IOException {
-    boolean disturbs = agent.disturbsControl();
+    boolean disturbs = agent().disturbsControl();
     if (disturbs || disturbed) {
-      proxy.cutAll(); // also those that an earlier order has left half-open
+      outside.proxy().cutAll(); // also those that an earlier order has left half-open
     }
     disturbed = disturbs;
-    proxy.listen(!agent.strikes(Injection.CONTROL_REFUSED));
-    mappings.take(agent.strikesHere(Injection.MAPPINGS_TAKEN));
-    if (agent.mayStrike(Injection.UNREGISTERED)) {
+    outside.proxy().listen(!agent().strikes(Injection.CONTROL_REFUSED));
+    mappings.take(agent().strikesHere(Injection.MAPPINGS_TAKEN));
+    if (agent().mayStrike(Injection.UNREGISTERED)) {
       shuffleFiles().stream()
           .map(ChaosShuffleManager::shuffle)
           .distinct()
-          .filter(_ -> agent.strikes(Injection.UNREGISTERED))
+          .filter(_ -> agent().strikes(Injection.UNREGISTERED))
           .forEach(this::unregisterShuffle);
     }
   }
@@ -68,8 +69,8 @@ public final class ChaosShuffleManager extends SluiceShuffleManager {
     try {
       while (true) {
         Thread.sleep(SERVER_ERROR_PERIOD_MS);
-        ChaosDevice opened = device;
-        if (opened != null && agent.mayStrike(Injection.SERVER_ERROR)) {
+        ChaosDevice opened = outside.device();
+        if (opened != null && agent().mayStrike(Injection.SERVER_ERROR)) {
           opened.disturbServing();
         }
       }
@@ -78,28 +79,17 @@ public final class ChaosShuffleManager extends SluiceShuffleManager {
     }
   }
 
-  @Override
-  protected DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
-    return new ChaosDriverChannel(super.openDriverChannel(env, conf), agent, proxy);
-  }
-
-  @Override
-  protected Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
-    device = new ChaosDevice(super.openDevice(conf, executorId, host), agent, audit);
-    return device;
-  }
-
   private Status status(long sequence) {
-    ChaosDevice opened = device;
+    ChaosDevice opened = outside.device();
     return new Status(
         sequence,
-        agent.hits(),
+        agent().hits(),
         opened == null ? 0 : opened.servedRegions(),
         opened == null ? 0 : opened.queuePairs(false),
         opened == null ? 0 : opened.queuePairs(true),
         opened == null ? 0 : opened.mostBroken(),
-        audit.underWay(),
-        audit.overlaps(),
+        outside.audit().underWay(),
+        outside.audit().overlaps(),
         shuffleFiles(),
         LiveHeap.bytes(),
         counters());

@@ -35,7 +35,7 @@ import scala.Option;
 import scala.Tuple2;
 
 /** The manager in local mode, where one instance is driver and executor. */
-class SluiceShuffleManagerTest {
+class RdmaShuffleManagerTest {
   private static final int REPORTS = 20;
   private static final Duration REPORT_AFTER = Duration.ofMillis(300);
   private static final int MAPS = 4;
@@ -163,7 +163,7 @@ class SluiceShuffleManagerTest {
       LockSupport.parkNanos(REPORT_AFTER.toNanos());
     }
 
-    await(SluiceShuffleManagerTest::isOneGone);
+    await(RdmaShuffleManagerTest::isOneGone);
   }
 
   private static boolean isOneGone(Map<String, Long> totals) {
@@ -262,7 +262,7 @@ class SluiceShuffleManagerTest {
   }
 
   private static List<Long> counts(JavaPairRDD<Integer, Iterable<Integer>> rdd) {
-    return rdd.mapValues(SluiceShuffleManagerTest::count).values().collect();
+    return rdd.mapValues(RdmaShuffleManagerTest::count).values().collect();
   }
 
   private static long count(Iterable<Integer> values) {

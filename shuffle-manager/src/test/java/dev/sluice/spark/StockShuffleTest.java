@@ -1,0 +1,90 @@
+package dev.sluice.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.log.LogCapture;
+import dev.sluice.spark.version.Platform;
+import java.util.List;
+import org.apache.logging.log4j.Level;
+import org.apache.spark.SparkConf;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Where there is no RDMA to be had a manager has Spark's own parts, or says why not. */
+class StockShuffleTest {
+  private static final List<String> LACKS =
+      List.of(Platform.lack(17, "4.2.0"), Platform.lack(25, "4.9.0"));
+
+  private final SparkConf conf = new SparkConf(false);
+  private final IndexShuffleBlockResolver stock = new IndexShuffleBlockResolver(conf);
+
+  private RdmaShuffle create(String provider, boolean isDriver, String lack) {
+    return RdmaShuffle.create(
+        conf.set("spark.shuffle.rdma.provider", provider), isDriver, stock, lack);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void autoIsTheStockShuffleAndSaysWhy(boolean isDriver) {
+    for (String lack : LACKS) {
+      try (LogCapture log = new LogCapture(RdmaShuffle.class, Level.WARN);
+          RdmaShuffle shuffle = create("auto", isDriver, lack)) {
+        assertStock(shuffle);
+        assertThat(log.messages()).singleElement().asString().startsWith(lack);
+      }
+    }
+  }
+
+  @Test
+  void offIsTheStockShuffleAndSaysNothing() {
+    for (String lack : new String[] {null, LACKS.getFirst()}) {
+      try (LogCapture log = new LogCapture(RdmaShuffle.class, Level.WARN);
+          RdmaShuffle shuffle = create("off", true, lack)) {
+        assertStock(shuffle);
+        assertThat(log.messages()).isEmpty();
+      }
+    }
+  }
+
+  private void assertStock(RdmaShuffle shuffle) {
+    OpenWriter writer = new OpenWriter();
+    assertThat(shuffle.resolver()).isSameAs(stock);
+    assertThat(shuffle.registering(writer, 0, 0, null)).isSameAs(writer);
+    assertThat(shuffle.totals()).isEmpty();
+    assertThat(shuffle.devices()).isEmpty();
+  }
+
+  @Test
+  void onTheDriverWhatWasAskedForByNameIsAnError() {
+    for (String lack : LACKS) {
+      assertThatThrownBy(() -> create("soft", true, lack))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContainingAll("provider is \"soft\"", lack);
+    }
+  }
+
+  /** An executor that fails is launched again and again. */
+  @Test
+  void onAnExecutorItFailsTheTasks() {
+    String lack = LACKS.getFirst();
+    OpenWriter writer = new OpenWriter();
+    try (RdmaShuffle shuffle = create("verbs", false, lack)) {
+      assertThatThrownBy(() -> shuffle.registering(writer, 0, 0, null)).hasMessageContaining(lack);
+      assertThat(writer.stoppedAs).isFalse();
+      assertThatThrownBy(() -> shuffle.client(null)).hasMessageContaining(lack);
+      assertThatThrownBy(() -> shuffle.reader(null, null, null, null, null))
+          .hasMessageContaining(lack);
+    }
+  }
+
+  @Test
+  void filesThatAnotherResolverMayHaveElsewhereAreRefused() {
+    IndexShuffleBlockResolver own = new IndexShuffleBlockResolver(conf) {};
+    assertThatThrownBy(() -> RdmaShuffle.create(conf, true, own))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("Spark's own resolver");
+  }
+}
