@@ -151,7 +151,8 @@ exec_benchmark() {
     if [[ $1 == --spark ]]; then
       [[ ${2:-} == 4.[01] ]] || die "--spark wants 4.0 or 4.1"
       SLUICE_SPARK_JARS=$benchmarks_target/spark-$2/jars
-      [[ $SLUICE_SPARK_JARS -nt $root/spark-tests/pom.xml ]] || link_spark "$2" "$SLUICE_SPARK_JARS"
+      [[ $SLUICE_SPARK_JARS -nt $root/spark-tests/pom.xml && $SLUICE_SPARK_JARS -nt $root/bin/lib.sh ]] ||
+        link_spark "$2" "$SLUICE_SPARK_JARS"
       shift 2
     else
       arguments+=("$1")

@@ -1,84 +1,153 @@
 package dev.sluice.spark.api;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
-import org.apache.spark.serializer.Serializer;
+import org.apache.spark.serializer.SerializerInstance;
+import org.apache.spark.shuffle.FetchFailedException;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.apache.spark.util.TaskCompletionListener;
 import scala.Product2;
-import scala.Tuple2;
 import scala.Tuple3;
 import scala.collection.Iterator;
-import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Asks for all blocks of an executor at once, without Spark's iterator, and keeps the records. */
-final class OwnReader<K, C> implements ShuffleReader<K, C> {
+/**
+ * Asks for all blocks of all executors at once, without Spark's iterator, and decodes them on the
+ * task's thread in the order in which they come.
+ */
+final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListener {
   private static final long TIMEOUT_SECONDS = 60;
 
-  private final Serializer serializer;
-  private final Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks;
+  /** A block to come. */
+  private record Wanted(BlockManagerId from, ShuffleBlockId id, int mapIndex) {}
+
+  /** What came of it: bytes or a failure. */
+  private record Answer(String id, ManagedBuffer bytes, Throwable failure) {}
+
+  private final SerializerInstance serializer;
   private final BlockStoreClient client;
-  private final List<Product2<K, C>> records = new ArrayList<>();
+  private final ShuffleReadMetricsReporter metrics;
+  private final Map<String, Wanted> wanted = new HashMap<>();
+  private final LinkedBlockingQueue<Answer> answers = new LinkedBlockingQueue<>();
 
   OwnReader(
-      Serializer serializer,
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks,
-      BlockStoreClient client) {
+      SerializerInstance serializer,
+      BlockStoreClient client,
+      TaskContext context,
+      ShuffleReadMetricsReporter metrics) {
     this.serializer = serializer;
-    this.blocks = blocks;
     this.client = client;
+    this.metrics = metrics;
+    TaskCompletionListener ended =
+        task -> {
+          answers.forEach(OwnReader::release);
+          task.taskMetrics().mergeShuffleReadMetrics();
+        };
+    context.addTaskCompletionListener(ended);
+  }
+
+  /** What the map output tracker says about an executor's blocks: id, size, map index. */
+  void add(BlockManagerId from, List<Tuple3<BlockId, Object, Object>> blocks) {
+    for (var block : blocks) {
+      wanted.put(
+          block._1().name(), new Wanted(from, (ShuffleBlockId) block._1(), (Integer) block._3()));
+    }
+    if (from.executorId().equals(SparkEnv.get().executorId())) {
+      blocks.forEach(block -> own(block._1()));
+    } else {
+      String[] ids = blocks.stream().map(block -> block._1().name()).toArray(String[]::new);
+      client.fetchBlocks(from.host(), from.port(), from.executorId(), ids, this, null);
+      metrics.incRemoteBlocksFetched(ids.length);
+    }
+  }
+
+  private void own(BlockId id) {
+    answers.add(new Answer(id.name(), SparkEnv.get().blockManager().getLocalBlockData(id), null));
+    metrics.incLocalBlocksFetched(1);
+  }
+
+  @Override
+  public void onBlockFetchSuccess(String id, ManagedBuffer bytes) {
+    answers.add(new Answer(id, bytes.retain(), null));
+  }
+
+  @Override
+  public void onBlockFetchFailure(String id, Throwable failure) {
+    answers.add(new Answer(id, null, failure));
   }
 
   @Override
   public Iterator<Product2<K, C>> read() {
-    CollectionConverters.asJava(blocks)
-        .forEachRemaining(
-            peer ->
-                read(
-                    peer._1(),
-                    CollectionConverters.asJava(peer._2()).stream().map(Tuple3::_1).toList()));
-    return CollectionConverters.asScala(records.iterator());
+    return CollectionConverters.asScala(List.copyOf(wanted.keySet()).iterator())
+        .flatMap(_ -> records(next()));
   }
 
-  private void read(BlockManagerId peer, List<BlockId> ids) {
-    SparkEnv env = SparkEnv.get();
-    if (peer.executorId().equals(env.executorId())) {
-      ids.forEach(id -> add(id, env.blockManager().getLocalBlockData(id)));
-    } else {
-      Fetch fetch = new Fetch(ids.size());
-      client.fetchBlocks(
-          peer.host(),
-          peer.port(),
-          peer.executorId(),
-          ids.stream().map(BlockId::name).toArray(String[]::new),
-          fetch,
-          null);
-      fetch.await();
+  private Answer next() {
+    try {
+      Answer answer = answers.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+      if (answer == null) {
+        throw new IllegalStateException("no answer within " + TIMEOUT_SECONDS + " s");
+      }
+      return answer;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
     }
   }
 
-  private void add(BlockId id, ManagedBuffer block) {
+  private Iterator<Product2<K, C>> records(Answer answer) {
+    Wanted block = wanted.get(answer.id());
+    if (answer.failure() != null) {
+      throw OwnReader.<RuntimeException>unchecked(failed(block, answer.failure()));
+    }
     try {
-      serializer
-          .newInstance()
-          .deserializeStream(
-              SparkEnv.get().serializerManager().wrapStream(id, block.createInputStream()))
-          .asKeyValueIterator()
-          .foreach(record -> records.add(typed(record)));
+      InputStream stream = answer.bytes().createInputStream();
+      List<Product2<K, C>> records =
+          CollectionConverters.asJava(
+              serializer
+                  .deserializeStream(
+                      SparkEnv.get().serializerManager().wrapStream(block.id(), stream))
+                  .asKeyValueIterator()
+                  .map(OwnReader::<K, C>typed)
+                  .toList());
+      return CollectionConverters.asScala(records.iterator());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    } finally {
+      release(answer);
+    }
+  }
+
+  /** With which Spark has the map output written again. */
+  private static FetchFailedException failed(Wanted block, Throwable cause) {
+    return new FetchFailedException(
+        block.from(),
+        block.id().shuffleId(),
+        block.id().mapId(),
+        block.mapIndex(),
+        block.id().reduceId(),
+        cause.getMessage(),
+        cause);
+  }
+
+  private static void release(Answer answer) {
+    if (answer.bytes() != null) {
+      answer.bytes().release();
     }
   }
 
@@ -87,38 +156,9 @@ final class OwnReader<K, C> implements ShuffleReader<K, C> {
     return (Product2<K, C>) record;
   }
 
-  /** The answers for one peer, on the client's threads. */
-  private final class Fetch implements BlockFetchingListener {
-    private final CompletableFuture<Void> done = new CompletableFuture<>();
-    private int missing;
-
-    Fetch(int blocks) {
-      this.missing = blocks;
-    }
-
-    @Override
-    public synchronized void onBlockFetchSuccess(String id, ManagedBuffer data) {
-      try {
-        add(BlockId.apply(id), data);
-        if (--missing == 0) {
-          done.complete(null);
-        }
-      } catch (RuntimeException e) {
-        done.completeExceptionally(e);
-      }
-    }
-
-    @Override
-    public void onBlockFetchFailure(String id, Throwable cause) {
-      done.completeExceptionally(cause);
-    }
-
-    void await() {
-      try {
-        done.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-      } catch (ExecutionException | InterruptedException | TimeoutException e) {
-        throw new IllegalStateException("blocks did not come", e);
-      }
-    }
+  /** Scala throws checked exceptions, which Java has to be talked into. */
+  @SuppressWarnings("unchecked")
+  private static <E extends Exception> E unchecked(Exception e) throws E {
+    throw (E) e;
   }
 }

@@ -14,8 +14,12 @@ import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
 import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
+import scala.jdk.javaapi.CollectionConverters;
 
-/** A shuffle manager of somebody else, with a reader of its own, that has its blocks READ. */
+/**
+ * A shuffle manager of somebody else that has its blocks READ, with a reader of its own where there
+ * is nothing to combine or sort.
+ */
 public final class OwnShuffleManager extends SortShuffleManager {
   private final RdmaShuffle rdma;
 
@@ -53,13 +57,22 @@ public final class OwnShuffleManager extends SortShuffleManager {
       ShuffleReadMetricsReporter metrics) {
     @SuppressWarnings("unchecked")
     BaseShuffleHandle<K, ?, C> shuffle = (BaseShuffleHandle<K, ?, C>) handle;
-    return new OwnReader<>(
-        shuffle.dependency().serializer(),
-        SparkEnv.get()
-            .mapOutputTracker()
-            .getMapSizesByExecutorId(
-                handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition),
-        rdma.client(context));
+    ShuffleDependency<K, ?, C> dependency = shuffle.dependency();
+    if (dependency.aggregator().isDefined() || dependency.keyOrdering().isDefined()) {
+      return super.getReader(
+          handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
+    }
+    OwnReader<K, C> reader =
+        new OwnReader<>(
+            dependency.serializer().newInstance(), rdma.client(context), context, metrics);
+    CollectionConverters.asJava(
+            SparkEnv.get()
+                .mapOutputTracker()
+                .getMapSizesByExecutorId(
+                    handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition))
+        .forEachRemaining(
+            blocks -> reader.add(blocks._1(), CollectionConverters.asJava(blocks._2())));
+    return reader;
   }
 
   @Override

@@ -5,6 +5,7 @@ import dev.sluice.spark.cluster.SparkHome;
 import dev.sluice.spark.cluster.SparkProcess;
 import dev.sluice.spark.cluster.StandaloneCluster;
 import dev.sluice.spark.cluster.Submission;
+import dev.sluice.spark.other.SparkJars;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -49,25 +50,22 @@ final class Deployment implements AutoCloseable {
    */
   static Deployment start(String name, String... workerOptions)
       throws IOException, InterruptedException {
-    return launch(name, sparkJars(), JAVA, List.of(workerOptions));
+    return launch(name, SparkJars.onJava25(), JAVA, List.of(workerOptions));
   }
 
   /** With the drop-in jar among Spark's own, as in an image. */
   static Deployment startImage(String name) throws IOException, InterruptedException {
-    return launch(name, sparkJars() + File.pathSeparator + DropInJar.path(), JAVA, List.of());
+    return launch(
+        name, SparkJars.onJava25() + File.pathSeparator + DropInJar.path(), JAVA, List.of());
   }
 
   /**
-   * With a Master and a Worker on another JVM than the drivers.
+   * A Spark as it is released, with a Master and a Worker on another JVM than the drivers.
    *
    * @param java JAVA_HOME of theirs
    */
   static Deployment startOn(Path java, String name) throws IOException, InterruptedException {
-    return launch(name, sparkJars(), java, List.of());
-  }
-
-  private static String sparkJars() throws IOException {
-    return Files.readString(TARGET.resolve("spark-class-path.txt")).strip();
+    return launch(name, SparkJars.asReleased(), java, List.of());
   }
 
   private static Deployment launch(String name, String jars, Path java, List<String> workerOptions)
@@ -118,6 +116,12 @@ final class Deployment implements AutoCloseable {
   Result submitWithClassPath(String name, Map<String, String> settings, String work)
       throws IOException, InterruptedException {
     return run(name, settings, work, List.of(), List.of(DropInJar.path()));
+  }
+
+  /** With the drop-in jar by --jars, and what that application alone needs on JDK 25. */
+  Result submitOnJava25(String name, Map<String, String> settings, String work)
+      throws IOException, InterruptedException {
+    return run(name, settings, work, List.of(DropInJar.path()), SparkJars.hadoopOnJava25());
   }
 
   /** What executors write. */

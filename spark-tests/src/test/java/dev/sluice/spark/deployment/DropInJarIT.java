@@ -20,7 +20,7 @@ final class DropInJarIT {
   private static final int JAVA_25 = 69;
   private static final int JAVA_17 = 61;
   private static final String ENTRY_POINT =
-      "dev/sluice/spark/(RdmaShuffleManager|version/Platform)";
+      "dev/sluice/spark/(BlockRange|R(dma|efused)Shuffle(Manager)?|StockShuffle|version/Platform)";
   private static final String TOOLS = "dev/sluice/rdma/tools/";
   private static final List<String> MODULES =
       List.of("rdma-net", "block-server", "shuffle-manager");

@@ -54,7 +54,7 @@ final class StandaloneIT {
     try (Deployment old = Deployment.startOn(Java17.home(), "java-17")) {
       String java = System.getProperty("java.home");
       assertRead(
-          old.submitWithJars(
+          old.submitOnJava25(
               "on-java-25",
               Map.of("spark.executorEnv.JAVA_HOME", java),
               ShuffleApplication.SHUFFLE));

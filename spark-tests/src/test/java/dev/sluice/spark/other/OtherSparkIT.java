@@ -22,7 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
  * where this build is with Spark 3.5, on that one.
  */
 final class OtherSparkIT {
-  private static final Path TARGET = Path.of(System.getProperty("sluice.target"));
   private static final String PROGRAM =
       """
       import org.apache.spark.SparkConf;
@@ -85,18 +84,22 @@ final class OtherSparkIT {
         dir.resolve("spark-version-info.properties"),
         "version=4.9.0\nuser=\nrevision=\nbranch=\ndate=\nurl=\ndocroot=\n");
     Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+    String spark = SparkJars.onJava25();
+    String reason = "for Spark 4.0 to 4.2, and this is Spark 4.9.0";
 
-    assertStock(run(java, "auto"), "for Spark 4.0 to 4.2, and this is Spark 4.9.0");
-    assertRefused(run(java, "soft"), "for Spark 4.0 to 4.2, and this is Spark 4.9.0");
+    assertStock(run(java, spark, "auto"), reason);
+    assertRefused(run(java, spark, "soft"), reason);
   }
 
   @Test
   void anOlderJvmHasTheStockShuffleAndSaysWhy() throws Exception {
     assumeTrue(package$.MODULE$.SPARK_VERSION().startsWith("4."), "the older Spark comes first");
     Path java = Java17.command();
+    String spark = SparkJars.asReleased();
+    String reason = "RDMA shuffle needs Java 25, this JVM is Java 17";
 
-    assertStock(run(java, "auto"), "RDMA shuffle needs Java 25, this JVM is Java 17");
-    assertRefused(run(java, "soft"), "RDMA shuffle needs Java 25, this JVM is Java 17");
+    assertStock(run(java, spark, "auto"), reason);
+    assertRefused(run(java, spark, "soft"), reason);
   }
 
   @Test
@@ -104,9 +107,11 @@ final class OtherSparkIT {
     String version = package$.MODULE$.SPARK_VERSION();
     assumeTrue(version.startsWith("3."), "tried by bin/test --spark 3.5");
     Path java = Java17.command();
+    String spark = SparkJars.asReleased();
+    String reason = "for Spark 4.0 to 4.2, and this is Spark " + version;
 
-    assertStock(run(java, "auto"), "for Spark 4.0 to 4.2, and this is Spark " + version);
-    assertRefused(run(java, "verbs"), "for Spark 4.0 to 4.2, and this is Spark " + version);
+    assertStock(run(java, spark, "auto"), reason);
+    assertRefused(run(java, spark, "verbs"), reason);
   }
 
   private static void assertStock(String output, String reason) {
@@ -126,8 +131,8 @@ final class OtherSparkIT {
   }
 
   /** The program's directory comes first, and with it what Spark says its version is. */
-  private String run(Path java, String provider) throws IOException, InterruptedException {
-    String spark = Files.readString(TARGET.resolve("spark-class-path.txt")).strip();
+  private String run(Path java, String spark, String provider)
+      throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(java.toString()));
     command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
     command.addAll(
