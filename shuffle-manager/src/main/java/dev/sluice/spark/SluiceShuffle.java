@@ -6,6 +6,7 @@ import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.gather.TrackedBlocks;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.RpcDriverChannel;
@@ -16,6 +17,7 @@ import dev.sluice.spark.version.ExternalSorters;
 import dev.sluice.spark.write.RegisteringShuffleWriter;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.spark.MapOutputTracker;
@@ -30,16 +32,10 @@ import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
-import org.apache.spark.storage.BlockId;
-import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.util.ShutdownHookManager;
 import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.Tuple2;
-import scala.Tuple3;
-import scala.collection.Iterator;
-import scala.collection.Seq;
 import scala.runtime.BoxedUnit;
 
 /**
@@ -157,9 +153,6 @@ public final class SluiceShuffle extends RdmaShuffle {
         return SluiceRuntime.off(env);
       }
       if (!driver.hasDirectory()) {
-        if (checked.isRequired()) {
-          throw new IOException(NO_DIRECTORY);
-        }
         LOG.warn("Shuffle blocks go by Spark's own transfer: {}", NO_DIRECTORY);
         return SluiceRuntime.off(env);
       }
@@ -269,7 +262,7 @@ public final class SluiceShuffle extends RdmaShuffle {
     MapOutputs outputs = mapOutputs(handle, blocks);
     return new RdmaShuffleReader<>(
         handle,
-        outputs.byAddress(),
+        outputs.blocks(),
         context,
         metrics,
         outputs.batchFetch()
@@ -279,20 +272,19 @@ public final class SluiceShuffle extends RdmaShuffle {
   }
 
   /** What the map output tracker says about a reduce task's blocks. */
-  private record MapOutputs(
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> byAddress,
-      boolean batchFetch) {}
+  private record MapOutputs(List<TrackedBlocks> blocks, boolean batchFetch) {}
 
   private static MapOutputs mapOutputs(BaseShuffleHandle<?, ?, ?> handle, BlockRange blocks) {
     MapOutputTracker tracker = SparkEnv.get().mapOutputTracker();
     if (!handle.dependency().isShuffleMergeFinalizedMarked()) {
       return new MapOutputs(
-          tracker.getMapSizesByExecutorId(
-              handle.shuffleId(),
-              blocks.startMapIndex(),
-              blocks.endMapIndex(),
-              blocks.startPartition(),
-              blocks.endPartition()),
+          TrackedBlocks.of(
+              tracker.getMapSizesByExecutorId(
+                  handle.shuffleId(),
+                  blocks.startMapIndex(),
+                  blocks.endMapIndex(),
+                  blocks.startPartition(),
+                  blocks.endPartition())),
           true);
     }
     var merged =
@@ -302,7 +294,7 @@ public final class SluiceShuffle extends RdmaShuffle {
             blocks.endMapIndex(),
             blocks.startPartition(),
             blocks.endPartition());
-    return new MapOutputs(merged.iter(), merged.enableBatchFetch());
+    return new MapOutputs(TrackedBlocks.of(merged.iter()), merged.enableBatchFetch());
   }
 
   @Override

@@ -24,6 +24,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import scala.Option;
 
 /** What an executor does where something hangs or is missing when it starts. */
@@ -97,25 +99,17 @@ class ExecutorStartTest {
   }
 
   /** As on an old JVM: what it published would not arrive, and nobody would find what it has. */
-  @Test
-  void nothingIsPublishedWhereTheDriverHasTheStockShuffle() {
+  @ParameterizedTest
+  @ValueSource(strings = {"auto", "soft"})
+  void nothingIsPublishedWhereTheDriverHasTheStockShuffle(String provider) {
     try (LogCapture log = new LogCapture(SluiceShuffle.class, Level.WARN);
-        RdmaShuffle rdma = shuffle("auto", new SluiceShuffle.Outside() {})) {
+        RdmaShuffle rdma = shuffle(provider, new SluiceShuffle.Outside() {})) {
       OpenWriter writer = new OpenWriter();
       rdma.registering(writer, 0, 0, TASK).stop(true);
       assertThat(writer.stoppedAs).isTrue();
       assertThat(rdma.client(TASK)).isNotNull();
       assertThat(publishers()).isZero();
       assertThat(log.messages()).singleElement().asString().contains("the stock shuffle");
-    }
-  }
-
-  @Test
-  void tasksSayWhyWhereRdmaWasAskedForByNameAndTheDriverHasTheStockShuffle() {
-    try (RdmaShuffle rdma = shuffle("soft", new SluiceShuffle.Outside() {})) {
-      assertThatThrownBy(() -> rdma.client(TASK))
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessageContainingAll("provider is \"soft\"", "the driver has no location directory");
     }
   }
 

@@ -9,7 +9,6 @@ import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
 import scala.Tuple3;
-import scala.collection.Seq;
 
 /**
  * The blocks that one executor has for a reduce task, in arrays: a task may have 100,000 of them. A
@@ -18,9 +17,8 @@ import scala.collection.Seq;
  * says. Immutable but for that; any thread.
  */
 public final class BlockGroup implements BlockList {
-  private final BlockManagerId address;
+  private final TrackedBlocks tracked;
   private final boolean local;
-  private final List<Tuple3<BlockId, Object, Object>> blocks;
   private final BitSet left = new BitSet();
   private final BitSet taken = new BitSet();
   private volatile boolean hasLeft;
@@ -32,10 +30,10 @@ public final class BlockGroup implements BlockList {
   private int[] startPartitions;
   private int[] endPartitions;
 
-  private BlockGroup(BlockManagerId address, boolean local, int blocks) {
-    this.address = address;
+  private BlockGroup(TrackedBlocks tracked, boolean local) {
+    int blocks = tracked.blocks().size();
+    this.tracked = tracked;
     this.local = local;
-    this.blocks = new ArrayList<>(blocks);
     firstBlocks = new int[blocks + 1];
     mapIds = new long[blocks];
     startPartitions = new int[blocks];
@@ -44,44 +42,38 @@ public final class BlockGroup implements BlockList {
 
   /**
    * @param local whether it is this executor that has them
-   * @param blocks block, estimated size and map index of each, as the map output tracker has them
    * @param batch whether partitions of the same map output are one member, as where Spark fetches
    *     them in batches
    * @return null where blocks are of another kind, or sizes such as Spark does not accept
    */
-  public static BlockGroup of(
-      BlockManagerId address,
-      boolean local,
-      Seq<Tuple3<BlockId, Object, Object>> blocks,
-      boolean batch) {
-    BlockGroup group = new BlockGroup(address, local, blocks.size());
-    var i = blocks.iterator();
-    while (i.hasNext()) {
-      if (!group.add(i.next(), batch)) {
+  public static BlockGroup of(TrackedBlocks tracked, boolean local, boolean batch) {
+    BlockGroup group = new BlockGroup(tracked, local);
+    int added = 0;
+    for (Tuple3<BlockId, Object, Object> block : tracked.blocks()) {
+      if (!group.add(added, block, batch)) {
         return null;
       }
+      added++;
+      group.firstBlocks[group.size] = added;
     }
     group.trim();
     return group;
   }
 
-  private boolean add(Tuple3<BlockId, Object, Object> block, boolean batch) {
+  private boolean add(int index, Tuple3<BlockId, Object, Object> block, boolean batch) {
     long bytes = (Long) block._2();
-    boolean added =
-        switch (block._1()) {
+    estimatedBytes += bytes;
+    return bytes > 0
+        && switch (block._1()) {
           case ShuffleBlockId id ->
-              add(id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1, batch);
+              add(index, id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1, batch);
           case ShuffleBlockBatchId id ->
-              add(id.shuffleId(), id.mapId(), id.startReduceId(), id.endReduceId(), batch);
+              add(index, id.shuffleId(), id.mapId(), id.startReduceId(), id.endReduceId(), batch);
           default -> false;
         };
-    blocks.add(block);
-    firstBlocks[size] = blocks.size();
-    estimatedBytes += bytes;
-    return added && bytes > 0;
   }
 
-  private boolean add(int shuffle, long mapId, int start, int end, boolean batch) {
+  private boolean add(int index, int shuffle, long mapId, int start, int end, boolean batch) {
     if (size > 0 && shuffle != shuffleId) {
       return false;
     }
@@ -90,7 +82,7 @@ public final class BlockGroup implements BlockList {
       endPartitions[size - 1] = end;
       return true;
     }
-    firstBlocks[size] = blocks.size();
+    firstBlocks[size] = index;
     mapIds[size] = mapId;
     startPartitions[size] = start;
     endPartitions[size] = end;
@@ -108,7 +100,7 @@ public final class BlockGroup implements BlockList {
   }
 
   public BlockManagerId address() {
-    return address;
+    return tracked.address();
   }
 
   boolean isLocal() {
@@ -116,8 +108,8 @@ public final class BlockGroup implements BlockList {
   }
 
   /** All blocks, as the tracker has them. */
-  List<Tuple3<BlockId, Object, Object>> blocks() {
-    return blocks;
+  TrackedBlocks tracked() {
+    return tracked;
   }
 
   @Override
@@ -156,11 +148,11 @@ public final class BlockGroup implements BlockList {
   }
 
   BlockId blockId(int member) {
-    return blocks.get(firstBlocks[member])._1();
+    return tracked.blocks().get(firstBlocks[member])._1();
   }
 
   int mapIndex(int member) {
-    return (Integer) blocks.get(firstBlocks[member])._3();
+    return (Integer) tracked.blocks().get(firstBlocks[member])._3();
   }
 
   long estimatedBytes() {
@@ -185,14 +177,14 @@ public final class BlockGroup implements BlockList {
   }
 
   /** The blocks of the members that were left to Spark since the last call. */
-  synchronized List<Tuple3<BlockId, Object, Object>> takeLeft() {
+  synchronized TrackedBlocks takeLeft() {
     List<Tuple3<BlockId, Object, Object>> result = new ArrayList<>();
     for (int i = left.nextSetBit(0); i >= 0; i = left.nextSetBit(i + 1)) {
-      result.addAll(blocks.subList(firstBlocks[i], firstBlocks[i + 1]));
+      result.addAll(tracked.blocks().subList(firstBlocks[i], firstBlocks[i + 1]));
     }
     taken.or(left);
     left.clear();
     hasLeft = false;
-    return result;
+    return new TrackedBlocks(tracked.address(), result);
   }
 }

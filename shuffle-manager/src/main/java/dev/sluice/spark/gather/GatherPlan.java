@@ -4,12 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
-import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
-import scala.Tuple2;
-import scala.Tuple3;
-import scala.collection.Iterator;
-import scala.collection.Seq;
 
 /**
  * What becomes of the blocks that the map output tracker names for a reduce task: those of
@@ -18,9 +13,7 @@ import scala.collection.Seq;
  * @param groups what is gathered
  * @param rest everything else
  */
-public record GatherPlan(
-    List<BlockGroup> groups,
-    List<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> rest) {
+public record GatherPlan(List<BlockGroup> groups, List<TrackedBlocks> rest) {
   /** How an executor's blocks may come. */
   public enum Source {
     LOCAL,
@@ -33,17 +26,12 @@ public record GatherPlan(
    * @param batch {@link BlockGroup#of}
    */
   public static GatherPlan of(
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
-      Function<BlockManagerId, Source> sources,
-      boolean batch) {
+      List<TrackedBlocks> tracked, Function<BlockManagerId, Source> sources, boolean batch) {
     GatherPlan plan = new GatherPlan(new ArrayList<>(), new ArrayList<>());
-    while (blocksByAddress.hasNext()) {
-      var blocks = blocksByAddress.next();
-      Source source = sources.apply(blocks._1());
+    for (TrackedBlocks blocks : tracked) {
+      Source source = sources.apply(blocks.address());
       BlockGroup group =
-          source == Source.SPARK
-              ? null
-              : BlockGroup.of(blocks._1(), source == Source.LOCAL, blocks._2(), batch);
+          source == Source.SPARK ? null : BlockGroup.of(blocks, source == Source.LOCAL, batch);
       if (group == null || group.size() < 2) {
         plan.rest.add(blocks);
       } else {

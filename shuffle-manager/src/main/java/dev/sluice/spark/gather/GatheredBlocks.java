@@ -5,19 +5,13 @@ import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.storage.BlockId;
-import org.apache.spark.storage.BlockManagerId;
 import scala.Tuple2;
-import scala.Tuple3;
 import scala.collection.AbstractIterator;
-import scala.collection.Iterator;
-import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -65,21 +59,18 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
 
   /** Begins to fetch, once it is sure that {@link #close} will be called. Never blocks. */
   public void start(GatherPlan plan) {
-    Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> rest = new LinkedHashMap<>();
-    Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> streamed = new LinkedHashMap<>();
+    List<TrackedBlocks> rest = new ArrayList<>(plan.rest());
+    List<TrackedBlocks> streamed = new ArrayList<>();
     for (BlockGroup group : plan.groups()) {
       if (group.isLocal() ? local.start(group) : remote.start(group)) {
         groups.add(group);
       } else {
-        (group.isLocal() ? streamed : rest)
-            .computeIfAbsent(group.address(), _ -> new ArrayList<>())
-            .addAll(group.blocks());
+        (group.isLocal() ? streamed : rest).add(group.tracked());
       }
     }
-    left = fetch(byAddress(Map.of()));
-    own = fetch(byAddress(streamed));
-    beside =
-        fetch(CollectionConverters.asScala(plan.rest().iterator()).concat(() -> byAddress(rest)));
+    left = fetch(List.of());
+    own = fetch(streamed);
+    beside = fetch(rest);
   }
 
   @Override
@@ -168,11 +159,15 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
 
   /** One iterator after the other: each may have spark.reducer.maxSizeInFlight under way. */
   private SparkBlocks fetchLeft(SparkBlocks before, boolean isLocal) {
-    List<BlockGroup> some =
-        before.hasNext()
-            ? List.of()
-            : groups.stream().filter(g -> g.isLocal() == isLocal && g.hasLeft()).toList();
-    return some.isEmpty() ? before : fetch(byAddress(takeLeft(some)));
+    if (before.hasNext()) {
+      return before;
+    }
+    List<TrackedBlocks> some =
+        groups.stream()
+            .filter(group -> group.isLocal() == isLocal && group.hasLeft())
+            .map(BlockGroup::takeLeft)
+            .toList();
+    return some.isEmpty() ? before : fetch(some);
   }
 
   private boolean awaitRemote() {
@@ -187,28 +182,12 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     }
   }
 
-  private static Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> takeLeft(
-      List<BlockGroup> some) {
-    Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> taken = new LinkedHashMap<>();
-    for (BlockGroup group : some) {
-      taken.computeIfAbsent(group.address(), _ -> new ArrayList<>()).addAll(group.takeLeft());
-    }
-    return taken;
-  }
-
-  private static Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> byAddress(
-      Map<BlockManagerId, List<Tuple3<BlockId, Object, Object>>> blocks) {
-    return CollectionConverters.asScala(blocks.entrySet().iterator())
-        .map(e -> new Tuple2<>(e.getKey(), CollectionConverters.asScala(e.getValue())));
-  }
-
-  private SparkBlocks fetch(
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {
+  private SparkBlocks fetch(List<TrackedBlocks> some) {
     SparkBlocks blocks = new SparkBlocks();
     blocks.are(
-        blocksByAddress.isEmpty()
+        some.isEmpty()
             ? CollectionConverters.asScala(Collections.emptyIterator())
-            : spark.fetch(blocksByAddress, () -> remote.answered(blocks)));
+            : spark.fetch(some, () -> remote.answered(blocks)));
     return blocks;
   }
 

@@ -1,12 +1,10 @@
 package dev.sluice.spark.gather;
 
 import java.io.InputStream;
+import java.util.List;
 import org.apache.spark.storage.BlockId;
-import org.apache.spark.storage.BlockManagerId;
 import scala.Tuple2;
-import scala.Tuple3;
 import scala.collection.Iterator;
-import scala.collection.Seq;
 
 /** What of reading a task's blocks stays Spark's. Called on the task's thread. */
 public interface SparkReading {
@@ -15,9 +13,7 @@ public interface SparkReading {
    *
    * @param answered called by any thread when the iterator has an answer about a remote block
    */
-  Iterator<Tuple2<BlockId, InputStream>> fetch(
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
-      Runnable answered);
+  Iterator<Tuple2<BlockId, InputStream>> fetch(List<TrackedBlocks> blocks, Runnable answered);
 
   /** Whether several blocks' bytes, one after the other, are what one block of them would be. */
   boolean concatenates();

@@ -1,10 +1,11 @@
 package dev.sluice.spark.read;
 
 import io.netty.buffer.ByteBuf;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.apache.spark.network.util.NettyUtils;
 
-/** A copy in the memory that Spark's own transfer receives into. */
+/** Memory such as Spark's own transfer receives into: not registered, and within its limits. */
 final class NettyBuffer implements ReadTransport.Buffer {
   private final ByteBuf memory;
   private final MemorySegment segment;
@@ -17,17 +18,26 @@ final class NettyBuffer implements ReadTransport.Buffer {
   /**
    * The caller has the first reference.
    *
-   * @return null where there is not so much memory
+   * @param bytes less than 2 GiB
+   * @throws IOException where there is not so much memory
    */
+  static NettyBuffer allocate(long bytes) throws IOException {
+    int length = Math.toIntExact(bytes);
+    try {
+      return new NettyBuffer(
+          NettyUtils.getSharedPooledByteBufAllocator(true, false).directBuffer(length, length));
+    } catch (OutOfMemoryError e) {
+      throw new IOException("no memory for a block of " + bytes + " bytes", e);
+    }
+  }
+
+  /** As {@link #allocate}, with these bytes; null where there is not so much memory. */
   static NettyBuffer copyOf(MemorySegment bytes) {
     try {
-      int length = Math.toIntExact(bytes.byteSize());
-      ByteBuf memory =
-          NettyUtils.getSharedPooledByteBufAllocator(true, false).directBuffer(length, length);
-      NettyBuffer copy = new NettyBuffer(memory);
+      NettyBuffer copy = allocate(bytes.byteSize());
       copy.segment.copyFrom(bytes);
       return copy;
-    } catch (OutOfMemoryError e) {
+    } catch (IOException e) {
       return null;
     }
   }

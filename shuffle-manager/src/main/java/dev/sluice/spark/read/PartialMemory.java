@@ -8,14 +8,14 @@ final class PartialMemory extends PartialBlock {
   private final ParkedBytes parked;
   private final RequestedBlock block;
   private final long length;
-  private final UnpooledBuffer memory;
+  private final NettyBuffer memory;
   private boolean ended;
 
   PartialMemory(ParkedBytes parked, RequestedBlock block, long length) throws IOException {
     this.parked = parked;
     this.block = block;
     this.length = length;
-    this.memory = UnpooledBuffer.allocate(length);
+    this.memory = NettyBuffer.allocate(length);
   }
 
   @Override

@@ -147,7 +147,7 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
       String[] blockIds,
       BlockFetchingListener listener,
       DownloadFileManager downloadFileManager) {
-    FetchTarget target = new FetchTarget(host, port, LoopbackSwitch.realId(execId));
+    FetchTarget target = new FetchTarget(host, port, execId);
     BlockFetchingListener asking = answered == NOTHING ? listener : new Telling(listener, answered);
     List<RequestedBlock> blocks = new ArrayList<>(blockIds.length);
     FallbackReason reason = off != null ? off : parse(execId, blockIds, blocks);
@@ -245,15 +245,7 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
       long checksum,
       String algorithm) {
     return spark()
-        .diagnoseCorruption(
-            host,
-            port,
-            LoopbackSwitch.realId(execId),
-            shuffleId,
-            mapId,
-            reduceId,
-            checksum,
-            algorithm);
+        .diagnoseCorruption(host, port, execId, shuffleId, mapId, reduceId, checksum, algorithm);
   }
 
   @Override

@@ -3,8 +3,10 @@ package dev.sluice.spark.read;
 import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.gather.GatheredBlocks;
 import dev.sluice.spark.gather.SparkReading;
+import dev.sluice.spark.gather.TrackedBlocks;
 import dev.sluice.spark.version.ExternalSorters;
 import java.io.InputStream;
+import java.util.List;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.ShuffleDependency;
@@ -30,9 +32,7 @@ import org.apache.spark.util.collection.ExternalSorter;
 import scala.Option;
 import scala.Product2;
 import scala.Tuple2;
-import scala.Tuple3;
 import scala.collection.Iterator;
-import scala.collection.Seq;
 import scala.runtime.BoxedUnit;
 
 /**
@@ -48,8 +48,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private static final package$ SETTINGS = package$.MODULE$;
 
   private final ShuffleDependency<K, ?, C> dependency;
-  private final Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>>
-      blocksByAddress;
+  private final List<TrackedBlocks> blocks;
   private final TaskContext context;
   private final ShuffleReadMetricsReporter metrics;
   private final boolean shouldBatchFetch;
@@ -59,22 +58,18 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final SparkConf conf = env.conf();
 
   /**
-   * @param blocksByAddress what the map output tracker says
+   * @param blocks what the map output tracker says
    * @param shouldBatchFetch whether Spark asks for contiguous partitions as one block
    */
   public RdmaShuffleReader(
       BaseShuffleHandle<K, ?, C> handle,
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
+      List<TrackedBlocks> blocks,
       TaskContext context,
       ShuffleReadMetricsReporter metrics,
       boolean shouldBatchFetch,
       ExecutorReading executor) {
     this.dependency = handle.dependency();
-    this.blocksByAddress =
-        executor.loopback()
-            ? LoopbackSwitch.rename(
-                env.blockManager().blockManagerId().executorId(), blocksByAddress)
-            : blocksByAddress;
+    this.blocks = blocks;
     this.context = context;
     this.metrics = new CountingReadMetrics(metrics, executor.counters());
     this.shouldBatchFetch = shouldBatchFetch;
@@ -96,9 +91,6 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     SerializerInstance instance = serializer.newInstance();
     Iterator<Tuple2<Object, Object>> records =
         fetch().flatMap(block -> instance.deserializeStream(block._2()).asKeyValueIterator());
-    if (executor.loopback()) {
-      records = LoopbackSwitch.restoreFailures(records);
-    }
     Iterator<Tuple2<Object, Object>> counted =
         records.map(
             record -> {
@@ -121,31 +113,29 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     // Encrypted blocks have no checksums.
     boolean gathers =
         executor.client().gathers() && !this.<Boolean>setting(SETTINGS.IO_ENCRYPTION_ENABLED());
-    return gathers
-        ? gather(concatenates, batch)
-        : fetchBySpark(executor.client(), blocksByAddress, batch);
+    return gathers ? gather(concatenates, batch) : fetchBySpark(executor.client(), blocks, batch);
   }
 
   /** Fetches the blocks of an executor together, and the others by Spark's iterator. */
   private Iterator<Tuple2<BlockId, InputStream>> gather(boolean concatenates, boolean batch) {
     RdmaBlockStoreClient client = executor.client();
-    GatheredBlocks blocks =
+    GatheredBlocks gathered =
         new GatheredBlocks(
             new Spark(concatenates, batch),
             executor.registry(),
             client.gather(client.limit(context, maxBytesInFlight())),
             metrics,
             executor.counters());
-    TaskCompletionListener ended = _ -> blocks.close();
+    TaskCompletionListener ended = _ -> gathered.close();
     context.addTaskCompletionListener(ended);
-    blocks.start(GatherPlan.of(blocksByAddress, this::source, batch));
-    return blocks;
+    gathered.start(GatherPlan.of(blocks, this::source, batch));
+    return gathered;
   }
 
   private GatherPlan.Source source(BlockManagerId address) {
     BlockManagerId own = env.blockManager().blockManagerId();
     if (address.executorId().equals(own.executorId())) {
-      return GatherPlan.Source.LOCAL;
+      return executor.loopback() ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL;
     }
     boolean fallback =
         address.executorId().equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId());
@@ -170,8 +160,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
     @Override
     public Iterator<Tuple2<BlockId, InputStream>> fetch(
-        Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks,
-        Runnable answered) {
+        List<TrackedBlocks> blocks, Runnable answered) {
       return fetchBySpark(executor.client().telling(answered), blocks, batch);
     }
 
@@ -187,15 +176,13 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetchBySpark(
-      RdmaBlockStoreClient client,
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks,
-      boolean batch) {
+      RdmaBlockStoreClient client, List<TrackedBlocks> blocks, boolean batch) {
     return new ShuffleBlockFetcherIterator(
             context,
             client,
             env.blockManager(),
             env.mapOutputTracker(),
-            blocks,
+            TrackedBlocks.toSpark(blocks),
             env.serializerManager()::wrapStream,
             maxBytesInFlight(),
             this.<Integer>setting(SETTINGS.REDUCER_MAX_REQS_IN_FLIGHT()),

@@ -13,7 +13,7 @@ package dev.sluice.spark.read;
  *     Spark's own transfer
  * @param gatherBytes bytes of gathered blocks that a task READs or has waiting at most; 0 to gather
  *     none
- * @param loopback for tests: blocks of this executor are READ as if they were remote
+ * @param loopback for tests: gathered blocks of this executor are READ as if they were remote
  */
 public record ReadOptions(
     boolean verifyChecksums,

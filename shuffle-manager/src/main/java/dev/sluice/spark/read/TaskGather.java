@@ -94,8 +94,7 @@ final class TaskGather implements RemoteChunks {
     }
     Locating step = new Locating(group, path.deadlineNanos());
     CompletableFuture<LocatedBlocks> locating =
-        path.locate(
-            LoopbackSwitch.realId(group.address().executorId()), group, true, step.deadlineNanos());
+        path.locate(group.address().executorId(), group, true, step.deadlineNanos());
     if (locating.state() == Future.State.SUCCESS && locating.resultNow().peer() == null) {
       return false;
     }

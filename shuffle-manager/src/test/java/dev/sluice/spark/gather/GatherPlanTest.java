@@ -11,10 +11,7 @@ import org.apache.spark.storage.ShuffleBlockId;
 import org.apache.spark.storage.ShuffleMergedBlockId;
 import org.junit.jupiter.api.Test;
 import scala.Option;
-import scala.Tuple2;
 import scala.Tuple3;
-import scala.collection.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 
 /** Which blocks are gathered. */
 class GatherPlanTest {
@@ -34,11 +31,7 @@ class GatherPlanTest {
   }
 
   private GatherPlan plan() {
-    Seq<Tuple3<BlockId, Object, Object>> tracked = CollectionConverters.asScala(blocks);
-    return GatherPlan.of(
-        CollectionConverters.asScala(List.of(new Tuple2<>(EXECUTOR, tracked)).iterator()),
-        _ -> source,
-        batch);
+    return GatherPlan.of(List.of(new TrackedBlocks(EXECUTOR, blocks)), _ -> source, batch);
   }
 
   private BlockGroup group() {
@@ -51,7 +44,7 @@ class GatherPlanTest {
   private void assertNotGathered() {
     GatherPlan plan = plan();
     assertThat(plan.groups()).isEmpty();
-    assertThat(CollectionConverters.asJava(plan.rest().getFirst()._2())).isEqualTo(blocks);
+    assertThat(plan.rest().getFirst().blocks()).isEqualTo(blocks);
   }
 
   @Test
@@ -102,13 +95,14 @@ class GatherPlanTest {
     group.leave(0, 1);
     group.leave(2, 3);
     group.leave(0, 1);
-    assertThat(group.takeLeft()).containsExactly(blocks.get(0), blocks.get(1), blocks.get(3));
+    assertThat(group.takeLeft().blocks())
+        .containsExactly(blocks.get(0), blocks.get(1), blocks.get(3));
     assertThat(group.hasLeft()).isFalse();
     group.leave(0, 1);
     assertThat(group.hasLeft()).as("it has it").isFalse();
     group.leave(0, 2);
     assertThat(group.hasLeft()).isTrue();
-    assertThat(group.takeLeft()).containsExactly(blocks.get(2));
+    assertThat(group.takeLeft().blocks()).containsExactly(blocks.get(2));
   }
 
   @Test

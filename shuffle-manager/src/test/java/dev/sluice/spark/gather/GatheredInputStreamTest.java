@@ -30,8 +30,6 @@ import scala.Option;
 import scala.Tuple2;
 import scala.Tuple3;
 import scala.collection.Iterator;
-import scala.collection.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 
 /** A chunk reads as one block would, and its errors name the member that they are in. */
 class GatheredInputStreamTest {
@@ -64,7 +62,7 @@ class GatheredInputStreamTest {
       ends[map] = bytes.size();
       blocks.add(new Tuple3<>(new ShuffleBlockId(3, 10L * map, 5), (long) member.length, map));
     }
-    BlockGroup group = BlockGroup.of(EXECUTOR, false, CollectionConverters.asScala(blocks), false);
+    BlockGroup group = BlockGroup.of(new TrackedBlocks(EXECUTOR, blocks), false, false);
     return new Chunk(
         group, 0, ends, MemorySegment.ofArray(bytes.toByteArray()), 0, () -> releases++);
   }
@@ -178,7 +176,7 @@ class GatheredInputStreamTest {
     for (int map = 0; map < MAPS; map++) {
       blocks.add(new Tuple3<>(new ShuffleBlockId(3, 10L * map, 5), 10L, map));
     }
-    return BlockGroup.of(EXECUTOR, false, CollectionConverters.asScala(blocks), false);
+    return BlockGroup.of(new TrackedBlocks(EXECUTOR, blocks), false, false);
   }
 
   @Test
@@ -214,8 +212,7 @@ class GatheredInputStreamTest {
 
     @Override
     public Iterator<Tuple2<BlockId, InputStream>> fetch(
-        Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
-        Runnable answered) {
+        List<TrackedBlocks> tracked, Runnable answered) {
       throw new UnsupportedOperationException();
     }
 

@@ -5,6 +5,7 @@ import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.gather.GatheredBlocks;
 import dev.sluice.spark.gather.RemoteChunks;
 import dev.sluice.spark.gather.SparkReading;
+import dev.sluice.spark.gather.TrackedBlocks;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -26,7 +27,6 @@ import scala.Option;
 import scala.Tuple2;
 import scala.Tuple3;
 import scala.collection.Iterator;
-import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -111,12 +111,7 @@ final class GatherFixture implements SparkReading {
                     new Tuple3<BlockId, Object, Object>(
                         BlockId$.MODULE$.apply(id), (long) reads.written(id).length, 0))
             .toList();
-    Seq<Tuple3<BlockId, Object, Object>> tracked = CollectionConverters.asScala(infos);
-    blocks.start(
-        GatherPlan.of(
-            CollectionConverters.asScala(List.of(new Tuple2<>(EXECUTOR, tracked)).iterator()),
-            _ -> source,
-            false));
+    blocks.start(GatherPlan.of(List.of(new TrackedBlocks(EXECUTOR, infos)), _ -> source, false));
     return this;
   }
 
@@ -175,22 +170,17 @@ final class GatherFixture implements SparkReading {
 
   @Override
   public Iterator<Tuple2<BlockId, InputStream>> fetch(
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
-      Runnable answered) {
+      List<TrackedBlocks> tracked, Runnable answered) {
     List<Tuple2<BlockId, InputStream>> streams = new ArrayList<>();
-    CollectionConverters.asJava(blocksByAddress)
-        .forEachRemaining(
-            ofExecutor ->
-                CollectionConverters.asJava(ofExecutor._2())
-                    .forEach(
-                        block -> {
-                          String id = block._1().toString();
-                          bySpark.add(id);
-                          streams.add(
-                              new Tuple2<>(
-                                  block._1(), new ByteArrayInputStream(reads.written(id))));
-                          answered.run();
-                        }));
+    tracked.stream()
+        .flatMap(ofExecutor -> ofExecutor.blocks().stream())
+        .forEach(
+            block -> {
+              String id = block._1().toString();
+              bySpark.add(id);
+              streams.add(new Tuple2<>(block._1(), new ByteArrayInputStream(reads.written(id))));
+              answered.run();
+            });
     return CollectionConverters.asScala(streams.iterator())
         .map(
             stream -> {

@@ -187,16 +187,6 @@ class RdmaBlockStoreClientTest {
   }
 
   @Test
-  void loopbackNameIsThatOfTheExecutorItself() {
-    fixture.registered(10, 100);
-
-    fixture.client.fetchBlocks("host", 99, "1-loopback", ids(block(10, 0)), fixture.listener, null);
-
-    fixture.assertDelivered(block(10, 0));
-    assertThat(fixture.locator.executorsAsked()).containsExactly("1");
-  }
-
-  @Test
   void staleLocationIsAskedForAgain() {
     MapOutput output = fixture.registered(10, 100);
     fixture.transport.script((number, read) -> number == 1 ? Cause.STALE_LOCATION : null);
