@@ -54,9 +54,10 @@ public record SparkHome(Path directory, Path java) {
     return line;
   }
 
+  /** What is given beside Spark's jars comes first, as with Spark's own launcher. */
   private String classPath(JavaCommand command) {
     Path sparkJars = directory.resolve("jars").resolve("*");
-    return Stream.concat(Stream.of(sparkJars), command.classPath().stream())
+    return Stream.concat(command.classPath().stream(), Stream.of(sparkJars))
         .map(Path::toString)
         .collect(Collectors.joining(File.pathSeparator));
   }
