@@ -5,11 +5,13 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.SendWorkRequest;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 
 /**
  * The send side of one queue pair: which reads its outstanding work requests belong to. Engine
  * thread only; {@link Connections} creates and closes it.
+ *
+ * <p>What is posted is READ in its order: so no more is posted of large reads than keeps a link
+ * busy, and small ones that come wait for that alone.
  *
  * <p>A work request's id is the connection's id in the upper half and its sequence number in the
  * lower. Signaled are the last work request of a read, the last of a chain, and enough between that
@@ -29,18 +31,29 @@ final class Connection {
     CLOSED
   }
 
+  /** What 400 Gb/s bring in 80 us. */
+  private static final long MAX_LARGE_BYTES = 4 << 20;
+
   private final int id;
   private final Peer peer;
   private final QueuePair queuePair;
   private final int maxReadBytes;
   private final PendingRead[] ring;
 
+  /** Bytes of each of these that belongs to a large read. */
+  private final int[] largeBytes;
+
   /** Unsignaled work requests in a row at most: half of the ring, with the signaled one. */
   private final int maxSilent;
 
   private final List<SendWorkRequest> chain;
+
+  /** Unsignaled work requests at the end of the chain. */
+  private int silent;
+
   private long head; // sequence number of the oldest outstanding work request
   private long tail; // sequence number of the next work request
+  private long largeOutstanding;
   private State state = State.CONNECTING;
   private long deadlineNanos;
   private long lastUsedNanos;
@@ -51,6 +64,7 @@ final class Connection {
     this.queuePair = queuePair;
     this.maxReadBytes = maxReadBytes;
     this.ring = new PendingRead[depth];
+    this.largeBytes = new int[depth];
     this.maxSilent = Math.max(0, depth / 2 - 1);
     this.chain = new ArrayList<>(depth);
     this.lastUsedNanos = nowNanos;
@@ -97,8 +111,11 @@ final class Connection {
     return (int) (tail - head);
   }
 
-  boolean hasRoom() {
-    return outstanding() < ring.length;
+  /** Whether {@link #post} would post something. */
+  boolean hasRoomFor(WaitingReads waiting) {
+    return outstanding() < ring.length
+        && (waiting.firstSmall() != null
+            || (largeOutstanding < MAX_LARGE_BYTES && waiting.firstLarge() != null));
   }
 
   boolean isIdle() {
@@ -106,38 +123,55 @@ final class Connection {
   }
 
   /**
-   * Posts the first of the waiting reads as far as there is room, in one chain.
+   * Posts of the waiting reads what there is room for, in one chain: all small ones but for one
+   * work request, and then of large ones.
    *
    * @param limit work requests at most
    * @return work requests posted
    * @throws PostException when one was refused; all of the chain count as outstanding
    */
-  int post(Queue<PendingRead> waiting, int limit) throws PostException {
+  int post(WaitingReads waiting, int limit) throws PostException {
     chain.clear();
+    silent = 0;
     int room = Math.min(limit, ring.length - outstanding());
-    int silent = 0;
-    while (chain.size() < room && !waiting.isEmpty()) {
-      PendingRead read = waiting.peek();
-      if (read.isAnswered()) {
-        waiting.remove();
-        continue;
+    boolean large = largeOutstanding < MAX_LARGE_BYTES && waiting.firstLarge() != null;
+    int roomForSmall = large && room > 1 ? room - 1 : room;
+    for (PendingRead read = waiting.firstSmall();
+        read != null && chain.size() < roomForSmall;
+        read = waiting.firstSmall()) {
+      while (chain.size() < roomForSmall && read.hasMore()) {
+        add(read, chain.size() + 1 == room);
       }
-      while (chain.size() < room && read.hasMore()) {
-        boolean signaled =
-            chain.size() + 1 == room || read.isLast(maxReadBytes) || silent == maxSilent;
-        silent = signaled ? 0 : silent + 1;
-        ring[slot(tail)] = read;
-        chain.add(read.next(this, wrId(tail), signaled, maxReadBytes));
-        tail++;
-      }
-      if (!read.hasMore()) {
-        waiting.remove();
+    }
+    for (PendingRead read = waiting.firstLarge();
+        read != null && chain.size() < room && largeOutstanding < MAX_LARGE_BYTES;
+        read = waiting.firstLarge()) {
+      while (chain.size() < room && largeOutstanding < MAX_LARGE_BYTES && read.hasMore()) {
+        addLarge(read, chain.size() + 1 == room);
       }
     }
     if (!chain.isEmpty()) {
       queuePair.postSend(chain);
     }
     return chain.size();
+  }
+
+  private void addLarge(PendingRead read, boolean last) {
+    int bytes = read.nextBytes(maxReadBytes);
+    largeOutstanding += bytes;
+    largeBytes[slot(tail)] = bytes;
+    add(read, last || largeOutstanding >= MAX_LARGE_BYTES);
+  }
+
+  /**
+   * @param last whether it may be the last of the chain
+   */
+  private void add(PendingRead read, boolean last) {
+    boolean signaled = last || read.isLast(maxReadBytes) || silent == maxSilent;
+    silent = signaled ? 0 : silent + 1;
+    ring[slot(tail)] = read;
+    chain.add(read.next(this, wrId(tail), signaled, maxReadBytes));
+    tail++;
   }
 
   /** The sequence number of a work request of this connection; -1 when it was retired before. */
@@ -161,6 +195,8 @@ final class Connection {
     int slot = slot(head++);
     PendingRead read = ring[slot];
     ring[slot] = null;
+    largeOutstanding -= largeBytes[slot];
+    largeBytes[slot] = 0;
     return read;
   }
 

@@ -1,8 +1,5 @@
 package dev.sluice.rdma.transfer;
 
-import java.util.ArrayDeque;
-import java.util.Queue;
-
 /**
  * What the engine knows of a process that it READs from: a few hundred bytes, besides the one queue
  * pair. Engine thread only; forgotten when nothing speaks against the peer and nothing is wanted
@@ -12,8 +9,7 @@ final class Peer {
   private final PeerAddress address;
   private final CircuitBreaker breaker;
 
-  /** Reads that are not or not wholly posted; only the first may have been started. */
-  private final Queue<PendingRead> waiting = new ArrayDeque<>();
+  private final WaitingReads waiting = new WaitingReads();
 
   private Connection connection;
   private int connectFailures;
@@ -33,7 +29,7 @@ final class Peer {
     return breaker;
   }
 
-  Queue<PendingRead> waiting() {
+  WaitingReads waiting() {
     return waiting;
   }
 

@@ -85,7 +85,7 @@ final class PendingRead {
   }
 
   /** Bytes of the next work request. */
-  private int nextBytes(int maxReadBytes) {
+  int nextBytes(int maxReadBytes) {
     return (int) Math.min(maxReadBytes, request.ranges().get(range).length() - rangeOffset);
   }
 

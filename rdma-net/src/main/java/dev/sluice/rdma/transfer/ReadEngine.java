@@ -217,7 +217,7 @@ final class ReadEngine implements Connections.ConnectListener {
       counters.increment(TransferCounter.POSTS);
       counters.add(TransferCounter.WORK_REQUESTS, posted);
     }
-    if (!peer.waiting().isEmpty() && connection.hasRoom()) {
+    if (!peer.waiting().isEmpty() && connection.hasRoomFor(peer.waiting())) {
       schedule(peer); // the completion queue is what has no room
     }
     return posted;
@@ -291,7 +291,7 @@ final class ReadEngine implements Connections.ConnectListener {
     LOG.error("The device failed: all READs fail from now on: {}", reason);
     deviceFailure = "the device failed: " + reason;
     reads.where(read -> true).forEach(read -> fail(read, Cause.TRANSPORT, deviceFailure));
-    peers.values().forEach(peer -> peer.waiting().clear());
+    peers.values().forEach(peer -> peer.waiting().removeAll());
     connections.forEach(recovery::destroy);
   }
 
@@ -303,7 +303,7 @@ final class ReadEngine implements Connections.ConnectListener {
     reads
         .where(read -> read.peer() == peer)
         .forEach(read -> fail(read, Cause.TRANSPORT, "the peer is lost"));
-    peer.waiting().clear();
+    peer.waiting().removeAll();
     Connection connection = peer.connection();
     if (connection == null) {
       return;
@@ -338,7 +338,7 @@ final class ReadEngine implements Connections.ConnectListener {
       expire(read, now);
       late.add(read.peer());
     }
-    late.forEach(peer -> peer.waiting().removeIf(PendingRead::isAnswered));
+    late.forEach(peer -> peer.waiting().removeAnswered());
     peers.values().removeIf(peer -> peer.isForgettable(now));
   }
 

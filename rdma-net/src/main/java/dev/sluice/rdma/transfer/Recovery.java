@@ -5,8 +5,6 @@ import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletionStatus.Scope;
 import dev.sluice.rdma.transfer.ReadException.Cause;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -150,12 +148,10 @@ final class Recovery {
     counters.increment(TransferCounter.QUEUE_PAIRS_FAILED);
     connections.drain(connection, clock.getAsLong());
     Peer peer = connection.peer();
-    PendingRead first = peer.waiting().peek();
-    if (first != null && first.isStarted()) {
-      peer.waiting().remove();
-      first.abandon();
-      if (first.outstanding() == 0) {
-        settle(first);
+    for (PendingRead started : peer.waiting().removeStarted()) {
+      started.abandon();
+      if (started.outstanding() == 0) {
+        settle(started);
       }
     }
     scheduler.accept(peer);
@@ -237,8 +233,6 @@ final class Recovery {
 
   void failWaiting(Peer peer, Cause cause, String detail) {
     peer.breaker().probeEnded(clock.getAsLong());
-    List<PendingRead> waiting = new ArrayList<>(peer.waiting());
-    peer.waiting().clear();
-    waiting.forEach(read -> reads.fail(read, cause, null, detail));
+    peer.waiting().removeAll().forEach(read -> reads.fail(read, cause, null, detail));
   }
 }

@@ -1,14 +1,17 @@
 package dev.sluice.rdma.transfer;
 
+import static dev.sluice.rdma.ConnectionAttributes.DEFAULT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.SendFlag;
 import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -63,13 +66,85 @@ class ReadEngineTest extends ReadEngineTestCase {
   void aReadOfMoreWorkRequestsThanTheSendQueueHoldsIsPostedInParts() {
     TestRead large = read("a", 30 * 4096);
     TestRead small = read("a", 1);
-    for (int rounds = 0; rounds < 20 && small.answers.isEmpty(); rounds++) {
+    for (int rounds = 0; rounds < 20 && large.answers.isEmpty(); rounds++) {
       harness.run();
       queuePair(0).succeed(Math.min(3, queuePair(0).outstanding.size()));
     }
     large.assertSucceeded();
     small.assertSucceeded();
     assertThat(harness.device.queuePairs).hasSize(1);
+  }
+
+  /** 32 MiB want to be READ, of which 4 MiB are posted; what comes then waits for no more. */
+  @Test
+  void smallReadsDoNotWaitForAllThatIsLarge() {
+    int mebibyte = 1 << 20;
+    use(
+        new TransferOptions(64 * mebibyte, 4, 256, mebibyte, 1_000, 60_000, 3, 5_000, 0, DEFAULT),
+        512);
+    List<TestRead> large = IntStream.range(0, 32).mapToObj(_ -> read("a", mebibyte)).toList();
+    harness.run();
+    assertThat(queuePair(0).outstanding).hasSize(4);
+
+    TestRead table = read("a", 1040);
+    harness.run();
+    assertThat(queuePair(0).outstanding).hasSize(5);
+    queuePair(0).succeed(4);
+    harness.run();
+    queuePair(0).succeed(1);
+    harness.run();
+    table.assertSucceeded();
+    assertThat(large.stream().filter(read -> read.answers.isEmpty())).hasSize(28);
+
+    while (!queuePair(0).outstanding.isEmpty()) {
+      assertThat(queuePair(0).outstanding).hasSizeLessThanOrEqualTo(4);
+      queuePair(0).succeed(1);
+      harness.run();
+    }
+    all.forEach(TestRead::assertSucceeded);
+  }
+
+  /** However many small ones there are. */
+  @Test
+  void largeReadsGoOnBesideSmallOnes() {
+    TestRead large = read("a", 20 * 4096);
+    for (int i = 0; i < 100; i++) {
+      read("a", 1);
+    }
+    harness.run();
+    assertThat(queuePair(0).chains.getFirst())
+        .extracting(SendWorkRequest::length)
+        .containsExactly(1L, 1L, 1L, 1L, 1L, 1L, 1L, 4096L);
+    for (int rounds = 0; rounds < 15; rounds++) {
+      queuePair(0).succeedAll();
+      harness.run();
+    }
+    assertThat(all.stream().filter(read -> read != large)).allMatch(r -> !r.answers.isEmpty());
+    while (!queuePair(0).outstanding.isEmpty()) {
+      queuePair(0).succeedAll();
+      harness.run();
+    }
+    large.assertSucceeded();
+  }
+
+  @Test
+  void aSmallReadComesInTheMiddleOfALargeOne() {
+    TestRead large = read("a", 20 * 4096);
+    harness.run();
+    TestRead small = read("a", 1);
+    queuePair(0).succeed(4);
+    harness.run();
+    queuePair(0).succeedAll();
+    harness.run();
+    small.assertSucceeded();
+    large.assertUnanswered();
+    queuePair(0).fail(WorkCompletionStatus.RETRY_EXC_ERR);
+    harness.run();
+    while (large.answers.isEmpty()) {
+      harness.device.last().succeedAll();
+      harness.run();
+    }
+    large.assertSucceeded();
   }
 
   @Test

@@ -1,0 +1,74 @@
+package dev.sluice.rdma.transfer;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.stream.Stream;
+
+/**
+ * The reads from one peer that are not or not wholly posted. Small ones, of tables and of few
+ * blocks, somebody waits for before there is more to READ: they go before large ones, of which
+ * {@link Connection} posts some at least. Of either kind only the first may have been started.
+ * Engine thread only.
+ */
+final class WaitingReads {
+  /** A READ of so many bytes at most takes no longer than its way there and back. */
+  private static final int SMALL_BYTES = 64 << 10;
+
+  private final Queue<PendingRead> small = new ArrayDeque<>();
+  private final Queue<PendingRead> large = new ArrayDeque<>();
+
+  static boolean isLarge(PendingRead read) {
+    return read.bytes() > SMALL_BYTES;
+  }
+
+  void add(PendingRead read) {
+    (isLarge(read) ? large : small).add(read);
+  }
+
+  boolean isEmpty() {
+    return small.isEmpty() && large.isEmpty();
+  }
+
+  /** The first small one to post; null when there is none. */
+  PendingRead firstSmall() {
+    return first(small);
+  }
+
+  /** The first large one to post; null when there is none. */
+  PendingRead firstLarge() {
+    return first(large);
+  }
+
+  private static PendingRead first(Queue<PendingRead> reads) {
+    while (!reads.isEmpty() && (reads.peek().isAnswered() || !reads.peek().hasMore())) {
+      reads.remove();
+    }
+    return reads.peek();
+  }
+
+  /** Takes those off that have been started: their queue pair broke. */
+  List<PendingRead> removeStarted() {
+    List<PendingRead> started = new ArrayList<>(2);
+    for (Queue<PendingRead> reads : List.of(small, large)) {
+      PendingRead first = reads.peek();
+      if (first != null && first.isStarted()) {
+        started.add(reads.remove());
+      }
+    }
+    return started;
+  }
+
+  List<PendingRead> removeAll() {
+    List<PendingRead> all = Stream.concat(small.stream(), large.stream()).toList();
+    small.clear();
+    large.clear();
+    return all;
+  }
+
+  void removeAnswered() {
+    small.removeIf(PendingRead::isAnswered);
+    large.removeIf(PendingRead::isAnswered);
+  }
+}
