@@ -22,23 +22,35 @@ record Goal(String what, String ratio, String names) {
           new Goal(
               "block storm of 400 x 400 blocks of 1 KB, RDD with Kryo, uncompressed: task run time"
                   + " of the reduce stage",
-              "0.25 or less",
+              "0.15 or less",
               "storm-rdd-kryo-400x400-1KB-task"),
           new Goal(
+              "the same, beside the oracle",
+              "0.58 or less",
+              "storm-rdd-kryo-400x400-1KB-task-oracle"),
+          new Goal(
               "the same: wall time of the reduce stage",
-              "0.40 or less",
+              "0.32 or less",
               "storm-rdd-kryo-400x400-1KB-wall"),
           new Goal(
-              "block storm of 1,000 x 1,000 blocks of 0.3 KB, beside the oracle",
+              "the same with Java's serializer: task run time of the reduce stage",
+              "0.35 or less",
+              "storm-rdd-java-400x400-1KB-task"),
+          new Goal(
+              "block storm of 1,000 x 1,000 blocks of 0.3 KB: task run time of the reduce stage",
+              "0.09 or less",
+              "storm-rdd-kryo-1000x1000-0.3KB-task"),
+          new Goal(
+              "the same, beside the oracle",
               "0.83 or less",
               "storm-rdd-kryo-1000x1000-0.3KB-*-oracle"),
           new Goal(
               "block storm as SQL repartition, AQE off: task run time of the reduce stage",
-              "0.33 or less",
+              "0.16 or less",
               "storm-sql-repartition-400x400-0.3KB-task"),
           new Goal(
               "the same: wall time of the reduce stage",
-              "0.50 or less",
+              "0.40 or less",
               "storm-sql-repartition-400x400-0.3KB-wall"),
           new Goal(
               "groupBy with AQE and default coalescing, 400 maps, beside the oracle",
