@@ -31,13 +31,17 @@ final class Connection {
     CLOSED
   }
 
-  /** What 400 Gb/s bring in 80 us. */
-  private static final long MAX_LARGE_BYTES = 4 << 20;
+  /** What 400 Gb/s bring in 80 us; two work requests at least. */
+  private static final long MIN_LARGE_BYTES = 4 << 20;
 
   private final int id;
   private final Peer peer;
   private final QueuePair queuePair;
   private final int maxReadBytes;
+
+  /** Posted of large reads at most. */
+  private final long maxLargeBytes;
+
   private final PendingRead[] ring;
 
   /** Bytes of each of these that belongs to a large read. */
@@ -63,6 +67,7 @@ final class Connection {
     this.peer = peer;
     this.queuePair = queuePair;
     this.maxReadBytes = maxReadBytes;
+    this.maxLargeBytes = Math.max(MIN_LARGE_BYTES, 2L * maxReadBytes);
     this.ring = new PendingRead[depth];
     this.largeBytes = new int[depth];
     this.maxSilent = Math.max(0, depth / 2 - 1);
@@ -115,7 +120,7 @@ final class Connection {
   boolean hasRoomFor(WaitingReads waiting) {
     return outstanding() < ring.length
         && (waiting.firstSmall() != null
-            || (largeOutstanding < MAX_LARGE_BYTES && waiting.firstLarge() != null));
+            || (largeOutstanding < maxLargeBytes && waiting.firstLarge() != null));
   }
 
   boolean isIdle() {
@@ -134,8 +139,8 @@ final class Connection {
     chain.clear();
     silent = 0;
     int room = Math.min(limit, ring.length - outstanding());
-    boolean large = largeOutstanding < MAX_LARGE_BYTES && waiting.firstLarge() != null;
-    int roomForSmall = large && room > 1 ? room - 1 : room;
+    boolean large = largeOutstanding < maxLargeBytes && waiting.firstLarge() != null;
+    int roomForSmall = large && (room > 1 || largeOutstanding == 0) ? room - 1 : room;
     for (PendingRead read = waiting.firstSmall();
         read != null && chain.size() < roomForSmall;
         read = waiting.firstSmall()) {
@@ -144,9 +149,9 @@ final class Connection {
       }
     }
     for (PendingRead read = waiting.firstLarge();
-        read != null && chain.size() < room && largeOutstanding < MAX_LARGE_BYTES;
+        read != null && chain.size() < room && largeOutstanding < maxLargeBytes;
         read = waiting.firstLarge()) {
-      while (chain.size() < room && largeOutstanding < MAX_LARGE_BYTES && read.hasMore()) {
+      while (chain.size() < room && largeOutstanding < maxLargeBytes && read.hasMore()) {
         addLarge(read, chain.size() + 1 == room);
       }
     }
@@ -158,9 +163,11 @@ final class Connection {
 
   private void addLarge(PendingRead read, boolean last) {
     int bytes = read.nextBytes(maxReadBytes);
+    boolean toHalf =
+        largeOutstanding < maxLargeBytes / 2 && largeOutstanding + bytes >= maxLargeBytes / 2;
     largeOutstanding += bytes;
     largeBytes[slot(tail)] = bytes;
-    add(read, last || largeOutstanding >= MAX_LARGE_BYTES);
+    add(read, last || toHalf || largeOutstanding >= maxLargeBytes);
   }
 
   /**
