@@ -86,8 +86,7 @@ public abstract class RdmaShuffle implements AutoCloseable {
     try {
       return load(conf, isDriver, stock);
     } catch (LinkageError e) {
-      return without(
-          conf, isDriver, stock, "this Spark is not the one that its version says: " + e);
+      return without(conf, isDriver, stock, "what this version of it needs is not there: " + e);
     }
   }
 

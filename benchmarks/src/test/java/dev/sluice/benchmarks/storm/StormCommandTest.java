@@ -15,6 +15,7 @@ class StormCommandTest {
         .extracting(StormCase::name)
         .containsExactly(
             "rdd-kryo-400x400-1KB",
+            "rdd-java-400x400-1KB",
             "sql-repartition-400x400-0.3KB",
             "sql-aggregate-400x200-1.2KB",
             "rdd-kryo-100x100-0.3KB",
@@ -39,7 +40,7 @@ class StormCommandTest {
         .contains("rdd-kryo-400x400-1.2KB-compressed", "sql-aggregate-1000x1000-0.2KB")
         .contains("sql-repartition-400x400-1.2KB-host-local")
         .doesNotHaveDuplicates()
-        .hasSize(26);
+        .hasSize(34);
   }
 
   @Test

@@ -71,8 +71,12 @@ final class ChunkInputStream extends InputStream {
   /** Bytes left of the member, or of the next one at its end; 0 at the end of the last. */
   private int remaining() {
     int[] ends = chunk.ends();
-    while (position == ends[index] && index < last) {
-      index++;
+    int next = index;
+    while (position == ends[next] && next < last) {
+      next++;
+    }
+    if (ends[next] > position) {
+      index = next; // Else those that follow are not in the chunk.
     }
     return ends[index] - position;
   }

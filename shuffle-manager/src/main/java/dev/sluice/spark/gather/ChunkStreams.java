@@ -32,10 +32,11 @@ final class ChunkStreams {
       throw new NoSuchElementException();
     }
     int first = next;
-    next = spark.concatenates() ? chunk.ends().length : first + 1;
+    int end = spark.concatenates() ? chunk.ends().length : first + 1;
+    next = end;
     return new Tuple2<>(
         chunk.group().blockId(chunk.firstMember() + first),
-        new GatheredInputStream(chunk, first, next, spark));
+        new GatheredInputStream(chunk, first, end, !hasNext(), spark));
   }
 
   /** Gives back the chunk's memory: what has been read of it so far was all. */

@@ -20,11 +20,12 @@ final class GatheredInputStream extends InputStream {
   /**
    * @param first the first member in the chunk
    * @param end the one after the last
+   * @param last whether none of the chunk comes after it
    */
-  GatheredInputStream(Chunk chunk, int first, int end, SparkReading spark) {
+  GatheredInputStream(Chunk chunk, int first, int end, boolean last, SparkReading spark) {
     this.chunk = chunk;
     this.first = first;
-    this.last = end == chunk.ends().length;
+    this.last = last;
     this.raw = new ChunkInputStream(chunk, first, end);
     this.delegate = wrap(spark);
     this.detectsCorruption = spark.detectsCorruption() && delegate != raw;

@@ -130,7 +130,7 @@ final class SlicedRead {
   }
 
   /** Spark's own transfer tries what is left: if it is the disk that fails, it says so as Spark. */
-  private void notStored(Exception e) {
+  private void notStored(Throwable e) {
     LOG.warn("Could not store what was READ from {}", located.peer(), e);
     stop(unstorable);
   }
@@ -167,9 +167,10 @@ final class SlicedRead {
   private void readSlices() {
     while (position < located.length(current) && !free.isEmpty()) {
       int bytes = (int) Math.min(bufferBytes, located.length(current) - position);
+      RemoteRegion range = located.range(current, position, bytes);
       Slice slice = new Slice(free.poll(), bytes);
       underWay.add(slice);
-      slice.read(located.range(current, position, bytes));
+      slice.read(range);
       position += bytes;
     }
   }
@@ -188,7 +189,7 @@ final class SlicedRead {
     void read(RemoteRegion range) {
       try {
         path.transport().read(located.peer(), List.of(range), buffer, call.deadlineNanos(), this);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         free();
         throw e;
       }
@@ -285,11 +286,15 @@ final class SlicedRead {
       return;
     }
     ended = true;
+    underWay.removeIf(slice -> slice.arrived && free.add(slice.buffer));
     releaseBuffers();
-    if (partial != null) {
-      partial.abort();
+    try {
+      if (partial != null) {
+        partial.abort();
+      }
+    } finally {
+      attempt.guard(remaining, () -> attempt.failed(remaining, reason));
     }
-    attempt.failed(remaining, reason);
   }
 
   private void releaseBuffers() {

@@ -185,7 +185,9 @@ final class TaskGather implements RemoteChunks {
 
   private synchronized GatheredChunk nextRequest() {
     GatheredChunk first = waiting.peek();
-    if (first == null || (bytes > 0 && bytes + first.bytes() > limit.part())) {
+    // One is always on its way, whatever the task has not given back yet.
+    boolean isBusy = !underWay.isEmpty() || !arrived.isEmpty();
+    if (first == null || (bytes > 0 && isBusy && bytes + first.bytes() > limit.part())) {
       requesting = false;
       return null;
     }
@@ -269,6 +271,7 @@ final class TaskGather implements RemoteChunks {
 
   @Override
   public boolean await() throws InterruptedException {
+    request();
     awaitAnswer().forEach(step -> giveUp(step, FallbackReason.DEADLINE));
     synchronized (this) {
       return !arrived.isEmpty() || isMoreToCome();

@@ -159,12 +159,27 @@ class GatheredInputStreamTest {
   }
 
   @Test
-  void whatIsNotInTheChunkHasNoStream() {
-    Chunk whole = new Chunk(group(), 2, new int[] {0, 10, 10, 30}, bytes(30), 0, () -> {});
+  void whatIsNotInTheChunkHasNoStream() throws IOException {
+    int[] ends = {0, 10, 10, 30, 30};
+    Chunk whole = new Chunk(group(), 2, ends, bytes(30), 0, () -> releases++);
     ChunkStreams streams = new ChunkStreams(whole, new Reading(null, true, false));
     assertThat(streams.next()._1()).isEqualTo(new ShuffleBlockId(3, 30, 5));
-    assertThat(streams.next()._1()).isEqualTo(new ShuffleBlockId(3, 50, 5));
+    Tuple2<BlockId, InputStream> last = streams.next();
+    assertThat(last._1()).isEqualTo(new ShuffleBlockId(3, 50, 5));
     assertThat(streams.hasNext()).isFalse();
+    assertThat(releases).isZero();
+    last._2().close();
+    assertThat(releases).isEqualTo(1);
+  }
+
+  @Test
+  void anEndThatComesTooEarlyIsTheLastMembersThatIsThere() throws IOException {
+    int[] ends = {10, 30, 30, 30};
+    Chunk whole = new Chunk(group(), 0, ends, bytes(30), 0, () -> {});
+    ChunkInputStream raw = new ChunkInputStream(whole, 0, ends.length);
+    assertThat(raw.readAllBytes()).hasSize(30);
+    assertThat(raw.read()).isEqualTo(-1);
+    assertThat(raw.member()).isEqualTo(1);
   }
 
   private static MemorySegment bytes(int count) {

@@ -107,6 +107,20 @@ class SlicedReadTest {
   }
 
   @Test
+  void aReadThatFailsAfterTheNextOneHasArrivedGivesBackBothBuffers() {
+    Deque<Runnable> underWay = new ArrayDeque<>();
+    fixture.fetch(block(10, 3));
+    fixture.transport.script((number, _) -> number == 2 ? Cause.TRANSPORT : null);
+    fixture.transport.holdReads(underWay::add);
+
+    fixture.fetch(block(10, 0));
+
+    underWay.removeLast().run();
+    underWay.removeLast().run();
+    assertFellBack(FallbackReason.TRANSPORT, block(10, 0));
+  }
+
+  @Test
   void blockLargerThanABufferIsReadInSlicesToMemory() {
     fixture.fetch(block(10, 0), block(10, 2));
 
