@@ -141,6 +141,18 @@ final class GatherFixture implements SparkReading {
     }
   }
 
+  /** Reads all that is left, as a deserialiser does that closes no stream. */
+  GatherFixture readAllAndCloseNothing() {
+    try {
+      while (blocks.hasNext()) {
+        note(blocks.next()._2().readAllBytes());
+      }
+      return this;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   void close() {
     blocks.close();
   }

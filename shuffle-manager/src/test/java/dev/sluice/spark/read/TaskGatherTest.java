@@ -140,6 +140,26 @@ class TaskGatherTest {
     return few;
   }
 
+  /** Its chunks are a quarter of the limit, and its part is a third of it when it is consumed. */
+  @Test
+  void aReaderThatGivesBackLateDoesNotWaitForItself() {
+    register(MAPS);
+    TaskLimit limit = new TaskLimit(1 << 16);
+    GatherFixture first = new GatherFixture(reads, limit).start(blocks);
+    List<GatherFixture> idle =
+        List.of(
+            new GatherFixture(reads, limit).start(blocks),
+            new GatherFixture(reads, limit).start(blocks));
+
+    first.readAllAndCloseNothing();
+
+    assertThat(first.delivered).containsExactlyInAnyOrder(blocks);
+    assertThat(first.bySpark).isEmpty();
+    first.close();
+    idle.forEach(GatherFixture::close);
+    assertThat(reads.transport.buffersOut()).isZero();
+  }
+
   /** As in a join: all readers are made before the first one is consumed. */
   @Test
   void theReadersOfATaskShareItsLimit() {
