@@ -46,11 +46,6 @@ import scala.runtime.BoxedUnit;
 public final class SluiceShuffle extends RdmaShuffle {
   private static final Logger LOG = LoggerFactory.getLogger(SluiceShuffle.class);
 
-  private static final String NO_DIRECTORY =
-      "the driver has no location directory. Either it has the stock shuffle, and its log says why,"
-          + " mostly that its JVM is too old; or its shuffle manager does not call"
-          + " RdmaShuffle.register";
-
   /** What an executor reaches the outside by; a fault harness puts its own in front. */
   public interface Outside {
     /** How this executor asks the driver's location directory. Called once, when tasks run. */
@@ -153,7 +148,10 @@ public final class SluiceShuffle extends RdmaShuffle {
         return SluiceRuntime.off(env);
       }
       if (!driver.hasDirectory()) {
-        LOG.warn("Shuffle blocks go by Spark's own transfer: {}", NO_DIRECTORY);
+        LOG.warn(
+            "Shuffle blocks go by Spark's own transfer: the driver has no location directory. Either"
+                + " it has the stock shuffle, and its log says why, mostly that its JVM is too old;"
+                + " or its shuffle manager does not call RdmaShuffle.register");
         return SluiceRuntime.off(env);
       }
       return SluiceRuntime.start(

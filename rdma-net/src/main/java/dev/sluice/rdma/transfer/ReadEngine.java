@@ -217,7 +217,7 @@ final class ReadEngine implements Connections.ConnectListener {
       counters.increment(TransferCounter.POSTS);
       counters.add(TransferCounter.WORK_REQUESTS, posted);
     }
-    if (!peer.waiting().isEmpty() && connection.hasRoomFor(peer.waiting())) {
+    if (connection.hasRoomFor(peer.waiting())) {
       schedule(peer); // the completion queue is what has no room
     }
     return posted;

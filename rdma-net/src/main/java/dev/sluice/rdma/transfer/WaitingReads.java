@@ -19,12 +19,8 @@ final class WaitingReads {
   private final Queue<PendingRead> small = new ArrayDeque<>();
   private final Queue<PendingRead> large = new ArrayDeque<>();
 
-  static boolean isLarge(PendingRead read) {
-    return read.bytes() > SMALL_BYTES;
-  }
-
   void add(PendingRead read) {
-    (isLarge(read) ? large : small).add(read);
+    (read.bytes() > SMALL_BYTES ? large : small).add(read);
   }
 
   boolean isEmpty() {

@@ -75,10 +75,11 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
 
   @Override
   public boolean hasNext() {
-    if (next == null && (current == null || !current.hasNext())) {
+    boolean isInChunk = current != null && current.hasNext();
+    if (next == null && !isInChunk) {
       next = nextArrival();
     }
-    return next != null || (current != null && current.hasNext());
+    return next != null || isInChunk;
   }
 
   @Override
