@@ -1,5 +1,7 @@
 package dev.sluice.rdma;
 
+import java.util.function.Consumer;
+
 /**
  * How a reliable connection behaves: the attributes of ibv_modify_qp(3) that are the application's
  * choice at INIT to RTR and RTR to RTS. What packets carry for the network's sake belongs to the
@@ -20,16 +22,47 @@ public record ConnectionAttributes(
    * A dead path is noticed after about 8.6 s: 1.07 s, eight times. As many READs under way as any
    * device allows: most NICs 16, soft-RoCE and the software provider 128.
    */
-  public static final ConnectionAttributes DEFAULT = new ConnectionAttributes(18, 7, 7, 12, 128);
+  public static final ConnectionAttributes DEFAULT = new Builder().build();
+
+  /** These attributes but for what is changed, by name. */
+  public ConnectionAttributes with(Consumer<Builder> change) {
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
+  }
 
   /** These attributes for a device that may allow less. */
   public ConnectionAttributes within(DeviceAttributes device) {
     int allowed = Math.min(maxRdAtomic, device.maxQueuePairInitRdAtomic());
-    return new ConnectionAttributes(timeoutExponent, retryCount, rnrRetry, minRnrTimer, allowed);
+    return with(c -> c.maxRdAtomic = allowed);
   }
 
   /** Nanoseconds after which an unanswered request completes with RETRY_EXC_ERR; 0 is never. */
   public long retryTimeoutNanos() {
     return timeoutExponent == 0 ? 0 : (4096L << timeoutExponent) * (retryCount + 1);
+  }
+
+  /** The components, each by its name. */
+  public static final class Builder {
+    public int timeoutExponent = 18;
+    public int retryCount = 7;
+    public int rnrRetry = 7;
+    public int minRnrTimer = 12;
+    public int maxRdAtomic = 128;
+
+    private Builder() {}
+
+    private Builder(ConnectionAttributes from) {
+      timeoutExponent = from.timeoutExponent;
+      retryCount = from.retryCount;
+      rnrRetry = from.rnrRetry;
+      minRnrTimer = from.minRnrTimer;
+      maxRdAtomic = from.maxRdAtomic;
+    }
+
+    private ConnectionAttributes build() {
+      return new ConnectionAttributes(
+          timeoutExponent, retryCount, rnrRetry, minRnrTimer, maxRdAtomic);
+    }
   }
 }

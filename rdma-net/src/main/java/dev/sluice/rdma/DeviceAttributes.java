@@ -1,5 +1,7 @@
 package dev.sluice.rdma;
 
+import java.util.function.Consumer;
+
 /**
  * Limits of an open device and its port: the part of ibv_query_device(3) and ibv_query_port(3) that
  * decides what can be asked for.
@@ -29,4 +31,64 @@ public record DeviceAttributes(
     int maxQueuePairRdAtomic,
     int maxQueuePairInitRdAtomic,
     long maxMessageSize,
-    int maxInlineData) {}
+    int maxInlineData) {
+
+  /** Allows nothing: what limits are set out from. */
+  public static final DeviceAttributes NONE = new Builder().build();
+
+  /** These limits but for what is changed, by name. */
+  public DeviceAttributes with(Consumer<Builder> change) {
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
+  }
+
+  /** The components, each by its name. */
+  public static final class Builder {
+    public int maxQueuePairs;
+    public int maxQueuePairWr;
+    public int maxSge;
+    public int maxCompletionQueues;
+    public int maxCompletionQueueEntries;
+    public int maxMemoryRegions;
+    public long maxMemoryRegionSize;
+    public int maxProtectionDomains;
+    public int maxQueuePairRdAtomic;
+    public int maxQueuePairInitRdAtomic;
+    public long maxMessageSize;
+    public int maxInlineData;
+
+    private Builder() {}
+
+    private Builder(DeviceAttributes from) {
+      maxQueuePairs = from.maxQueuePairs;
+      maxQueuePairWr = from.maxQueuePairWr;
+      maxSge = from.maxSge;
+      maxCompletionQueues = from.maxCompletionQueues;
+      maxCompletionQueueEntries = from.maxCompletionQueueEntries;
+      maxMemoryRegions = from.maxMemoryRegions;
+      maxMemoryRegionSize = from.maxMemoryRegionSize;
+      maxProtectionDomains = from.maxProtectionDomains;
+      maxQueuePairRdAtomic = from.maxQueuePairRdAtomic;
+      maxQueuePairInitRdAtomic = from.maxQueuePairInitRdAtomic;
+      maxMessageSize = from.maxMessageSize;
+      maxInlineData = from.maxInlineData;
+    }
+
+    private DeviceAttributes build() {
+      return new DeviceAttributes(
+          maxQueuePairs,
+          maxQueuePairWr,
+          maxSge,
+          maxCompletionQueues,
+          maxCompletionQueueEntries,
+          maxMemoryRegions,
+          maxMemoryRegionSize,
+          maxProtectionDomains,
+          maxQueuePairRdAtomic,
+          maxQueuePairInitRdAtomic,
+          maxMessageSize,
+          maxInlineData);
+    }
+  }
+}

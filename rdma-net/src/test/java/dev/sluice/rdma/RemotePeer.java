@@ -131,7 +131,7 @@ public final class RemotePeer implements AutoCloseable {
   /** The peer: serves until its standard input ends. */
   public static void main(String[] args) throws Exception {
     InetAddress address = InetAddress.ofLiteral(args[1]);
-    VerbsOptions verbs = VerbsOptions.DEFAULT.withConnect(ConnectMode.valueOf(args[3]));
+    VerbsOptions verbs = VerbsOptions.DEFAULT.with(o -> o.connect = ConnectMode.valueOf(args[3]));
     Device device = Providers.open(args[0], address, verbs, SoftOptions.DEFAULT);
     try (TestNode node = new TestNode(device)) {
       MemorySegment memory = node.arena.allocate(Long.parseLong(args[2]), 4096);

@@ -20,6 +20,15 @@ public final class TestNode implements AutoCloseable {
   public static final QueuePairCapabilities CAPABILITIES =
       new QueuePairCapabilities(128, 128, 4, 4, 64);
 
+  /** Only for requests that must fail: after about 270 ms, which a busy machine may lose. */
+  public static final ConnectionAttributes SHORT_TIMEOUT =
+      ConnectionAttributes.DEFAULT.with(
+          c -> {
+            c.timeoutExponent = 14;
+            c.retryCount = 3;
+            c.maxRdAtomic = 16;
+          });
+
   /** What may be done to memory, by whomever. */
   public static final Set<AccessFlag> ALL =
       EnumSet.of(

@@ -23,10 +23,9 @@ final class Fabric {
   private static final QueuePairCapabilities CAPABILITIES =
       new QueuePairCapabilities(MAX_IN_FLIGHT, 1, 1, 1, 0);
 
-  /** As an executor has them by default. */
+  /** As an executor has them by default, but for a large pool. */
   static final TransferOptions TRANSFER_OPTIONS =
-      new TransferOptions(
-          256 << 20, 16, 128, 1 << 20, 5_000, 60_000, 3, 60_000, 20, ConnectionAttributes.DEFAULT);
+      TransferOptions.DEFAULT.with(o -> o.bufferPoolBytes = 256 << 20);
 
   private Fabric() {}
 

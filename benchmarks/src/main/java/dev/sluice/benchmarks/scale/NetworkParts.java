@@ -9,7 +9,6 @@ import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.AccessFlag;
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
@@ -43,17 +42,11 @@ final class NetworkParts implements AutoCloseable {
 
   /** As an executor has them by default, but for a small pool: 64 executors share this process. */
   private static final TransferOptions OPTIONS =
-      new TransferOptions(
-          16 << 20,
-          1024,
-          256,
-          1 << 20,
-          CONNECT_TIMEOUT_MS,
-          300_000,
-          3,
-          60_000,
-          20,
-          ConnectionAttributes.DEFAULT);
+      TransferOptions.DEFAULT.with(
+          o -> {
+            o.bufferPoolBytes = 16 << 20;
+            o.connectTimeoutMs = CONNECT_TIMEOUT_MS;
+          });
 
   /** One thread each way: the transport's pools are Spark's to choose, and do not grow with us. */
   private static final TransportConf TRANSPORT =

@@ -4,6 +4,7 @@ import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.net.InetAddress;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * How a software device is opened.
@@ -29,11 +30,23 @@ public record SoftOptions(
    * sides, and a READ that is under way costs no more than one that waits.
    */
   public static final DeviceAttributes SMALL_NIC =
-      new DeviceAttributes(
-          16_384, 16_384, 32, 16_384, 1 << 20, 1 << 20, 1L << 44, 4096, 128, 128, 1L << 30, 256);
+      DeviceAttributes.NONE.with(
+          nic -> {
+            nic.maxQueuePairs = 16_384;
+            nic.maxQueuePairWr = 16_384;
+            nic.maxSge = 32;
+            nic.maxCompletionQueues = 16_384;
+            nic.maxCompletionQueueEntries = 1 << 20;
+            nic.maxMemoryRegions = 1 << 20;
+            nic.maxMemoryRegionSize = 1L << 44;
+            nic.maxProtectionDomains = 4096;
+            nic.maxQueuePairRdAtomic = 128;
+            nic.maxQueuePairInitRdAtomic = 128;
+            nic.maxMessageSize = 1L << 30;
+            nic.maxInlineData = 256;
+          });
 
-  public static final SoftOptions DEFAULT =
-      new SoftOptions(FaultPlan.NONE, null, 0, 0, SMALL_NIC, LeakTracker.counting());
+  public static final SoftOptions DEFAULT = new Builder().build();
 
   public SoftOptions {
     Objects.requireNonNull(faults, "faults");
@@ -41,23 +54,35 @@ public record SoftOptions(
     Objects.requireNonNull(leaks, "leaks");
   }
 
-  public SoftOptions withFaults(FaultPlan plan) {
-    return new SoftOptions(plan, bindAddress, port, portRetries, limits, leaks);
+  /** These options but for what is changed, by name. */
+  public SoftOptions with(Consumer<Builder> change) {
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
   }
 
-  public SoftOptions withBindAddress(InetAddress address) {
-    return new SoftOptions(faults, address, port, portRetries, limits, leaks);
-  }
+  /** The components, each by its name. */
+  public static final class Builder {
+    public FaultPlan faults = FaultPlan.NONE;
+    public InetAddress bindAddress;
+    public int port;
+    public int portRetries;
+    public DeviceAttributes limits = SMALL_NIC;
+    public LeakTracker leaks = LeakTracker.counting();
 
-  public SoftOptions withPort(int first, int retries) {
-    return new SoftOptions(faults, bindAddress, first, retries, limits, leaks);
-  }
+    private Builder() {}
 
-  public SoftOptions withLimits(DeviceAttributes attributes) {
-    return new SoftOptions(faults, bindAddress, port, portRetries, attributes, leaks);
-  }
+    private Builder(SoftOptions from) {
+      faults = from.faults;
+      bindAddress = from.bindAddress;
+      port = from.port;
+      portRetries = from.portRetries;
+      limits = from.limits;
+      leaks = from.leaks;
+    }
 
-  public SoftOptions withLeaks(LeakTracker tracker) {
-    return new SoftOptions(faults, bindAddress, port, portRetries, limits, tracker);
+    private SoftOptions build() {
+      return new SoftOptions(faults, bindAddress, port, portRetries, limits, leaks);
+    }
   }
 }

@@ -146,18 +146,16 @@ final class LocalPort implements AutoCloseable {
     if (!global && attributes.linkLayer() == IbvLinkLayer.ETHERNET) {
       throw new IOException("the peer sent no GID, which RoCE needs: start it with its option -g");
     }
-    return new IbvAhAttr(
-        global,
-        peer.gid(),
-        0,
-        Math.max(gidIndex, 0),
-        HOP_LIMIT,
-        0,
-        peer.lid(),
-        serviceLevel,
-        0,
-        0,
-        number);
+    return IbvAhAttr.ZERO.with(
+        ah -> {
+          ah.global = global;
+          ah.dgid = peer.gid();
+          ah.sgidIndex = Math.max(gidIndex, 0);
+          ah.hopLimit = HOP_LIMIT;
+          ah.dlid = peer.lid();
+          ah.serviceLevel = serviceLevel;
+          ah.port = number;
+        });
   }
 
   @Override

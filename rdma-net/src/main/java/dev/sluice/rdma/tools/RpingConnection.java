@@ -36,7 +36,12 @@ import java.util.Optional;
  */
 final class RpingConnection {
   /** One READ or WRITE at a time in either direction; both sides must find the same. */
-  static final RdmaConnParam PARAM = new RdmaConnParam(new byte[0], 1, 1, false, 7, 7, false, 0);
+  static final RdmaConnParam PARAM =
+      RdmaConnParam.DEFAULT.with(
+          p -> {
+            p.responderResources = 1;
+            p.initiatorDepth = 1;
+          });
 
   private static final long TRANSFER = 1;
   private static final long MESSAGE = 2;

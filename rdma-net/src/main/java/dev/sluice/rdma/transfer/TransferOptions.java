@@ -2,6 +2,7 @@ package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.DeviceAttributes;
+import java.util.function.Consumer;
 
 /**
  * Limits and times of an endpoint.
@@ -29,6 +30,9 @@ public record TransferOptions(
     int spinMicros,
     ConnectionAttributes connection) {
 
+  /** The configuration's defaults, in an executor with as little memory overhead as Spark gives. */
+  public static final TransferOptions DEFAULT = new Builder().build();
+
   public TransferOptions {
     atLeast("bufferPoolBytes", bufferPoolBytes, Slab.PAGE_BYTES);
     atLeast("maxQueuePairs", maxQueuePairs, 1);
@@ -41,24 +45,64 @@ public record TransferOptions(
     atLeast("spinMicros", spinMicros, 0);
   }
 
+  /** These options but for what is changed, by name. */
+  public TransferOptions with(Consumer<Builder> change) {
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
+  }
+
   /** These options for a device that may allow fewer READs under way. */
   TransferOptions within(DeviceAttributes device) {
-    return new TransferOptions(
-        bufferPoolBytes,
-        maxQueuePairs,
-        sendQueueDepth,
-        maxReadBytes,
-        connectTimeoutMs,
-        idleTimeoutMs,
-        circuitFailures,
-        circuitCooldownMs,
-        spinMicros,
-        connection.within(device));
+    return with(o -> o.connection = connection.within(device));
   }
 
   private static void atLeast(String option, long value, long least) {
     if (value < least) {
       throw new IllegalArgumentException(option + " is " + value + ", must be at least " + least);
+    }
+  }
+
+  /** The components, each by its name. */
+  public static final class Builder {
+    public long bufferPoolBytes = 48 << 20;
+    public int maxQueuePairs = 1024;
+    public int sendQueueDepth = 256;
+    public int maxReadBytes = 1 << 20;
+    public int connectTimeoutMs = 5_000;
+    public int idleTimeoutMs = 300_000;
+    public int circuitFailures = 3;
+    public int circuitCooldownMs = 60_000;
+    public int spinMicros = 20;
+    public ConnectionAttributes connection = ConnectionAttributes.DEFAULT;
+
+    private Builder() {}
+
+    private Builder(TransferOptions from) {
+      bufferPoolBytes = from.bufferPoolBytes;
+      maxQueuePairs = from.maxQueuePairs;
+      sendQueueDepth = from.sendQueueDepth;
+      maxReadBytes = from.maxReadBytes;
+      connectTimeoutMs = from.connectTimeoutMs;
+      idleTimeoutMs = from.idleTimeoutMs;
+      circuitFailures = from.circuitFailures;
+      circuitCooldownMs = from.circuitCooldownMs;
+      spinMicros = from.spinMicros;
+      connection = from.connection;
+    }
+
+    private TransferOptions build() {
+      return new TransferOptions(
+          bufferPoolBytes,
+          maxQueuePairs,
+          sendQueueDepth,
+          maxReadBytes,
+          connectTimeoutMs,
+          idleTimeoutMs,
+          circuitFailures,
+          circuitCooldownMs,
+          spinMicros,
+          connection);
     }
   }
 }

@@ -71,7 +71,7 @@ final class CmHandshake implements Handshake {
             queuePair + " to " + remote + " by " + peer,
             peer.listening(),
             device.port().trafficClass(),
-            param().withPrivateData(peer.request(remote.qpNumber())),
+            param().with(p -> p.privateData = peer.request(remote.qpNumber())),
             timeoutMs);
     attempt = begun;
     return begun.thenApply(
@@ -96,7 +96,7 @@ final class CmHandshake implements Handshake {
   }
 
   private RdmaConnParam param() {
-    return RdmaConnParam.defaults().withQpNum(ibv.qpNum());
+    return RdmaConnParam.DEFAULT.with(p -> p.qpNum = ibv.qpNum());
   }
 
   @Override

@@ -32,19 +32,23 @@ final class DeviceLimits {
 
   DeviceAttributes read() throws VerbsException {
     IbvDeviceAttr device = context.queryDevice();
-    return new DeviceAttributes(
-        device.maxQp(),
-        device.maxQpWr(),
-        device.maxSge(),
-        device.maxCq(),
-        device.maxCqe(),
-        device.maxMr(),
-        clampToSigned(device.maxMrSize()),
-        device.maxPd(),
-        Math.min(device.maxQpRdAtom(), MAX_RD_ATOMIC),
-        Math.min(device.maxQpInitRdAtom(), MAX_RD_ATOMIC),
-        context.queryPort(port).maxMsgSz(),
-        maxInlineData());
+    long maxMessageSize = context.queryPort(port).maxMsgSz();
+    int maxInlineData = maxInlineData();
+    return DeviceAttributes.NONE.with(
+        limits -> {
+          limits.maxQueuePairs = device.maxQp();
+          limits.maxQueuePairWr = device.maxQpWr();
+          limits.maxSge = device.maxSge();
+          limits.maxCompletionQueues = device.maxCq();
+          limits.maxCompletionQueueEntries = device.maxCqe();
+          limits.maxMemoryRegions = device.maxMr();
+          limits.maxMemoryRegionSize = clampToSigned(device.maxMrSize());
+          limits.maxProtectionDomains = device.maxPd();
+          limits.maxQueuePairRdAtomic = Math.min(device.maxQpRdAtom(), MAX_RD_ATOMIC);
+          limits.maxQueuePairInitRdAtomic = Math.min(device.maxQpInitRdAtom(), MAX_RD_ATOMIC);
+          limits.maxMessageSize = maxMessageSize;
+          limits.maxInlineData = maxInlineData;
+        });
   }
 
   /**

@@ -88,18 +88,17 @@ final class Transitions {
         !port.port().isEthernet()
             && GidEntry.subnet(remote.gid()) != GidEntry.subnet(port.gid().gid());
     int fabric = GidEntry.fabricIdentifier(remote.gid());
-    return new IbvAhAttr(
-        port.port().isEthernet() || toOtherSubnet,
-        remote.gid(),
-        0,
-        port.gid().index(),
-        port.hopLimit(),
-        port.trafficClass(),
-        toOtherSubnet && fabric != 0 ? fabric : remote.lid(),
-        port.serviceLevel(),
-        0,
-        0,
-        port.port().number());
+    return IbvAhAttr.ZERO.with(
+        ah -> {
+          ah.global = port.port().isEthernet() || toOtherSubnet;
+          ah.dgid = remote.gid();
+          ah.sgidIndex = port.gid().index();
+          ah.hopLimit = port.hopLimit();
+          ah.trafficClass = port.trafficClass();
+          ah.dlid = toOtherSubnet && fabric != 0 ? fabric : remote.lid();
+          ah.serviceLevel = port.serviceLevel();
+          ah.port = port.port().number();
+        });
   }
 
   /** The largest MTU of the verbs that is not above the bytes. */

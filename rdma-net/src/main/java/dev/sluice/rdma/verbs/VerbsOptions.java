@@ -2,6 +2,7 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.leak.LeakTracker;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * Which port a verbs device is opened with, and what its queue pairs' packets carry: what depends
@@ -38,19 +39,7 @@ public record VerbsOptions(
   /** Lets the port decide. */
   public static final int AUTO = -1;
 
-  public static final VerbsOptions DEFAULT =
-      new VerbsOptions(
-          DeviceFilter.ANY,
-          GidPolicy.DEFAULT,
-          AUTO,
-          0,
-          AUTO,
-          AUTO,
-          255,
-          0,
-          ConnectMode.CONTROL,
-          AUTO,
-          LeakTracker.counting());
+  public static final VerbsOptions DEFAULT = new Builder().build();
 
   public VerbsOptions {
     Objects.requireNonNull(devices, "devices");
@@ -65,35 +54,56 @@ public record VerbsOptions(
     GidPolicy.checkRange("spread", spread, AUTO, Integer.MAX_VALUE);
   }
 
-  public VerbsOptions withDevices(DeviceFilter filter) {
-    return with(filter, connect, spread, leaks);
+  /** These options but for what is changed, by name. */
+  public VerbsOptions with(Consumer<Builder> change) {
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
   }
 
-  public VerbsOptions withConnect(ConnectMode mode) {
-    return with(devices, mode, spread, leaks);
-  }
+  /** The components, each by its name. */
+  public static final class Builder {
+    public DeviceFilter devices = DeviceFilter.ANY;
+    public GidPolicy gid = GidPolicy.DEFAULT;
+    public int trafficClass = AUTO;
+    public int serviceLevel;
+    public int pKey = AUTO;
+    public int pathMtu = AUTO;
+    public int hopLimit = 255;
+    public long registeredBytes;
+    public ConnectMode connect = ConnectMode.CONTROL;
+    public int spread = AUTO;
+    public LeakTracker leaks = LeakTracker.counting();
 
-  public VerbsOptions withSpread(int number) {
-    return with(devices, connect, number, leaks);
-  }
+    private Builder() {}
 
-  public VerbsOptions withLeaks(LeakTracker tracker) {
-    return with(devices, connect, spread, tracker);
-  }
+    private Builder(VerbsOptions from) {
+      devices = from.devices;
+      gid = from.gid;
+      trafficClass = from.trafficClass;
+      serviceLevel = from.serviceLevel;
+      pKey = from.pKey;
+      pathMtu = from.pathMtu;
+      hopLimit = from.hopLimit;
+      registeredBytes = from.registeredBytes;
+      connect = from.connect;
+      spread = from.spread;
+      leaks = from.leaks;
+    }
 
-  private VerbsOptions with(
-      DeviceFilter filter, ConnectMode mode, int number, LeakTracker tracker) {
-    return new VerbsOptions(
-        filter,
-        gid,
-        trafficClass,
-        serviceLevel,
-        pKey,
-        pathMtu,
-        hopLimit,
-        registeredBytes,
-        mode,
-        number,
-        tracker);
+    private VerbsOptions build() {
+      return new VerbsOptions(
+          devices,
+          gid,
+          trafficClass,
+          serviceLevel,
+          pKey,
+          pathMtu,
+          hopLimit,
+          registeredBytes,
+          connect,
+          spread,
+          leaks);
+    }
   }
 }

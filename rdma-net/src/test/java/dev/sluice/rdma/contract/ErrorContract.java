@@ -226,7 +226,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
     QueuePair b = right.createQueuePair();
     a.toInit(TestNode.ALL);
     b.toInit(TestNode.ALL);
-    a.toRtr(b.address(), SHORT_TIMEOUT);
+    a.toRtr(b.address(), TestNode.SHORT_TIMEOUT);
     a.toRts();
     MemoryRegion source = source(8);
     a.postSend(List.of(read(1, target(8), source, 8), read(2, target(8), source, 8)));
@@ -247,7 +247,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
 
   @Test
   void failedQueuePairOfThePeerIsNoticedByTheNextRequest() throws Exception {
-    Pair pair = connectedPair(SHORT_TIMEOUT);
+    Pair pair = connectedPair(TestNode.SHORT_TIMEOUT);
     pair.right().toError();
     pair.left().postSend(List.of(read(1, target(8), source(8), 8)));
     assertThat(statuses(left.await(1))).containsExactly(RETRY_EXC_ERR);

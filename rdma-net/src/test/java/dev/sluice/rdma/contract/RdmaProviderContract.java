@@ -39,9 +39,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * provider's test runs all of them and says only how to make the provider.
  */
 public abstract class RdmaProviderContract {
-  /** Only for requests that must fail: after about 270 ms, which a busy machine may lose. */
-  static final ConnectionAttributes SHORT_TIMEOUT = new ConnectionAttributes(14, 3, 7, 12, 16);
-
   static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
   static final Set<AccessFlag> LOCAL_WRITE = EnumSet.of(AccessFlag.LOCAL_WRITE);
 

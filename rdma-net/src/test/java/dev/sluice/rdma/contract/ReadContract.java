@@ -103,7 +103,7 @@ public abstract class ReadContract extends RdmaProviderContract {
 
   @Test
   void completeAlsoWhenOnlyOneMayBeUnderWay() throws Exception {
-    ConnectionAttributes one = new ConnectionAttributes(18, 7, 7, 12, 1);
+    ConnectionAttributes one = ConnectionAttributes.DEFAULT.with(c -> c.maxRdAtomic = 1);
     MemoryRegion source = source(4096);
     MemoryRegion target = target(4096);
     connectedPair(one).left().postSend(Collections.nCopies(50, read(1, target, source, 4096)));

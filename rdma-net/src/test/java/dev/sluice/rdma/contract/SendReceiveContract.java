@@ -175,7 +175,12 @@ public abstract class SendReceiveContract extends RdmaProviderContract {
 
   @Test
   void sendWithoutAReceiveFailsAfterTheRetries() throws Exception {
-    ConnectionAttributes twice = new ConnectionAttributes(18, 7, 2, 12, 16);
+    ConnectionAttributes twice =
+        ConnectionAttributes.DEFAULT.with(
+            c -> {
+              c.rnrRetry = 2;
+              c.maxRdAtomic = 16;
+            });
     Pair pair = connectedPair(twice);
     pair.left()
         .postSend(

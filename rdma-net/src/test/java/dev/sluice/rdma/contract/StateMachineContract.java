@@ -69,13 +69,14 @@ public abstract class StateMachineContract extends RdmaProviderContract {
     a.toInit(TestNode.ALL);
     b.toInit(TestNode.ALL);
     int tooMany = left.device.attributes().maxQueuePairInitRdAtomic() + 1;
+    ConnectionAttributes good = ConnectionAttributes.DEFAULT.with(c -> c.maxRdAtomic = 1);
     for (ConnectionAttributes bad :
         List.of(
-            new ConnectionAttributes(32, 7, 7, 12, 1),
-            new ConnectionAttributes(18, 8, 7, 12, 1),
-            new ConnectionAttributes(18, 7, 8, 12, 1),
-            new ConnectionAttributes(18, 7, 7, 32, 1),
-            new ConnectionAttributes(18, 7, 7, 12, tooMany))) {
+            good.with(c -> c.timeoutExponent = 32),
+            good.with(c -> c.retryCount = 8),
+            good.with(c -> c.rnrRetry = 8),
+            good.with(c -> c.minRnrTimer = 32),
+            good.with(c -> c.maxRdAtomic = tooMany))) {
       assertErrno(EINVAL, () -> a.toRtr(b.address(), bad));
     }
     assertThat(a.state()).isEqualTo(QueuePairState.INIT);

@@ -27,7 +27,7 @@ class CompletionReporterTest {
 
   @BeforeEach
   void open() throws IOException {
-    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker());
+    SoftOptions options = SoftOptions.DEFAULT.with(o -> o.leaks = leaks.tracker());
     node = new TestNode(new SoftProvider(options).open(InetAddress.getLoopbackAddress()));
     queuePair = (SoftQueuePair) node.createQueuePair();
   }

@@ -73,7 +73,7 @@ class FrameBatchTest {
 
   @BeforeEach
   void open() throws IOException {
-    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker());
+    SoftOptions options = SoftOptions.DEFAULT.with(o -> o.leaks = leaks.tracker());
     node = new TestNode(new SoftProvider(options).open(InetAddress.getLoopbackAddress()));
   }
 

@@ -26,8 +26,27 @@ import org.junit.jupiter.api.Test;
 class SoftDeviceTest extends SoftNodes {
   @Test
   void limitsOfTheDeviceHold() throws Exception {
-    DeviceAttributes tiny = new DeviceAttributes(1, 8, 2, 1, 16, 1, 4096, 1, 1, 1, 4096, 0);
-    SoftOptions options = SoftOptions.DEFAULT.withLimits(tiny).withLeaks(leaks.tracker());
+    DeviceAttributes tiny =
+        DeviceAttributes.NONE.with(
+            nic -> {
+              nic.maxQueuePairs = 1;
+              nic.maxQueuePairWr = 8;
+              nic.maxSge = 2;
+              nic.maxCompletionQueues = 1;
+              nic.maxCompletionQueueEntries = 16;
+              nic.maxMemoryRegions = 1;
+              nic.maxMemoryRegionSize = 4096;
+              nic.maxProtectionDomains = 1;
+              nic.maxQueuePairRdAtomic = 1;
+              nic.maxQueuePairInitRdAtomic = 1;
+              nic.maxMessageSize = 4096;
+            });
+    SoftOptions options =
+        SoftOptions.DEFAULT.with(
+            o -> {
+              o.limits = tiny;
+              o.leaks = leaks.tracker();
+            });
     QueuePairCapabilities one = new QueuePairCapabilities(1, 1, 1, 1, 0);
     try (Device device = new SoftProvider(options).open(InetAddress.getLoopbackAddress())) {
       ProtectionDomain pd = device.allocateProtectionDomain();
@@ -54,7 +73,12 @@ class SoftDeviceTest extends SoftNodes {
   @Test
   void addressThatIsNotThisMachinesIsAnErrorThatNamesIt() throws Exception {
     InetAddress foreign = InetAddress.getByName("192.0.2.1");
-    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker()).withBindAddress(foreign);
+    SoftOptions options =
+        SoftOptions.DEFAULT.with(
+            o -> {
+              o.bindAddress = foreign;
+              o.leaks = leaks.tracker();
+            });
     assertThatThrownBy(() -> new SoftProvider(options).open(foreign))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("cannot listen on 192.0.2.1");
@@ -64,7 +88,13 @@ class SoftDeviceTest extends SoftNodes {
   void listensOnThePortThatIsAskedForOrOneAboveIt() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       int port = taken.getLocalPort();
-      TestNode right = open(SoftOptions.DEFAULT.withPort(port, 50));
+      TestNode right =
+          open(
+              SoftOptions.DEFAULT.with(
+                  o -> {
+                    o.port = port;
+                    o.portRetries = 50;
+                  }));
       QueuePair queuePair = right.createQueuePair();
       queuePair.toInit(TestNode.ALL);
       assertThat(SoftAddress.of(queuePair.address()).port()).isBetween(port + 1, port + 50);
@@ -75,7 +105,12 @@ class SoftDeviceTest extends SoftNodes {
   void portsThatAreAllTakenAreAnErrorThatNamesThem() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       int port = taken.getLocalPort();
-      SoftOptions options = SoftOptions.DEFAULT.withPort(port, 0).withLeaks(leaks.tracker());
+      SoftOptions options =
+          SoftOptions.DEFAULT.with(
+              o -> {
+                o.port = port;
+                o.leaks = leaks.tracker();
+              });
       assertThatThrownBy(() -> new SoftProvider(options).open(InetAddress.getLoopbackAddress()))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("ports " + port + " to " + port);
@@ -85,7 +120,7 @@ class SoftDeviceTest extends SoftNodes {
   @Test
   void listensEverywhereWhereTheAddressThatPeersUseIsTranslated() throws Exception {
     InetAddress translated = InetAddress.getByName("192.0.2.1");
-    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker());
+    SoftOptions options = SoftOptions.DEFAULT.with(o -> o.leaks = leaks.tracker());
     try (Device device = new SoftProvider(options).open(translated)) {
       assertThat(device.gid()).isEqualTo(Gid.of(translated));
     }
@@ -94,7 +129,7 @@ class SoftDeviceTest extends SoftNodes {
   @Test
   void listensOnAnotherAddressThanPeersUseWhereAsked() throws Exception {
     InetAddress any = InetAddress.getByName("0.0.0.0");
-    TestNode right = open(SoftOptions.DEFAULT.withBindAddress(any));
+    TestNode right = open(SoftOptions.DEFAULT.with(o -> o.bindAddress = any));
     MemoryRegion source = right.register(64, TestNode.ALL);
     connect(right, ConnectionAttributes.DEFAULT)
         .postSend(List.of(read(1, left.register(64, TestNode.ALL), source, 64)));

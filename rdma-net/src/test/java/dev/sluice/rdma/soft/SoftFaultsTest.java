@@ -22,8 +22,6 @@ import org.junit.jupiter.api.Test;
 /** Planned faults, and what a requester makes of them. */
 class SoftFaultsTest extends SoftNodes {
   private static final int MIB = 1 << 20;
-  private static final ConnectionAttributes SHORT_TIMEOUT =
-      new ConnectionAttributes(14, 3, 7, 12, 16);
 
   @Test
   void plannedStatusIsWhatTheInitiatorSees() throws Exception {
@@ -84,7 +82,7 @@ class SoftFaultsTest extends SoftNodes {
   void answerThatIsHeldBackForTooLongIsAsGoodAsLost() throws Exception {
     TestNode right = faulty("delay@1:600000");
     MemoryRegion source = right.register(64, TestNode.ALL);
-    connect(right, SHORT_TIMEOUT)
+    connect(right, TestNode.SHORT_TIMEOUT)
         .postSend(Collections.nCopies(2, read(1, left.register(64, TestNode.ALL), source, 64)));
     assertThat(await(2)).containsExactly(RETRY_EXC_ERR, WR_FLUSH_ERR);
   }

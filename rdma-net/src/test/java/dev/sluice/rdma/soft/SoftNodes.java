@@ -45,13 +45,13 @@ abstract class SoftNodes {
   TestNode open(SoftOptions options) throws IOException {
     InetAddress loopback = InetAddress.getLoopbackAddress();
     TestNode node =
-        new TestNode(new SoftProvider(options.withLeaks(leaks.tracker())).open(loopback));
+        new TestNode(new SoftProvider(options.with(o -> o.leaks = leaks.tracker())).open(loopback));
     nodes.add(node);
     return node;
   }
 
   TestNode faulty(String plan) throws IOException {
-    return open(SoftOptions.DEFAULT.withFaults(FaultPlan.parse(plan)));
+    return open(SoftOptions.DEFAULT.with(o -> o.faults = FaultPlan.parse(plan)));
   }
 
   QueuePair connect(TestNode right, ConnectionAttributes attributes) throws VerbsException {

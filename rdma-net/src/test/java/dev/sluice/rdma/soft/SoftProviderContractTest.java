@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Nested;
 /** The software provider does what every provider must do. */
 class SoftProviderContractTest {
   private static final Subject SOFT =
-      tracker -> new SoftProvider(SoftOptions.DEFAULT.withLeaks(tracker));
+      tracker -> new SoftProvider(SoftOptions.DEFAULT.with(o -> o.leaks = tracker));
 
   @Nested
   class SoftDevice extends DeviceContract {

@@ -34,7 +34,7 @@ class WireTest {
 
   @BeforeEach
   void open() throws IOException {
-    SoftOptions options = SoftOptions.DEFAULT.withLeaks(leaks.tracker());
+    SoftOptions options = SoftOptions.DEFAULT.with(o -> o.leaks = leaks.tracker());
     node = new TestNode(new SoftProvider(options).open(InetAddress.getLoopbackAddress()));
   }
 
@@ -44,7 +44,11 @@ class WireTest {
   }
 
   private static ConnectionAttributes allowing(int maxRdAtomic) {
-    return new ConnectionAttributes(TIMEOUT_EXPONENT, 7, 7, 12, maxRdAtomic);
+    return ConnectionAttributes.DEFAULT.with(
+        c -> {
+          c.timeoutExponent = TIMEOUT_EXPONENT;
+          c.maxRdAtomic = maxRdAtomic;
+        });
   }
 
   @Test

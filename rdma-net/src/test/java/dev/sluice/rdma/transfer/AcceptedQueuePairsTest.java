@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.sluice.rdma.AccessFlag;
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.VerbsException;
 import org.junit.jupiter.api.Test;
 
 class AcceptedQueuePairsTest {
-  private static final TransferOptions TWO =
-      new TransferOptions(4096, 2, 8, 4096, 1, 1, 1, 1, 0, ConnectionAttributes.DEFAULT);
+  private static final TransferOptions TWO = TransferOptions.DEFAULT.with(o -> o.maxQueuePairs = 2);
 
   private final ScriptedDevice device = new ScriptedDevice();
   private final AcceptedQueuePairs accepted =

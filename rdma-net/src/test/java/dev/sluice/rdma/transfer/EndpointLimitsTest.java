@@ -8,20 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class EndpointLimitsTest {
   private static DeviceAttributes allowing(int initRdAtomic) {
-    DeviceAttributes nic = SoftOptions.SMALL_NIC;
-    return new DeviceAttributes(
-        nic.maxQueuePairs(),
-        nic.maxQueuePairWr(),
-        nic.maxSge(),
-        nic.maxCompletionQueues(),
-        nic.maxCompletionQueueEntries(),
-        nic.maxMemoryRegions(),
-        nic.maxMemoryRegionSize(),
-        nic.maxProtectionDomains(),
-        nic.maxQueuePairRdAtomic(),
-        initRdAtomic,
-        nic.maxMessageSize(),
-        nic.maxInlineData());
+    return SoftOptions.SMALL_NIC.with(nic -> nic.maxQueuePairInitRdAtomic = initRdAtomic);
   }
 
   @Test

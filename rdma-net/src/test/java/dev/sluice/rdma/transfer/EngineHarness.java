@@ -2,7 +2,6 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import java.util.ArrayList;
@@ -13,8 +12,16 @@ import java.util.concurrent.TimeUnit;
 /** A {@link ReadEngine} on a {@link ScriptedDevice}, turned by hand, with a clock that stands. */
 final class EngineHarness implements QueuePairConnector {
   static final TransferOptions OPTIONS =
-      new TransferOptions(
-          1 << 20, 4, 8, 4096, 1_000, 60_000, 3, 5_000, 0, ConnectionAttributes.DEFAULT);
+      TransferOptions.DEFAULT.with(
+          o -> {
+            o.bufferPoolBytes = 1 << 20;
+            o.maxQueuePairs = 4;
+            o.sendQueueDepth = 8;
+            o.maxReadBytes = 4096;
+            o.connectTimeoutMs = 1_000;
+            o.idleTimeoutMs = 60_000;
+            o.circuitCooldownMs = 5_000;
+          });
 
   /** One read, its answers and its buffer. */
   final class TestRead implements ReadListener {

@@ -2,7 +2,6 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
@@ -157,9 +156,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 16, 64, 127, 128})
   void aQueuePairThatIsFlushedCostsNoReadWhateverIsUnderWay(int underWay) {
-    TransferOptions options =
-        new TransferOptions(
-            1 << 20, 4, 128, 4096, 1_000, 60_000, 3, 5_000, 0, ConnectionAttributes.DEFAULT);
+    TransferOptions options = EngineHarness.OPTIONS.with(o -> o.sendQueueDepth = 128);
     use(options, 512);
     List<TestRead> reads = new ArrayList<>();
     for (int i = 0; i < underWay; i++) {
@@ -230,10 +227,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
 
   @Test
   void aDeviceThatFailedCreatesNoQueuePairForWhatWaits() {
-    use(
-        new TransferOptions(
-            1 << 20, 1, 8, 4096, 1_000, 60_000, 3, 5_000, 0, ConnectionAttributes.DEFAULT),
-        64);
+    use(EngineHarness.OPTIONS.with(o -> o.maxQueuePairs = 1), 64);
     TestRead posted = read("a", 1);
     TestRead waiting = read("b", 1);
     harness.run();

@@ -2,7 +2,6 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
@@ -73,9 +72,7 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
 
   @Test
   void whatWasFlushedWhileTheProcessStoodStillIsNotGivenUp() {
-    TransferOptions sixteenPeers =
-        new TransferOptions(
-            1 << 20, 16, 8, 4096, 1_000, 60_000, 3, 5_000, 0, ConnectionAttributes.DEFAULT);
+    TransferOptions sixteenPeers = EngineHarness.OPTIONS.with(o -> o.maxQueuePairs = 16);
     use(sixteenPeers, 1_024);
     harness.device.flushes = false;
     for (int i = 0; i < 100; i++) {

@@ -1,6 +1,5 @@
 package dev.sluice.rdma.transfer;
 
-import static dev.sluice.rdma.ConnectionAttributes.DEFAULT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.RemoteRegion;
@@ -80,7 +79,12 @@ class ReadEngineTest extends ReadEngineTestCase {
   void smallReadsDoNotWaitForAllThatIsLarge() {
     int mebibyte = 1 << 20;
     use(
-        new TransferOptions(64 * mebibyte, 4, 256, mebibyte, 1_000, 60_000, 3, 5_000, 0, DEFAULT),
+        EngineHarness.OPTIONS.with(
+            o -> {
+              o.bufferPoolBytes = 64 << 20;
+              o.sendQueueDepth = 256;
+              o.maxReadBytes = mebibyte;
+            }),
         512);
     List<TestRead> large = IntStream.range(0, 32).mapToObj(_ -> read("a", mebibyte)).toList();
     harness.run();

@@ -133,8 +133,20 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
 
   @Override
   public DeviceAttributes attributes() {
-    return new DeviceAttributes(
-        1024, 1024, 1, 16, 1 << 16, 1024, Long.MAX_VALUE, 16, 16, 16, 1 << 30, 0);
+    return DeviceAttributes.NONE.with(
+        nic -> {
+          nic.maxQueuePairs = 1024;
+          nic.maxQueuePairWr = 1024;
+          nic.maxSge = 1;
+          nic.maxCompletionQueues = 16;
+          nic.maxCompletionQueueEntries = 1 << 16;
+          nic.maxMemoryRegions = 1024;
+          nic.maxMemoryRegionSize = Long.MAX_VALUE;
+          nic.maxProtectionDomains = 16;
+          nic.maxQueuePairRdAtomic = 16;
+          nic.maxQueuePairInitRdAtomic = 16;
+          nic.maxMessageSize = 1 << 30;
+        });
   }
 
   @Override

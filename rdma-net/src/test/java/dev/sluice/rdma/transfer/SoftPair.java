@@ -3,7 +3,6 @@ package dev.sluice.rdma.transfer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.AccessFlag;
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
@@ -32,8 +31,16 @@ import java.util.concurrent.TimeoutException;
  */
 final class SoftPair implements QueuePairConnector, AutoCloseable {
   static final TransferOptions OPTIONS =
-      new TransferOptions(
-          64 << 20, 16, 64, 256 << 10, 5_000, 60_000, 8, 200, 50, ConnectionAttributes.DEFAULT);
+      TransferOptions.DEFAULT.with(
+          o -> {
+            o.bufferPoolBytes = 64 << 20;
+            o.maxQueuePairs = 16;
+            o.sendQueueDepth = 64;
+            o.maxReadBytes = 256 << 10;
+            o.circuitFailures = 8;
+            o.circuitCooldownMs = 200;
+            o.spinMicros = 50;
+          });
   private static final String READER = "reader";
   private static final long TIMEOUT_SECONDS = 30;
 
@@ -49,7 +56,12 @@ final class SoftPair implements QueuePairConnector, AutoCloseable {
   }
 
   private RdmaEndpoint endpoint(FaultPlan faults) throws IOException {
-    SoftOptions soft = SoftOptions.DEFAULT.withFaults(faults).withLeaks(leaks);
+    SoftOptions soft =
+        SoftOptions.DEFAULT.with(
+            o -> {
+              o.faults = faults;
+              o.leaks = leaks;
+            });
     return RdmaEndpoint.open(
         new SoftProvider(soft).open(InetAddress.getLoopbackAddress()), options, this);
   }

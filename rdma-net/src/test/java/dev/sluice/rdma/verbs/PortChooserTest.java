@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.ProviderUnavailableException;
-import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.rdma.verbs.ibv.IbvPortState;
 import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.net.InetAddress;
@@ -39,18 +38,14 @@ class PortChooserTest {
   }
 
   private static VerbsOptions options(int trafficClass, int pKey, int pathMtu) {
-    return new VerbsOptions(
-        DeviceFilter.ANY,
-        GidPolicy.DEFAULT,
-        trafficClass,
-        3,
-        pKey,
-        pathMtu,
-        64,
-        0,
-        ConnectMode.CONTROL,
-        AUTO,
-        LeakTracker.counting());
+    return DEFAULT.with(
+        o -> {
+          o.trafficClass = trafficClass;
+          o.serviceLevel = 3;
+          o.pKey = pKey;
+          o.pathMtu = pathMtu;
+          o.hopLimit = 64;
+        });
   }
 
   @Test
@@ -76,11 +71,12 @@ class PortChooserTest {
 
   @Test
   void processesThatAreToSpreadTakeThePortsInTurn() throws Exception {
-    VerbsOptions named = DEFAULT.withDevices(DeviceFilter.parse("rxe0,rxe1"));
+    VerbsOptions named = DEFAULT.with(o -> o.devices = DeviceFilter.parse("rxe0,rxe1"));
     TestPorts[] ports = {rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1"), rxe("rxe2", "10.0.2.1")};
     List<String> chosen = new ArrayList<>();
-    for (int spread = 0; spread < 4; spread++) {
-      chosen.add(choose(named.withSpread(spread), "10.0.1.1", "", ports).port().device());
+    for (int i = 0; i < 4; i++) {
+      int spread = i;
+      chosen.add(choose(named.with(o -> o.spread = spread), "10.0.1.1", "", ports).port().device());
     }
     assertThat(chosen).containsExactly("rxe0", "rxe1", "rxe0", "rxe1");
   }
@@ -89,7 +85,7 @@ class PortChooserTest {
   void onlyActivePortsThatWereAllowedAreTaken() throws Exception {
     ChosenPort chosen =
         choose(
-            DEFAULT.withDevices(DeviceFilter.parse("^rxe2")),
+            DEFAULT.with(o -> o.devices = DeviceFilter.parse("^rxe2")),
             "10.0.0.1",
             "",
             rxe("rxe0", "10.0.0.1").state(IbvPortState.DOWN),
@@ -103,7 +99,7 @@ class PortChooserTest {
     assertThatThrownBy(
             () ->
                 choose(
-                    DEFAULT.withDevices(DeviceFilter.parse("mlx5,siw")),
+                    DEFAULT.with(o -> o.devices = DeviceFilter.parse("mlx5,siw")),
                     rxe("rxe0", "10.0.0.1"),
                     rxe("mlx5_0", "10.0.0.1").state(IbvPortState.DOWN),
                     rxe("mlx5_0", "10.0.0.1").number(2).state(IbvPortState.INIT),

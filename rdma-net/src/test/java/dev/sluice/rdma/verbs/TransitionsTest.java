@@ -18,7 +18,12 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class TransitionsTest {
-  private static final ConnectionAttributes ATTRIBUTES = new ConnectionAttributes(18, 7, 5, 12, 16);
+  private static final ConnectionAttributes ATTRIBUTES =
+      ConnectionAttributes.DEFAULT.with(
+          c -> {
+            c.rnrRetry = 5;
+            c.maxRdAtomic = 16;
+          });
   private static final QueuePairAddress LOCAL = address("10.0.0.1", 0, 0x111111, 4096, 8);
 
   private static QueuePairAddress address(
@@ -86,7 +91,17 @@ class TransitionsTest {
   void roceHasAGlobalRoute() {
     QueuePairAddress remote = address("10.0.0.2", 0, 1, 4096, 4);
     assertThat(Transitions.toRtr(roce(), LOCAL, remote, ATTRIBUTES).addressVector())
-        .isEqualTo(new IbvAhAttr(true, remote.gid(), 0, 5, 64, 106, 0, 3, 0, 0, 2));
+        .isEqualTo(
+            IbvAhAttr.ZERO.with(
+                ah -> {
+                  ah.global = true;
+                  ah.dgid = remote.gid();
+                  ah.sgidIndex = 5;
+                  ah.hopLimit = 64;
+                  ah.trafficClass = 106;
+                  ah.serviceLevel = 3;
+                  ah.port = 2;
+                }));
   }
 
   @Test

@@ -51,7 +51,12 @@ class VerbsCmTest {
   }
 
   private TestNode node(ConnectMode mode) throws IOException {
-    VerbsOptions options = VerbsOptions.DEFAULT.withConnect(mode).withLeaks(leaks.tracker());
+    VerbsOptions options =
+        VerbsOptions.DEFAULT.with(
+            o -> {
+              o.connect = mode;
+              o.leaks = leaks.tracker();
+            });
     return new TestNode(new VerbsProvider(options).open(RdmaDevices.address().orElseThrow()));
   }
 

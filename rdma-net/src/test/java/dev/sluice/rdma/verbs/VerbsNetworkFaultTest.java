@@ -37,11 +37,13 @@ import org.junit.jupiter.api.Test;
 class VerbsNetworkFaultTest {
   private static final int BYTES = 64 << 10;
 
-  /** An unanswered request fails after about 270 ms. */
-  private static final ConnectionAttributes SHORT = new ConnectionAttributes(14, 3, 7, 12, 16);
-
   /** After about 2 s of unanswered repetitions. */
-  private static final ConnectionAttributes PATIENT = new ConnectionAttributes(16, 7, 7, 12, 16);
+  private static final ConnectionAttributes PATIENT =
+      TestNode.SHORT_TIMEOUT.with(
+          c -> {
+            c.timeoutExponent = 16;
+            c.retryCount = 7;
+          });
 
   private final LeakTracker leaks = LeakTracker.recordingOpeners();
   private final Cable cable = new Cable();
@@ -72,7 +74,11 @@ class VerbsNetworkFaultTest {
 
   private Device open(String device) throws IOException {
     return new VerbsProvider(
-            VerbsOptions.DEFAULT.withDevices(DeviceFilter.parse(device)).withLeaks(leaks))
+            VerbsOptions.DEFAULT.with(
+                o -> {
+                  o.devices = DeviceFilter.parse(device);
+                  o.leaks = leaks;
+                }))
         .open(InetAddress.getLoopbackAddress());
   }
 
@@ -124,19 +130,19 @@ class VerbsNetworkFaultTest {
 
   @Test
   void aSilentNetworkIsNoticedAfterTheRetries() throws Exception {
-    QueuePair queuePair = connected(SHORT);
+    QueuePair queuePair = connected(TestNode.SHORT_TIMEOUT);
     cable.lose(100);
     queuePair.postSend(Collections.nCopies(4, read()));
     assertThat(await(4)).containsExactly(RETRY_EXC_ERR, WR_FLUSH_ERR, WR_FLUSH_ERR, WR_FLUSH_ERR);
     assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
     cable.mend();
-    assertReadsWork(SHORT, 4);
+    assertReadsWork(TestNode.SHORT_TIMEOUT, 4);
   }
 
   @Test
   void aCutCableFailsRequestsUntilItIsMended() throws Exception {
-    QueuePair busy = connected(SHORT);
-    QueuePair idle = connected(SHORT);
+    QueuePair busy = connected(TestNode.SHORT_TIMEOUT);
+    QueuePair idle = connected(TestNode.SHORT_TIMEOUT);
     busy.postSend(List.of(read()));
     assertThat(await(1)).containsOnly(SUCCESS);
     cable.cut();
@@ -149,7 +155,7 @@ class VerbsNetworkFaultTest {
     cable.mend();
     idle.postSend(List.of(read()));
     assertThat(await(1)).containsOnly(SUCCESS);
-    assertReadsWork(SHORT, 4);
+    assertReadsWork(TestNode.SHORT_TIMEOUT, 4);
   }
 
   @Test

@@ -31,7 +31,12 @@ class VerbsProviderContractTest {
   private record DeviceOfThisMachine(ConnectMode connect) implements Subject {
     @Override
     public Provider provider(LeakTracker tracker) {
-      return new VerbsProvider(VerbsOptions.DEFAULT.withConnect(connect).withLeaks(tracker));
+      return new VerbsProvider(
+          VerbsOptions.DEFAULT.with(
+              o -> {
+                o.connect = connect;
+                o.leaks = tracker;
+              }));
     }
 
     @Override

@@ -40,7 +40,7 @@ class VerbsProviderTest {
   @RegisterExtension final LeakCheck leaks = new LeakCheck();
 
   private Device open(VerbsOptions options, InetAddress address) throws IOException {
-    return new VerbsProvider(options.withLeaks(leaks.tracker())).open(address);
+    return new VerbsProvider(options.with(o -> o.leaks = leaks.tracker())).open(address);
   }
 
   private TestNode node() throws IOException {
@@ -67,7 +67,7 @@ class VerbsProviderTest {
 
   @Test
   void devicesThatAreNotAllowedAreNamed() {
-    VerbsOptions options = VerbsOptions.DEFAULT.withDevices(DeviceFilter.parse("mlx99_"));
+    VerbsOptions options = VerbsOptions.DEFAULT.with(o -> o.devices = DeviceFilter.parse("mlx99_"));
     assertThatThrownBy(() -> open(options, InetAddress.getLoopbackAddress()))
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessageContaining(":1 is not among the devices \"mlx99_\"");

@@ -2,7 +2,6 @@ package dev.sluice.spark.conf;
 
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -112,9 +111,12 @@ public final class SluiceConf {
   /** How the software provider opens its device. */
   public SoftOptions softOptions() {
     FaultPlan faults = Settings.SOFT_FAULTS.get(conf);
-    return SoftOptions.DEFAULT
-        .withFaults(faults == null ? FaultPlan.NONE : faults)
-        .withPort(value(Settings.DATA_PORT), portRetries());
+    return SoftOptions.DEFAULT.with(
+        o -> {
+          o.faults = faults == null ? FaultPlan.NONE : faults;
+          o.port = value(Settings.DATA_PORT);
+          o.portRetries = portRetries();
+        });
   }
 
   public boolean loopback() {
@@ -133,31 +135,37 @@ public final class SluiceConf {
   public VerbsOptions verbsOptions(String executorId) {
     return Settings.DEVICES.get(conf) == null
         ? verbsOptions()
-        : verbsOptions().withSpread(executorId.hashCode() & Integer.MAX_VALUE);
+        : verbsOptions().with(o -> o.spread = executorId.hashCode() & Integer.MAX_VALUE);
   }
 
   /** How the verbs provider opens its device; other RDMA software's variables count here. */
   public VerbsOptions verbsOptions() {
-    return new VerbsOptions(
-        hints.or(
-            Settings.DEVICES,
-            DeviceFilter.ANY,
-            EnvironmentHints.NCCL_IB_HCA,
-            EnvironmentHints.UCX_NET_DEVICES),
-        new GidPolicy(
-            hints.or(Settings.GID_INDEX, VerbsOptions.AUTO, EnvironmentHints.NCCL_IB_GID_INDEX),
-            value(Settings.GID_ROCE_VERSION),
-            value(Settings.GID_ADDR_FAMILY),
-            value(Settings.GID_ADDR_RANGE)),
-        hints.or(Settings.TRAFFIC_CLASS, VerbsOptions.AUTO, EnvironmentHints.NCCL_IB_TC),
-        hints.or(Settings.SERVICE_LEVEL, 0, EnvironmentHints.NCCL_IB_SL),
-        value(Settings.PKEY),
-        value(Settings.PATH_MTU),
-        value(Settings.HOP_LIMIT),
-        lockedBytes(),
-        value(Settings.CONNECT),
-        VerbsOptions.AUTO,
-        LeakTracker.counting());
+    return VerbsOptions.DEFAULT.with(
+        o -> {
+          o.devices =
+              hints.or(
+                  Settings.DEVICES,
+                  DeviceFilter.ANY,
+                  EnvironmentHints.NCCL_IB_HCA,
+                  EnvironmentHints.UCX_NET_DEVICES);
+          o.gid = gidPolicy();
+          o.trafficClass =
+              hints.or(Settings.TRAFFIC_CLASS, VerbsOptions.AUTO, EnvironmentHints.NCCL_IB_TC);
+          o.serviceLevel = hints.or(Settings.SERVICE_LEVEL, 0, EnvironmentHints.NCCL_IB_SL);
+          o.pKey = value(Settings.PKEY);
+          o.pathMtu = value(Settings.PATH_MTU);
+          o.hopLimit = value(Settings.HOP_LIMIT);
+          o.registeredBytes = lockedBytes();
+          o.connect = value(Settings.CONNECT);
+        });
+  }
+
+  private GidPolicy gidPolicy() {
+    return new GidPolicy(
+        hints.or(Settings.GID_INDEX, VerbsOptions.AUTO, EnvironmentHints.NCCL_IB_GID_INDEX),
+        value(Settings.GID_ROCE_VERSION),
+        value(Settings.GID_ADDR_FAMILY),
+        value(Settings.GID_ADDR_RANGE));
   }
 
   /** What may be registered at most and stays in memory while it is. */
@@ -168,17 +176,19 @@ public final class SluiceConf {
 
   /** Limits and times of this process's RDMA endpoint. */
   public TransferOptions transferOptions() {
-    return new TransferOptions(
-        buffersMaxBytes,
-        value(Settings.CONNECTIONS_MAX),
-        value(Settings.SEND_QUEUE_DEPTH),
-        value(Settings.READ_MAX_BYTES).intValue(),
-        value(Settings.CONNECT_TIMEOUT).intValue(),
-        value(Settings.CONNECTIONS_IDLE_TIMEOUT).intValue(),
-        value(Settings.CIRCUIT_FAILURES),
-        value(Settings.CIRCUIT_COOLDOWN).intValue(),
-        value(Settings.READ_SPIN).intValue(),
-        connectionAttributes());
+    return TransferOptions.DEFAULT.with(
+        o -> {
+          o.bufferPoolBytes = buffersMaxBytes;
+          o.maxQueuePairs = value(Settings.CONNECTIONS_MAX);
+          o.sendQueueDepth = value(Settings.SEND_QUEUE_DEPTH);
+          o.maxReadBytes = value(Settings.READ_MAX_BYTES).intValue();
+          o.connectTimeoutMs = value(Settings.CONNECT_TIMEOUT).intValue();
+          o.idleTimeoutMs = value(Settings.CONNECTIONS_IDLE_TIMEOUT).intValue();
+          o.circuitFailures = value(Settings.CIRCUIT_FAILURES);
+          o.circuitCooldownMs = value(Settings.CIRCUIT_COOLDOWN).intValue();
+          o.spinMicros = value(Settings.READ_SPIN).intValue();
+          o.connection = connectionAttributes();
+        });
   }
 
   /**
@@ -211,12 +221,14 @@ public final class SluiceConf {
   }
 
   private ConnectionAttributes connectionAttributes() {
-    return new ConnectionAttributes(
-        value(Settings.TIMEOUT_EXPONENT),
-        value(Settings.RETRY_COUNT),
-        value(Settings.RNR_RETRY),
-        value(Settings.MIN_RNR_TIMER),
-        value(Settings.MAX_RD_ATOMIC));
+    return ConnectionAttributes.DEFAULT.with(
+        c -> {
+          c.timeoutExponent = value(Settings.TIMEOUT_EXPONENT);
+          c.retryCount = value(Settings.RETRY_COUNT);
+          c.rnrRetry = value(Settings.RNR_RETRY);
+          c.minRnrTimer = value(Settings.MIN_RNR_TIMER);
+          c.maxRdAtomic = value(Settings.MAX_RD_ATOMIC);
+        });
   }
 
   /**

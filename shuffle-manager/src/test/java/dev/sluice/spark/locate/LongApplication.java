@@ -12,7 +12,6 @@ import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
@@ -59,17 +58,15 @@ final class LongApplication implements AutoCloseable {
           new MapConfigProvider(
               Map.of("spark.sluice.io.serverThreads", "1", "spark.sluice.io.clientThreads", "1")));
   private static final TransferOptions OPTIONS =
-      new TransferOptions(
-          1 << 20,
-          64,
-          16,
-          1 << 16,
-          TIMEOUT_MS,
-          300_000,
-          3,
-          60_000,
-          0,
-          ConnectionAttributes.DEFAULT);
+      TransferOptions.DEFAULT.with(
+          o -> {
+            o.bufferPoolBytes = 1 << 20;
+            o.maxQueuePairs = 64;
+            o.sendQueueDepth = 16;
+            o.maxReadBytes = 1 << 16;
+            o.connectTimeoutMs = TIMEOUT_MS;
+            o.spinMicros = 0;
+          });
 
   private final Path directory;
   private int lastForgotten = -1;

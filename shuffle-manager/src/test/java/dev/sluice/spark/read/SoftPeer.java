@@ -9,7 +9,6 @@ import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
@@ -30,8 +29,17 @@ import org.apache.spark.network.util.TransportConf;
 final class SoftPeer implements AutoCloseable {
   static final TransportConf TRANSPORT_CONF = new TransportConf("shuffle", MapConfigProvider.EMPTY);
   private static final TransferOptions OPTIONS =
-      new TransferOptions(
-          16 << 20, 8, 64, 1 << 16, 2_000, 60_000, 100, 100, 0, ConnectionAttributes.DEFAULT);
+      TransferOptions.DEFAULT.with(
+          o -> {
+            o.bufferPoolBytes = 16 << 20;
+            o.maxQueuePairs = 8;
+            o.sendQueueDepth = 64;
+            o.maxReadBytes = 1 << 16;
+            o.connectTimeoutMs = 2_000;
+            o.circuitFailures = 100;
+            o.circuitCooldownMs = 100;
+            o.spinMicros = 0;
+          });
 
   private final Path directory;
   private final RdmaEndpoint endpoint;
@@ -63,7 +71,7 @@ final class SoftPeer implements AutoCloseable {
 
   /** An endpoint of another process, so to speak. */
   static RdmaEndpoint endpoint(FaultPlan faults, QueuePairConnector connector) throws IOException {
-    SoftProvider provider = new SoftProvider(SoftOptions.DEFAULT.withFaults(faults));
+    SoftProvider provider = new SoftProvider(SoftOptions.DEFAULT.with(o -> o.faults = faults));
     return RdmaEndpoint.open(provider.open(InetAddress.getLoopbackAddress()), OPTIONS, connector);
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.rdma.verbs.cm;
 import dev.sluice.rdma.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import java.util.function.Consumer;
 
 /**
  * What the two sides of a connection agree on: {@code struct rdma_conn_param} (rdma_connect(3),
@@ -38,33 +39,13 @@ public record RdmaConnParam(
   public static final int MAX_INIT_DEPTH = 0xff;
 
   /** What librdmacm takes where a program gives nothing. */
-  public static RdmaConnParam defaults() {
-    return new RdmaConnParam(new byte[0], MAX_RESP_RES, MAX_INIT_DEPTH, false, 7, 7, false, 0);
-  }
+  public static final RdmaConnParam DEFAULT = new Builder().build();
 
-  public RdmaConnParam withPrivateData(byte[] data) {
-    return new RdmaConnParam(
-        data,
-        responderResources,
-        initiatorDepth,
-        flowControl,
-        retryCount,
-        rnrRetryCount,
-        srq,
-        qpNum);
-  }
-
-  /** For a queue pair that is not the id's own. */
-  public RdmaConnParam withQpNum(int number) {
-    return new RdmaConnParam(
-        privateData,
-        responderResources,
-        initiatorDepth,
-        flowControl,
-        retryCount,
-        rnrRetryCount,
-        srq,
-        number);
+  /** These parameters but for what is changed, by name. */
+  public RdmaConnParam with(Consumer<Builder> change) {
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
   }
 
   /** As {@code struct rdma_conn_param}. */
@@ -97,14 +78,53 @@ public record RdmaConnParam(
 
   /** Reads a {@code struct rdma_conn_param}. */
   static RdmaConnParam read(MemorySegment struct, byte[] privateData) {
-    return new RdmaConnParam(
-        privateData,
-        RdmaCmStructs.CONN_PARAM.getInt(struct, "responder_resources"),
-        RdmaCmStructs.CONN_PARAM.getInt(struct, "initiator_depth"),
-        RdmaCmStructs.CONN_PARAM.getInt(struct, "flow_control") != 0,
-        RdmaCmStructs.CONN_PARAM.getInt(struct, "retry_count"),
-        RdmaCmStructs.CONN_PARAM.getInt(struct, "rnr_retry_count"),
-        RdmaCmStructs.CONN_PARAM.getInt(struct, "srq") != 0,
-        RdmaCmStructs.CONN_PARAM.getInt(struct, "qp_num"));
+    return DEFAULT.with(
+        p -> {
+          p.privateData = privateData;
+          p.responderResources = RdmaCmStructs.CONN_PARAM.getInt(struct, "responder_resources");
+          p.initiatorDepth = RdmaCmStructs.CONN_PARAM.getInt(struct, "initiator_depth");
+          p.flowControl = RdmaCmStructs.CONN_PARAM.getInt(struct, "flow_control") != 0;
+          p.retryCount = RdmaCmStructs.CONN_PARAM.getInt(struct, "retry_count");
+          p.rnrRetryCount = RdmaCmStructs.CONN_PARAM.getInt(struct, "rnr_retry_count");
+          p.srq = RdmaCmStructs.CONN_PARAM.getInt(struct, "srq") != 0;
+          p.qpNum = RdmaCmStructs.CONN_PARAM.getInt(struct, "qp_num");
+        });
+  }
+
+  /** The components, each by its name. */
+  public static final class Builder {
+    public byte[] privateData = new byte[0];
+    public int responderResources = MAX_RESP_RES;
+    public int initiatorDepth = MAX_INIT_DEPTH;
+    public boolean flowControl;
+    public int retryCount = 7;
+    public int rnrRetryCount = 7;
+    public boolean srq;
+    public int qpNum;
+
+    private Builder() {}
+
+    private Builder(RdmaConnParam from) {
+      privateData = from.privateData;
+      responderResources = from.responderResources;
+      initiatorDepth = from.initiatorDepth;
+      flowControl = from.flowControl;
+      retryCount = from.retryCount;
+      rnrRetryCount = from.rnrRetryCount;
+      srq = from.srq;
+      qpNum = from.qpNum;
+    }
+
+    private RdmaConnParam build() {
+      return new RdmaConnParam(
+          privateData,
+          responderResources,
+          initiatorDepth,
+          flowControl,
+          retryCount,
+          rnrRetryCount,
+          srq,
+          qpNum);
+    }
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.rdma.verbs.ibv;
 
 import dev.sluice.rdma.Gid;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 
 /**
  * An address vector: {@code struct ibv_ah_attr} with its {@code struct ibv_global_route}.
@@ -31,14 +32,26 @@ public record IbvAhAttr(
     int staticRate,
     int port) {
 
-  /** The address of a RoCE peer, or of an InfiniBand one in another subnet. */
-  public static IbvAhAttr global(Gid dgid, int sgidIndex, int hopLimit, int port) {
-    return new IbvAhAttr(true, dgid, 0, sgidIndex, hopLimit, 0, 0, 0, 0, 0, port);
+  /** All zeros. */
+  public static final IbvAhAttr ZERO = new Builder().build();
+
+  /** This address but for what is changed, by name. */
+  public IbvAhAttr with(Consumer<Builder> change) {
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
   }
 
-  /** The address of a peer in the same InfiniBand subnet. */
-  public static IbvAhAttr local(int dlid, int port) {
-    return new IbvAhAttr(false, new Gid(0, 0), 0, 0, 0, 0, dlid, 0, 0, 0, port);
+  /** The address of a RoCE peer, or of an InfiniBand one in another subnet. */
+  public static IbvAhAttr global(Gid dgid, int sgidIndex, int hopLimit, int port) {
+    return ZERO.with(
+        ah -> {
+          ah.global = true;
+          ah.dgid = dgid;
+          ah.sgidIndex = sgidIndex;
+          ah.hopLimit = hopLimit;
+          ah.port = port;
+        });
   }
 
   /** Fills a {@code struct ibv_ah_attr}. */
@@ -60,17 +73,65 @@ public record IbvAhAttr(
   /** Reads a {@code struct ibv_ah_attr}. */
   public static IbvAhAttr read(MemorySegment struct) {
     MemorySegment route = IbvStructs.AH_ATTR.part(struct, "grh");
-    return new IbvAhAttr(
-        IbvStructs.AH_ATTR.getInt(struct, "is_global") != 0,
-        IbvGidEntry.gid(IbvStructs.GLOBAL_ROUTE.part(route, "dgid")),
-        IbvStructs.GLOBAL_ROUTE.getInt(route, "flow_label"),
-        IbvStructs.GLOBAL_ROUTE.getInt(route, "sgid_index"),
-        IbvStructs.GLOBAL_ROUTE.getInt(route, "hop_limit"),
-        IbvStructs.GLOBAL_ROUTE.getInt(route, "traffic_class"),
-        IbvStructs.AH_ATTR.getInt(struct, "dlid"),
-        IbvStructs.AH_ATTR.getInt(struct, "sl"),
-        IbvStructs.AH_ATTR.getInt(struct, "src_path_bits"),
-        IbvStructs.AH_ATTR.getInt(struct, "static_rate"),
-        IbvStructs.AH_ATTR.getInt(struct, "port_num"));
+    return ZERO.with(
+        ah -> {
+          ah.global = IbvStructs.AH_ATTR.getInt(struct, "is_global") != 0;
+          ah.dgid = IbvGidEntry.gid(IbvStructs.GLOBAL_ROUTE.part(route, "dgid"));
+          ah.flowLabel = IbvStructs.GLOBAL_ROUTE.getInt(route, "flow_label");
+          ah.sgidIndex = IbvStructs.GLOBAL_ROUTE.getInt(route, "sgid_index");
+          ah.hopLimit = IbvStructs.GLOBAL_ROUTE.getInt(route, "hop_limit");
+          ah.trafficClass = IbvStructs.GLOBAL_ROUTE.getInt(route, "traffic_class");
+          ah.dlid = IbvStructs.AH_ATTR.getInt(struct, "dlid");
+          ah.serviceLevel = IbvStructs.AH_ATTR.getInt(struct, "sl");
+          ah.sourcePathBits = IbvStructs.AH_ATTR.getInt(struct, "src_path_bits");
+          ah.staticRate = IbvStructs.AH_ATTR.getInt(struct, "static_rate");
+          ah.port = IbvStructs.AH_ATTR.getInt(struct, "port_num");
+        });
+  }
+
+  /** The components, each by its name. */
+  public static final class Builder {
+    public boolean global;
+    public Gid dgid = new Gid(0, 0);
+    public int flowLabel;
+    public int sgidIndex;
+    public int hopLimit;
+    public int trafficClass;
+    public int dlid;
+    public int serviceLevel;
+    public int sourcePathBits;
+    public int staticRate;
+    public int port;
+
+    private Builder() {}
+
+    private Builder(IbvAhAttr from) {
+      global = from.global;
+      dgid = from.dgid;
+      flowLabel = from.flowLabel;
+      sgidIndex = from.sgidIndex;
+      hopLimit = from.hopLimit;
+      trafficClass = from.trafficClass;
+      dlid = from.dlid;
+      serviceLevel = from.serviceLevel;
+      sourcePathBits = from.sourcePathBits;
+      staticRate = from.staticRate;
+      port = from.port;
+    }
+
+    private IbvAhAttr build() {
+      return new IbvAhAttr(
+          global,
+          dgid,
+          flowLabel,
+          sgidIndex,
+          hopLimit,
+          trafficClass,
+          dlid,
+          serviceLevel,
+          sourcePathBits,
+          staticRate,
+          port);
+    }
   }
 }

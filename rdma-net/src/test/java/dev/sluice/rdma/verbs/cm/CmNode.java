@@ -80,10 +80,10 @@ final class CmNode implements AutoCloseable {
   static void connect(CmNode server, CmNode client) throws Exception {
     client.resolve(RdmaPortSpace.TCP, server.listen(RdmaPortSpace.TCP));
     client.createQp(IbvQpType.RC);
-    client.id.connect(RdmaConnParam.defaults());
+    client.id.connect(RdmaConnParam.DEFAULT);
     server.request();
     server.createQp(IbvQpType.RC);
-    server.id.accept(RdmaConnParam.defaults());
+    server.id.accept(RdmaConnParam.DEFAULT);
     client.expect(RdmaCmEventType.ESTABLISHED);
     server.expect(RdmaCmEventType.ESTABLISHED);
   }

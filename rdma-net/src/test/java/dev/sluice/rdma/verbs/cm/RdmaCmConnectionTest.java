@@ -113,10 +113,10 @@ final class RdmaCmConnectionTest extends CmTestCase {
     byte[] answer = random(196);
     client.resolve(RdmaPortSpace.TCP, server.listen(RdmaPortSpace.TCP));
     client.createQp(IbvQpType.RC);
-    client.id.connect(RdmaConnParam.defaults().withPrivateData(request));
+    client.id.connect(RdmaConnParam.DEFAULT.with(p -> p.privateData = request));
     assertThat(server.request().privateData()).isEqualTo(request);
     server.createQp(IbvQpType.RC);
-    server.id.accept(RdmaConnParam.defaults().withPrivateData(answer));
+    server.id.accept(RdmaConnParam.DEFAULT.with(p -> p.privateData = answer));
     assertThat(client.expect(RdmaCmEventType.ESTABLISHED).privateData()).isEqualTo(answer);
   }
 
@@ -124,15 +124,15 @@ final class RdmaCmConnectionTest extends CmTestCase {
   void morePrivateDataThanTheTransportTakesIsRefusedBeforeItIsSent() throws Exception {
     client.resolve(RdmaPortSpace.TCP, server.listen(RdmaPortSpace.TCP));
     client.createQp(IbvQpType.RC);
-    RdmaConnParam param = RdmaConnParam.defaults().withPrivateData(new byte[57]);
+    RdmaConnParam param = RdmaConnParam.DEFAULT.with(p -> p.privateData = new byte[57]);
     assertThatThrownBy(() -> client.id.connect(param))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("57 bytes of private data, of which TCP takes 56");
-    client.id.connect(RdmaConnParam.defaults());
+    client.id.connect(RdmaConnParam.DEFAULT);
     server.request();
     assertThatThrownBy(() -> server.id.reject(new byte[149])).hasMessageContaining("takes 148");
     assertThatThrownBy(
-            () -> server.id.accept(RdmaConnParam.defaults().withPrivateData(new byte[197])))
+            () -> server.id.accept(RdmaConnParam.DEFAULT.with(p -> p.privateData = new byte[197])))
         .hasMessageContaining("takes 196");
   }
 
@@ -140,7 +140,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
   void aRefusalArrivesWithItsPrivateData() throws Exception {
     client.resolve(RdmaPortSpace.TCP, server.listen(RdmaPortSpace.TCP));
     client.createQp(IbvQpType.RC);
-    client.id.connect(RdmaConnParam.defaults());
+    client.id.connect(RdmaConnParam.DEFAULT);
     server.request();
     server.id.reject("not you".getBytes(UTF_8));
     RdmaCmEvent rejected = client.expect(RdmaCmEventType.REJECTED);
@@ -152,7 +152,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
   void whereNobodyListensTheConnectionIsRejected() throws Exception {
     client.resolve(RdmaPortSpace.TCP, new InetSocketAddress(CmNode.deviceAddress(), 9));
     client.createQp(IbvQpType.RC);
-    client.id.connect(RdmaConnParam.defaults());
+    client.id.connect(RdmaConnParam.DEFAULT);
     RdmaCmEvent rejected = client.expect(RdmaCmEventType.REJECTED);
     assertThat(rejected.status()).isEqualTo(NOBODY_LISTENS);
     assertThat(rejected.text()).isEqualTo("RDMA_CM_EVENT_REJECTED");
@@ -162,11 +162,11 @@ final class RdmaCmConnectionTest extends CmTestCase {
   void closingDuringConnectTakesTheRequestBack() throws Exception {
     client.resolve(RdmaPortSpace.TCP, server.listen(RdmaPortSpace.TCP));
     client.createQp(IbvQpType.RC);
-    client.id.connect(RdmaConnParam.defaults());
+    client.id.connect(RdmaConnParam.DEFAULT);
     server.request();
     client.id.close();
     awaitRefusal(() -> server.id.initQpAttr(IbvQpState.INIT));
-    assertThatThrownBy(() -> server.id.accept(RdmaConnParam.defaults()))
+    assertThatThrownBy(() -> server.id.accept(RdmaConnParam.DEFAULT))
         .isInstanceOf(VerbsException.class);
   }
 
@@ -175,7 +175,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
     InetSocketAddress address = server.listen(RdmaPortSpace.TCP);
     client.resolve(RdmaPortSpace.TCP, address);
     client.createQp(IbvQpType.RC);
-    client.id.connect(RdmaConnParam.defaults());
+    client.id.connect(RdmaConnParam.DEFAULT);
     RdmaCmEvent request = server.channel.awaitEvent(CmNode.TIMEOUT_MS).orElseThrow();
     server.channel.close();
     assertThat(request.listenId().isClosed()).isTrue();
@@ -200,12 +200,12 @@ final class RdmaCmConnectionTest extends CmTestCase {
   void aQueuePairOfTheCallersOwnIsConnectedByItsNumber() throws Exception {
     client.resolve(RdmaPortSpace.TCP, server.listen(RdmaPortSpace.TCP));
     IbvQp clientQp = externalQp(client);
-    client.id.connect(RdmaConnParam.defaults().withQpNum(clientQp.qpNum()));
+    client.id.connect(RdmaConnParam.DEFAULT.with(p -> p.qpNum = clientQp.qpNum()));
     RdmaCmEvent request = server.request();
     assertThat(request.connParam().qpNum()).isEqualTo(clientQp.qpNum());
     IbvQp serverQp = externalQp(server);
     toReadyToSend(server, serverQp);
-    server.id.accept(RdmaConnParam.defaults().withQpNum(serverQp.qpNum()));
+    server.id.accept(RdmaConnParam.DEFAULT.with(p -> p.qpNum = serverQp.qpNum()));
     client.expect(RdmaCmEventType.CONNECT_RESPONSE);
     toReadyToSend(client, clientQp);
     client.id.establish();

@@ -23,12 +23,12 @@ final class RdmaCmDatagramTest extends CmTestCase {
   void aDatagramReachesTheServiceThatWasLookedUp() throws Exception {
     client.resolve(RdmaPortSpace.UDP, server.listen(RdmaPortSpace.UDP));
     client.createQp(IbvQpType.UD);
-    client.id.connect(RdmaConnParam.defaults());
+    client.id.connect(RdmaConnParam.DEFAULT);
     server.request();
     server.createQp(IbvQpType.UD);
     server.mr = server.verbs.regMsgs(server.memory);
     server.verbs.postRecv(1, server.memory, server.mr);
-    server.id.accept(RdmaConnParam.defaults().withQpNum(server.verbs.qp().qpNum()));
+    server.id.accept(RdmaConnParam.DEFAULT.with(p -> p.qpNum = server.verbs.qp().qpNum()));
     RdmaUdParam service = client.expect(RdmaCmEventType.ESTABLISHED).udParam();
     assertThat(service.qpNum()).isEqualTo(server.verbs.qp().qpNum());
     assertThat(service.qkey()).isEqualTo(RdmaVerbs.UDP_QKEY);

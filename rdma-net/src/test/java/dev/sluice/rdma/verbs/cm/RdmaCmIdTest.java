@@ -42,10 +42,10 @@ final class RdmaCmIdTest extends CmTestCase {
     client.id.resolveRoute(CmNode.TIMEOUT_MS);
     client.expect(RdmaCmEventType.ROUTE_RESOLVED);
     client.createQp(IbvQpType.RC);
-    client.id.connect(RdmaConnParam.defaults());
+    client.id.connect(RdmaConnParam.DEFAULT);
     server.request();
     server.createQp(IbvQpType.RC);
-    server.id.accept(RdmaConnParam.defaults());
+    server.id.accept(RdmaConnParam.DEFAULT);
     client.expect(RdmaCmEventType.ESTABLISHED);
     assertThat(client.id.qp().query(IbvQpAttrMask.TIMEOUT).timeout()).isEqualTo(17);
     assertThat(client.id.qp().query(IbvQpAttrMask.AV).addressVector().trafficClass())
@@ -92,8 +92,7 @@ final class RdmaCmIdTest extends CmTestCase {
     RdmaCmId id = client.channel.createId(RdmaPortSpace.TCP);
     id.bind(new InetSocketAddress(CmNode.deviceAddress(), 0));
     assertThatThrownBy(() -> id.resolveRoute(100)).isInstanceOf(VerbsException.class);
-    assertThatThrownBy(() -> id.connect(RdmaConnParam.defaults()))
-        .isInstanceOf(VerbsException.class);
+    assertThatThrownBy(() -> id.connect(RdmaConnParam.DEFAULT)).isInstanceOf(VerbsException.class);
     assertThatThrownBy(id::disconnect).isInstanceOf(VerbsException.class);
     assertThatThrownBy(() -> id.notifyEvent(IbvEventType.COMM_EST))
         .isInstanceOf(VerbsException.class);
@@ -115,10 +114,10 @@ final class RdmaCmIdTest extends CmTestCase {
       }
     }
     client.createQp(IbvQpType.RC);
-    client.id.connect(RdmaConnParam.defaults());
+    client.id.connect(RdmaConnParam.DEFAULT);
     server.request();
     server.createQp(IbvQpType.RC);
-    server.id.accept(RdmaConnParam.defaults());
+    server.id.accept(RdmaConnParam.DEFAULT);
     client.expect(RdmaCmEventType.ESTABLISHED);
     assertThat(client.id.qp().queryState()).isEqualTo(IbvQpState.RTS);
   }

@@ -10,7 +10,18 @@ import org.junit.jupiter.api.Test;
 final class RdmaConnParamTest {
   @Test
   void allMembersReachC() throws Exception {
-    RdmaConnParam param = new RdmaConnParam(new byte[] {1, 2, 3}, 4, 5, true, 6, 7, true, 0xabcdef);
+    RdmaConnParam param =
+        RdmaConnParam.DEFAULT.with(
+            p -> {
+              p.privateData = new byte[] {1, 2, 3};
+              p.responderResources = 4;
+              p.initiatorDepth = 5;
+              p.flowControl = true;
+              p.retryCount = 6;
+              p.rnrRetryCount = 7;
+              p.srq = true;
+              p.qpNum = 0xabcdef;
+            });
     try (Arena arena = Arena.ofConfined()) {
       RdmaConnParam read =
           RdmaConnParam.read(param.write(arena, "rdma_connect"), param.privateData());
@@ -20,7 +31,7 @@ final class RdmaConnParamTest {
 
   @Test
   void aNumberThatDoesNotFitIsRefusedByItsName() {
-    RdmaConnParam param = new RdmaConnParam(new byte[0], 256, 1, false, 7, 7, false, 0);
+    RdmaConnParam param = RdmaConnParam.DEFAULT.with(p -> p.responderResources = 256);
     try (Arena arena = Arena.ofConfined()) {
       assertThatThrownBy(() -> param.write(arena, "rdma_connect"))
           .isInstanceOf(VerbsException.class)

@@ -25,7 +25,7 @@ class IbvAhTest extends IbvTestCase {
   void aRoceAddressNeedsAGlobalRoute() throws Exception {
     assumeThat(isRoce()).as("RoCE").isTrue();
 
-    assertRefused(EINVAL, () -> pd.createAh(IbvAhAttr.local(0, PORT)));
+    assertRefused(EINVAL, () -> pd.createAh(IbvAhAttr.ZERO.with(ah -> ah.port = PORT)));
   }
 
   @Test
