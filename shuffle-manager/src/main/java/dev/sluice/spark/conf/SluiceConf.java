@@ -197,15 +197,17 @@ public final class SluiceConf {
    * @param cores of this executor, on which its tasks run
    */
   public ReadOptions readOptions(int cores) {
-    return new ReadOptions(
-        value(Settings.VERIFY_CHECKSUMS),
-        value(Settings.READ_TIMEOUT),
-        value(Settings.BUFFERS_WAIT_TIMEOUT),
-        value(Settings.READ_MAX_BYTES).intValue(),
-        value(Settings.OFFSETS_CACHE_BYTES),
-        readsForbidden(),
-        gatherBytes(cores),
-        loopback());
+    return ReadOptions.DEFAULT.with(
+        o -> {
+          o.verifyChecksums = value(Settings.VERIFY_CHECKSUMS);
+          o.readTimeoutMs = value(Settings.READ_TIMEOUT);
+          o.bufferWaitMs = value(Settings.BUFFERS_WAIT_TIMEOUT);
+          o.maxGroupBytes = value(Settings.READ_MAX_BYTES).intValue();
+          o.tableCacheBytes = value(Settings.OFFSETS_CACHE_BYTES);
+          o.wireEncryption = readsForbidden();
+          o.gatherBytes = gatherBytes(cores);
+          o.loopback = loopback();
+        });
   }
 
   /**

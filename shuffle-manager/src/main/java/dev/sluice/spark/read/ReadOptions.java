@@ -1,5 +1,7 @@
 package dev.sluice.spark.read;
 
+import java.util.function.Consumer;
+
 /**
  * What the configuration says about reading.
  *
@@ -23,4 +25,52 @@ public record ReadOptions(
     long tableCacheBytes,
     boolean wireEncryption,
     long gatherBytes,
-    boolean loopback) {}
+    boolean loopback) {
+
+  /** The configuration's defaults, for one task at a time in as little memory as Spark gives. */
+  public static final ReadOptions DEFAULT = new Builder().build();
+
+  /** These options but for what is changed, by name. */
+  public ReadOptions with(Consumer<Builder> change) {
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
+  }
+
+  /** The components, each by its name. */
+  public static final class Builder {
+    public boolean verifyChecksums = true;
+    public long readTimeoutMs = 30_000;
+    public long bufferWaitMs = 2_000;
+    public int maxGroupBytes = 1 << 20;
+    public long tableCacheBytes = 32 << 20;
+    public boolean wireEncryption;
+    public long gatherBytes = 24 << 20;
+    public boolean loopback;
+
+    private Builder() {}
+
+    private Builder(ReadOptions from) {
+      verifyChecksums = from.verifyChecksums;
+      readTimeoutMs = from.readTimeoutMs;
+      bufferWaitMs = from.bufferWaitMs;
+      maxGroupBytes = from.maxGroupBytes;
+      tableCacheBytes = from.tableCacheBytes;
+      wireEncryption = from.wireEncryption;
+      gatherBytes = from.gatherBytes;
+      loopback = from.loopback;
+    }
+
+    private ReadOptions build() {
+      return new ReadOptions(
+          verifyChecksums,
+          readTimeoutMs,
+          bufferWaitMs,
+          maxGroupBytes,
+          tableCacheBytes,
+          wireEncryption,
+          gatherBytes,
+          loopback);
+    }
+  }
+}

@@ -3,12 +3,14 @@ package dev.sluice.spark.conf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.AddressRange;
 import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.GidPolicy;
 import dev.sluice.rdma.verbs.GidPolicy.Family;
 import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.spark.read.ReadOptions;
 import java.nio.file.Path;
 import java.util.Map;
 import org.apache.spark.SparkConf;
@@ -119,11 +121,12 @@ class SluiceConfTest {
   }
 
   @Test
-  void verbsOptionsAreTheDefaultsWhereNothingIsSet() {
-    assertThat(verbsOptions(Map.of()))
-        .usingRecursiveComparison()
-        .ignoringFields("leaks", "registeredBytes")
+  void optionsAreTheDefaultsWhereNothingIsSet() {
+    assertThat(verbsOptions(Map.of()).with(o -> o.registeredBytes = 0))
         .isEqualTo(VerbsOptions.DEFAULT);
+    SluiceConf made = new SluiceConf(conf.set("spark.shuffle.rdma.buffers.maxBytes", "48m"));
+    assertThat(made.transferOptions()).isEqualTo(TransferOptions.DEFAULT);
+    assertThat(made.readOptions(1)).isEqualTo(ReadOptions.DEFAULT);
   }
 
   @Test

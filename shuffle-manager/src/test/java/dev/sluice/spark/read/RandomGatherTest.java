@@ -46,8 +46,11 @@ class RandomGatherTest {
     Round(int seed) {
       random = new Random(seed);
       ReadOptions options =
-          new ReadOptions(
-              true, 10_000, 1_000, 4_000, 1 << 20, false, random.nextInt(3_000, 60_000), false);
+          ReadFixture.OPTIONS.with(
+              o -> {
+                o.maxGroupBytes = 4_000;
+                o.gatherBytes = random.nextInt(3_000, 60_000);
+              });
       reads = new ReadFixture(options, steps::add);
     }
 

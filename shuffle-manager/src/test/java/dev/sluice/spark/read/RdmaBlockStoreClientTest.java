@@ -285,7 +285,12 @@ class RdmaBlockStoreClientTest {
   @Test
   void withoutVerificationBytesAreDeliveredAsTheyAre() {
     fixture =
-        new ReadFixture(new ReadOptions(false, 1000, 1000, 1 << 16, 1 << 20, false, 0, false));
+        new ReadFixture(
+            ReadOptions.DEFAULT.with(
+                o -> {
+                  o.verifyChecksums = false;
+                  o.gatherBytes = 0;
+                }));
     fixture.registered(10, 100);
     fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() > 1));
 

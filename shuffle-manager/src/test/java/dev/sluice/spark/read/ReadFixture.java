@@ -18,7 +18,14 @@ import org.apache.spark.network.util.TransportConf;
 final class ReadFixture {
   static final int SHUFFLE = 3;
   static final ReadOptions OPTIONS =
-      new ReadOptions(true, 10_000, 1_000, 1 << 16, 1 << 20, false, 1 << 20, false);
+      ReadOptions.DEFAULT.with(
+          o -> {
+            o.readTimeoutMs = 10_000;
+            o.bufferWaitMs = 1_000;
+            o.maxGroupBytes = 1 << 16;
+            o.tableCacheBytes = 1 << 20;
+            o.gatherBytes = 1 << 20;
+          });
 
   final ReadOptions options;
   final FakeTransport transport;

@@ -56,7 +56,13 @@ class SoftReadTest {
             spark,
             "1",
             SoftPeer.TRANSPORT_CONF,
-            new ReadOptions(true, 60_000, 60_000, 1 << 18, 1 << 20, false, 1 << 20, false),
+            ReadOptions.DEFAULT.with(
+                o -> {
+                  o.readTimeoutMs = 60_000;
+                  o.bufferWaitMs = 60_000;
+                  o.maxGroupBytes = 1 << 18;
+                  o.gatherBytes = 1 << 20;
+                }),
             endpoint,
             new Resolving(),
             servers,

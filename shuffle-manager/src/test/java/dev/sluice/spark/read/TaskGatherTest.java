@@ -127,9 +127,7 @@ class TaskGatherTest {
 
   /** Four chunks of ten at a time, and ten map outputs that cannot be READ. */
   private static ReadFixture fewBytes() {
-    ReadFixture few =
-        new ReadFixture(
-            new ReadOptions(true, 10_000, 1_000, 1 << 16, 1 << 20, false, 1 << 17, false));
+    ReadFixture few = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 1 << 17));
     for (int map = 0; map < MAPS; map++) {
       if (map < 10) {
         few.unregistered(map, 500, BLOCK_BYTES, 500);
@@ -308,11 +306,7 @@ class TaskGatherTest {
 
   @Test
   void moreIsReadOnlyWhenSomethingWasConsumed() {
-    ReadOptions options = ReadFixture.OPTIONS;
-    ReadFixture small =
-        new ReadFixture(
-            new ReadOptions(
-                true, 10_000, 1_000, options.maxGroupBytes(), 1 << 20, false, 40_000, false));
+    ReadFixture small = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 40_000));
     for (int map = 0; map < MAPS; map++) {
       small.registered(map, 500, BLOCK_BYTES, 500);
     }
