@@ -6,7 +6,6 @@ import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.spark.conf.SluiceConf;
-import dev.sluice.spark.gather.TrackedBlocks;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.RpcDriverChannel;
@@ -17,7 +16,6 @@ import dev.sluice.spark.version.ExternalSorters;
 import dev.sluice.spark.write.RegisteringShuffleWriter;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.spark.MapOutputTracker;
@@ -32,10 +30,16 @@ import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.util.ShutdownHookManager;
 import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import scala.Tuple2;
+import scala.Tuple3;
+import scala.collection.Iterator;
+import scala.collection.Seq;
 import scala.runtime.BoxedUnit;
 
 /**
@@ -145,16 +149,16 @@ public final class SluiceShuffle extends RdmaShuffle {
           ExecutorEnvironment.of(spark, driver, new ResolverMapOutputFiles(spark.conf(), resolver));
       environment = env;
       if (checked.offReason() != null) {
-        return SluiceRuntime.off(env);
+        return new CountingRuntime(env);
       }
       if (!driver.hasDirectory()) {
         LOG.warn(
             "Shuffle blocks go by Spark's own transfer: the driver has no location directory. Either"
                 + " it has the stock shuffle, and its log says why, mostly that its JVM is too old;"
                 + " or its shuffle manager does not call RdmaShuffle.register");
-        return SluiceRuntime.off(env);
+        return new CountingRuntime(env);
       }
-      return SluiceRuntime.start(
+      return new ReadingRuntime(
           checked, env, () -> outside.openDevice(checked, env.executorId(), env.host()));
     }
 
@@ -171,7 +175,7 @@ public final class SluiceShuffle extends RdmaShuffle {
         throw new IllegalStateException(cause.getMessage(), cause);
       }
       LOG.warn("Shuffle blocks go by Spark's own transfer, because RDMA cannot be started", cause);
-      return SluiceRuntime.off(environment);
+      return new CountingRuntime(environment);
     }
 
     @Override
@@ -202,8 +206,7 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   /** Null as long as nothing can be registered. */
   private MapOutputRegistry registry() {
-    SluiceRuntime started = runtime.ifStarted();
-    return started == null ? null : started.registry();
+    return runtime.ifStarted() instanceof ReadingRuntime reading ? reading.registry() : null;
   }
 
   /** The executor's runtime, which hears of the task's end. */
@@ -270,19 +273,20 @@ public final class SluiceShuffle extends RdmaShuffle {
   }
 
   /** What the map output tracker says about a reduce task's blocks. */
-  private record MapOutputs(List<TrackedBlocks> blocks, boolean batchFetch) {}
+  private record MapOutputs(
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks,
+      boolean batchFetch) {}
 
   private static MapOutputs mapOutputs(BaseShuffleHandle<?, ?, ?> handle, BlockRange blocks) {
     MapOutputTracker tracker = SparkEnv.get().mapOutputTracker();
     if (!handle.dependency().isShuffleMergeFinalizedMarked()) {
       return new MapOutputs(
-          TrackedBlocks.of(
-              tracker.getMapSizesByExecutorId(
-                  handle.shuffleId(),
-                  blocks.startMapIndex(),
-                  blocks.endMapIndex(),
-                  blocks.startPartition(),
-                  blocks.endPartition())),
+          tracker.getMapSizesByExecutorId(
+              handle.shuffleId(),
+              blocks.startMapIndex(),
+              blocks.endMapIndex(),
+              blocks.startPartition(),
+              blocks.endPartition()),
           true);
     }
     var merged =
@@ -292,7 +296,7 @@ public final class SluiceShuffle extends RdmaShuffle {
             blocks.endMapIndex(),
             blocks.startPartition(),
             blocks.endPartition());
-    return new MapOutputs(TrackedBlocks.of(merged.iter()), merged.enableBatchFetch());
+    return new MapOutputs(merged.iter(), merged.enableBatchFetch());
   }
 
   @Override

@@ -204,9 +204,7 @@ public final class SluiceConf {
           o.bufferWaitMs = value(Settings.BUFFERS_WAIT_TIMEOUT);
           o.maxGroupBytes = value(Settings.READ_MAX_BYTES).intValue();
           o.tableCacheBytes = value(Settings.OFFSETS_CACHE_BYTES);
-          o.wireEncryption = readsForbidden();
           o.gatherBytes = gatherBytes(cores);
-          o.loopback = loopback();
         });
   }
 

@@ -41,7 +41,7 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   private volatile boolean closed;
 
   /**
-   * @param registry this executor's map outputs; null where none is registered
+   * @param registry this executor's map outputs
    * @param remote for this task alone, which closes it with this
    */
   public GatheredBlocks(

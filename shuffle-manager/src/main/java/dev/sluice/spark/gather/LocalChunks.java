@@ -35,9 +35,6 @@ final class LocalChunks {
   private final Queue<Source> sources = new ArrayDeque<>();
   private int member;
 
-  /**
-   * @param registry null where nothing is registered
-   */
   LocalChunks(MapOutputRegistry registry) {
     this.registry = registry;
   }
@@ -48,7 +45,7 @@ final class LocalChunks {
    * @return false where its members are large, or nothing of its shuffle is registered
    */
   boolean start(BlockGroup group) {
-    if (registry == null || group.meanBytes() > MAX_MEAN_BYTES) {
+    if (group.meanBytes() > MAX_MEAN_BYTES) {
       return false;
     }
     MapOutputReader reader = registry.reader(group.shuffleId());

@@ -18,7 +18,7 @@ import scala.jdk.javaapi.CollectionConverters;
  */
 public record TrackedBlocks(BlockManagerId address, List<Tuple3<BlockId, Object, Object>> blocks) {
 
-  /** What the tracker gives to Spark's iterator. */
+  /** What the tracker gives to Spark's iterator, which is used up. */
   public static List<TrackedBlocks> of(
       Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {
     List<TrackedBlocks> tracked = new ArrayList<>();

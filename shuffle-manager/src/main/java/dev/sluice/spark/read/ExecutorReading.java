@@ -1,33 +1,61 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import java.util.Optional;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 
 /**
  * What the reduce tasks of an executor read with.
  *
- * @param client fetches blocks of other executors
- * @param registry this executor's map outputs; null where RDMA is off
+ * @param client fetches blocks of other executors, one by one
+ * @param gathering fetches those of an executor together, where that is on
  * @param counters of the executor
- * @param loopback {@link ReadOptions#loopback}
  */
 public record ExecutorReading(
-    RdmaBlockStoreClient client,
-    MapOutputRegistry registry,
+    ShuffleClient client,
+    Optional<Gathering> gathering,
     ShuffleSerializers serializers,
-    ShuffleCounters counters,
-    boolean loopback) {
+    ShuffleCounters counters) {
 
-  public ExecutorReading(
+  /**
+   * What blocks are gathered with.
+   *
+   * @param registry this executor's map outputs
+   * @param loopback for tests: blocks of this executor are READ as if they were remote
+   */
+  record Gathering(RdmaBlockStoreClient client, MapOutputRegistry registry, boolean loopback) {}
+
+  /**
+   * Nothing is READ.
+   *
+   * @param sparkClient Spark's own
+   */
+  public static ExecutorReading without(
+      BlockStoreClient sparkClient, FallbackReason reason, ShuffleCounters counters) {
+    return new ExecutorReading(
+        new CountingClient(sparkClient, reason, counters),
+        Optional.empty(),
+        new ShuffleSerializers(),
+        counters);
+  }
+
+  /**
+   * Blocks are READ.
+   *
+   * @param loopback {@link Gathering#loopback}
+   */
+  public static ExecutorReading with(
       RdmaBlockStoreClient client,
       MapOutputRegistry registry,
       ShuffleCounters counters,
       boolean loopback) {
-    this(client, registry, new ShuffleSerializers(), counters, loopback);
-  }
-
-  /** The shuffle is unregistered: what is known of it is forgotten. */
-  public void unregister(int shuffleId) {
-    client.unregisterShuffle(shuffleId);
+    Gathering gathering = new Gathering(client, registry, loopback);
+    return new ExecutorReading(
+        client,
+        Optional.of(gathering).filter(_ -> client.gathers()),
+        new ShuffleSerializers(),
+        counters);
   }
 }

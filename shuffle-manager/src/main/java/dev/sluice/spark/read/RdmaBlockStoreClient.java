@@ -1,6 +1,5 @@
 package dev.sluice.spark.read;
 
-import com.codahale.metrics.MetricSet;
 import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.locate.Locator;
@@ -8,18 +7,12 @@ import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.apache.spark.network.shuffle.BlockPushingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
-import org.apache.spark.network.shuffle.MergeFinalizerListener;
-import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
-import org.apache.spark.network.shuffle.checksum.Cause;
 import org.apache.spark.network.util.TransportConf;
 import org.apache.spark.storage.FallbackStorage;
 
@@ -27,29 +20,24 @@ import org.apache.spark.storage.FallbackStorage;
  * The block store client that Spark's ShuffleBlockFetcherIterator fetches through: shuffle blocks
  * by RDMA READ, everything else, and what cannot be READ, by Spark's own client. {@link
  * #fetchBlocks} is called by task threads and does not block, unless Spark's own client does. The
- * shuffle manager makes one per executor and closes it; Spark's client stays Spark's.
+ * shuffle manager makes one per executor and closes it.
  */
-public final class RdmaBlockStoreClient extends BlockStoreClient {
+public final class RdmaBlockStoreClient extends ShuffleClient {
   private static final Runnable NOTHING = () -> {};
 
-  private final SparkTransfer sparkTransfer;
   private final String ownExecutorId;
-  private final ReadPath path;
-  private final FallbackReason off;
+
+  /** What all fetches share. */
+  final ReadPath path;
+
   private final Runnable answered;
   private final Runnable closeThreads;
 
   private RdmaBlockStoreClient(
-      SparkTransfer sparkTransfer,
-      String ownExecutorId,
-      ReadPath path,
-      FallbackReason off,
-      Runnable answered,
-      Runnable closeThreads) {
-    this.sparkTransfer = sparkTransfer;
+      String ownExecutorId, ReadPath path, Runnable answered, Runnable closeThreads) {
+    super(path.sparkTransfer());
     this.ownExecutorId = ownExecutorId;
     this.path = path;
-    this.off = off;
     this.answered = answered;
     this.closeThreads = closeThreads;
   }
@@ -86,13 +74,6 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
         threads::close);
   }
 
-  /** A client that counts and leaves everything to Spark's own. */
-  public static RdmaBlockStoreClient off(BlockStoreClient sparkClient, ShuffleCounters counters) {
-    SparkTransfer sparkTransfer = new SparkTransfer(sparkClient, counters, Runnable::run);
-    return new RdmaBlockStoreClient(
-        sparkTransfer, null, null, FallbackReason.OFF, NOTHING, NOTHING);
-  }
-
   /** As above; threads and time are what tests want them to be. */
   static RdmaBlockStoreClient open(
       BlockStoreClient sparkClient,
@@ -106,14 +87,13 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
       Executor deliverer,
       Executor blocking,
       Runnable closeThreads) {
-    SparkTransfer sparkTransfer = new SparkTransfer(sparkClient, counters, blocking);
     int maxReadBytes = Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
     ReadPath path =
         new ReadPath(
             transport,
             locator,
             new PartitionTableCache(transport, deliverer, options.tableCacheBytes(), maxReadBytes),
-            sparkTransfer,
+            new SparkTransfer(sparkClient, counters, blocking),
             counters,
             options,
             transportConf,
@@ -121,13 +101,7 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
             timer,
             new ParkedBytes(transport, deliverer),
             new TaskLimits());
-    return new RdmaBlockStoreClient(
-        sparkTransfer,
-        ownExecutorId,
-        path,
-        options.wireEncryption() ? FallbackReason.WIRE_ENCRYPTION : null,
-        NOTHING,
-        closeThreads);
+    return new RdmaBlockStoreClient(ownExecutorId, path, NOTHING, closeThreads);
   }
 
   /**
@@ -136,7 +110,7 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
    * @param told called after each, which may be on any thread
    */
   RdmaBlockStoreClient telling(Runnable told) {
-    return new RdmaBlockStoreClient(sparkTransfer, ownExecutorId, path, off, told, NOTHING);
+    return new RdmaBlockStoreClient(ownExecutorId, path, told, NOTHING);
   }
 
   @Override
@@ -150,9 +124,9 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
     FetchTarget target = new FetchTarget(host, port, execId);
     BlockFetchingListener asking = answered == NOTHING ? listener : new Telling(listener, answered);
     List<RequestedBlock> blocks = new ArrayList<>(blockIds.length);
-    FallbackReason reason = off != null ? off : parse(execId, blockIds, blocks);
+    FallbackReason reason = parse(execId, blockIds, blocks);
     if (reason != null) {
-      sparkTransfer.fetch(target, blockIds, reason, asking, downloadFileManager);
+      transfer.fetch(target, blockIds, reason, asking, downloadFileManager);
     } else {
       new FetchCall(path, target, blocks, asking, downloadFileManager).start();
     }
@@ -180,16 +154,14 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
     }
   }
 
-  /** A task is about to fetch blocks of the shuffle. Never blocks. */
+  @Override
   public void prepare(int shuffleId) {
-    if (off == null) {
-      path.locator().prepare(shuffleId);
-    }
+    path.locator().prepare(shuffleId);
   }
 
   /** Whether the blocks of an executor may be fetched together, past Spark's iterator. */
   boolean gathers() {
-    return off == null && path.options().gatherBytes() > 0;
+    return path.options().gatherBytes() > 0;
   }
 
   /**
@@ -210,11 +182,9 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
     return new TaskGather(path, limit);
   }
 
-  /** The shuffle is unregistered: what is known of it is forgotten. */
+  @Override
   public void unregisterShuffle(int shuffleId) {
-    if (path != null) {
-      path.tables().drop(shuffleId);
-    }
+    path.tables().drop(shuffleId);
   }
 
   /** Fills {@code blocks}, or says why the request is not one to READ. */
@@ -232,80 +202,6 @@ public final class RdmaBlockStoreClient extends BlockStoreClient {
       blocks.add(block);
     }
     return blocks.isEmpty() ? FallbackReason.BLOCK_KIND : null;
-  }
-
-  @Override
-  public Cause diagnoseCorruption(
-      String host,
-      int port,
-      String execId,
-      int shuffleId,
-      long mapId,
-      int reduceId,
-      long checksum,
-      String algorithm) {
-    return spark()
-        .diagnoseCorruption(host, port, execId, shuffleId, mapId, reduceId, checksum, algorithm);
-  }
-
-  @Override
-  public MetricSet shuffleMetrics() {
-    return spark().shuffleMetrics();
-  }
-
-  @Override
-  public void setAppAttemptId(String appAttemptId) {
-    spark().setAppAttemptId(appAttemptId);
-  }
-
-  @Override
-  public String getAppAttemptId() {
-    return spark().getAppAttemptId();
-  }
-
-  @Override
-  public void getHostLocalDirs(
-      String host,
-      int port,
-      String[] execIds,
-      CompletableFuture<Map<String, String[]>> hostLocalDirs) {
-    spark().getHostLocalDirs(host, port, execIds, hostLocalDirs);
-  }
-
-  @Override
-  public void pushBlocks(
-      String host,
-      int port,
-      String[] blockIds,
-      ManagedBuffer[] buffers,
-      BlockPushingListener listener) {
-    spark().pushBlocks(host, port, blockIds, buffers, listener);
-  }
-
-  @Override
-  public void finalizeShuffleMerge(
-      String host, int port, int shuffleId, int shuffleMergeId, MergeFinalizerListener listener) {
-    spark().finalizeShuffleMerge(host, port, shuffleId, shuffleMergeId, listener);
-  }
-
-  @Override
-  public void getMergedBlockMeta(
-      String host,
-      int port,
-      int shuffleId,
-      int shuffleMergeId,
-      int reduceId,
-      MergedBlocksMetaListener listener) {
-    spark().getMergedBlockMeta(host, port, shuffleId, shuffleMergeId, reduceId, listener);
-  }
-
-  @Override
-  public boolean removeShuffleMerge(String host, int port, int shuffleId, int shuffleMergeId) {
-    return spark().removeShuffleMerge(host, port, shuffleId, shuffleMergeId);
-  }
-
-  private BlockStoreClient spark() {
-    return sparkTransfer.client();
   }
 
   /** Stops the threads of this client. Spark closes its own client. Idempotent. */

@@ -32,7 +32,9 @@ import org.apache.spark.util.collection.ExternalSorter;
 import scala.Option;
 import scala.Product2;
 import scala.Tuple2;
+import scala.Tuple3;
 import scala.collection.Iterator;
+import scala.collection.Seq;
 import scala.runtime.BoxedUnit;
 
 /**
@@ -48,7 +50,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private static final package$ SETTINGS = package$.MODULE$;
 
   private final ShuffleDependency<K, ?, C> dependency;
-  private final List<TrackedBlocks> blocks;
+  private final Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks;
   private final TaskContext context;
   private final ShuffleReadMetricsReporter metrics;
   private final boolean shouldBatchFetch;
@@ -58,12 +60,12 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final SparkConf conf = env.conf();
 
   /**
-   * @param blocks what the map output tracker says
+   * @param blocks what the map output tracker says; read once
    * @param shouldBatchFetch whether Spark asks for contiguous partitions as one block
    */
   public RdmaShuffleReader(
       BaseShuffleHandle<K, ?, C> handle,
-      List<TrackedBlocks> blocks,
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks,
       TaskContext context,
       ShuffleReadMetricsReporter metrics,
       boolean shouldBatchFetch,
@@ -111,31 +113,36 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     boolean concatenates = concatenates();
     boolean batch = shouldBatchFetch && concatenates;
     // Encrypted blocks have no checksums.
-    boolean gathers =
-        executor.client().gathers() && !this.<Boolean>setting(SETTINGS.IO_ENCRYPTION_ENABLED());
-    return gathers ? gather(concatenates, batch) : fetchBySpark(executor.client(), blocks, batch);
+    return executor
+        .gathering()
+        .filter(_ -> !this.<Boolean>setting(SETTINGS.IO_ENCRYPTION_ENABLED()))
+        .map(gathering -> gather(gathering, concatenates, batch))
+        .orElseGet(() -> fetchBySpark(executor.client(), blocks, batch));
   }
 
   /** Fetches the blocks of an executor together, and the others by Spark's iterator. */
-  private Iterator<Tuple2<BlockId, InputStream>> gather(boolean concatenates, boolean batch) {
-    RdmaBlockStoreClient client = executor.client();
+  private Iterator<Tuple2<BlockId, InputStream>> gather(
+      ExecutorReading.Gathering gathering, boolean concatenates, boolean batch) {
+    RdmaBlockStoreClient client = gathering.client();
     GatheredBlocks gathered =
         new GatheredBlocks(
-            new Spark(concatenates, batch),
-            executor.registry(),
+            new Spark(client, concatenates, batch),
+            gathering.registry(),
             client.gather(client.limit(context, maxBytesInFlight())),
             metrics,
             executor.counters());
     TaskCompletionListener ended = _ -> gathered.close();
     context.addTaskCompletionListener(ended);
-    gathered.start(GatherPlan.of(blocks, this::source, batch));
+    gathered.start(
+        GatherPlan.of(
+            TrackedBlocks.of(blocks), address -> source(address, gathering.loopback()), batch));
     return gathered;
   }
 
-  private GatherPlan.Source source(BlockManagerId address) {
+  private GatherPlan.Source source(BlockManagerId address, boolean loopback) {
     BlockManagerId own = env.blockManager().blockManagerId();
     if (address.executorId().equals(own.executorId())) {
-      return executor.loopback() ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL;
+      return loopback ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL;
     }
     boolean fallback =
         address.executorId().equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId());
@@ -145,10 +152,12 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   }
 
   private final class Spark implements SparkReading {
+    private final RdmaBlockStoreClient client;
     private final boolean concatenates;
     private final boolean batch;
 
-    Spark(boolean concatenates, boolean batch) {
+    Spark(RdmaBlockStoreClient client, boolean concatenates, boolean batch) {
+      this.client = client;
       this.concatenates = concatenates;
       this.batch = batch;
     }
@@ -161,7 +170,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     @Override
     public Iterator<Tuple2<BlockId, InputStream>> fetch(
         List<TrackedBlocks> blocks, Runnable answered) {
-      return fetchBySpark(executor.client().telling(answered), blocks, batch);
+      return fetchBySpark(client.telling(answered), TrackedBlocks.toSpark(blocks), batch);
     }
 
     @Override
@@ -176,13 +185,15 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetchBySpark(
-      RdmaBlockStoreClient client, List<TrackedBlocks> blocks, boolean batch) {
+      ShuffleClient client,
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
+      boolean batch) {
     return new ShuffleBlockFetcherIterator(
             context,
             client,
             env.blockManager(),
             env.mapOutputTracker(),
-            TrackedBlocks.toSpark(blocks),
+            blocksByAddress,
             env.serializerManager()::wrapStream,
             maxBytesInFlight(),
             this.<Integer>setting(SETTINGS.REDUCER_MAX_REQS_IN_FLIGHT()),

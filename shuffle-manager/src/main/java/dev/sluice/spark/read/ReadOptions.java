@@ -11,11 +11,8 @@ import java.util.function.Consumer;
  * @param bufferWaitMs how long a READ waits for a free buffer
  * @param maxGroupBytes small blocks are READ together into one buffer of at most so many bytes
  * @param tableCacheBytes heap that cached partition tables may take
- * @param wireEncryption Spark encrypts its network, which READs are not: every remote block goes by
- *     Spark's own transfer
  * @param gatherBytes bytes of gathered blocks that a task READs or has waiting at most; 0 to gather
  *     none
- * @param loopback for tests: gathered blocks of this executor are READ as if they were remote
  */
 public record ReadOptions(
     boolean verifyChecksums,
@@ -23,9 +20,7 @@ public record ReadOptions(
     long bufferWaitMs,
     int maxGroupBytes,
     long tableCacheBytes,
-    boolean wireEncryption,
-    long gatherBytes,
-    boolean loopback) {
+    long gatherBytes) {
 
   /** The configuration's defaults, for one task at a time in as little memory as Spark gives. */
   public static final ReadOptions DEFAULT = new Builder().build();
@@ -44,9 +39,7 @@ public record ReadOptions(
     public long bufferWaitMs = 2_000;
     public int maxGroupBytes = 1 << 20;
     public long tableCacheBytes = 32 << 20;
-    public boolean wireEncryption;
     public long gatherBytes = 24 << 20;
-    public boolean loopback;
 
     private Builder() {}
 
@@ -56,9 +49,7 @@ public record ReadOptions(
       bufferWaitMs = from.bufferWaitMs;
       maxGroupBytes = from.maxGroupBytes;
       tableCacheBytes = from.tableCacheBytes;
-      wireEncryption = from.wireEncryption;
       gatherBytes = from.gatherBytes;
-      loopback = from.loopback;
     }
 
     private ReadOptions build() {
@@ -68,9 +59,7 @@ public record ReadOptions(
           bufferWaitMs,
           maxGroupBytes,
           tableCacheBytes,
-          wireEncryption,
-          gatherBytes,
-          loopback);
+          gatherBytes);
     }
   }
 }

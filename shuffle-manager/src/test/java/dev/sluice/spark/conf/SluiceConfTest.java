@@ -70,13 +70,11 @@ class SluiceConfTest {
     conf.set("spark.io.encryption.enabled", "true");
     SluiceConf encryptedFiles = new SluiceConf(conf);
     assertThat(encryptedFiles.readsForbidden()).as("nothing authenticates them").isTrue();
-    assertThat(encryptedFiles.readOptions(1).wireEncryption()).isTrue();
     assertThat(encryptedFiles.registrationMaxBytes()).isZero();
 
     conf.set("spark.shuffle.rdma.allowPlaintext", "true");
     SluiceConf allowed = new SluiceConf(conf);
     assertThat(allowed.readsForbidden()).isFalse();
-    assertThat(allowed.readOptions(1).wireEncryption()).isFalse();
     assertThat(allowed.registrationMaxBytes()).isPositive();
   }
 

@@ -174,16 +174,29 @@ class RdmaBlockStoreClientTest {
   }
 
   @Test
-  void wireEncryptionLeavesEverythingToSpark() {
-    fixture = new ReadFixture(new ReadOptions(true, 1, 1, 1 << 16, 1, true, 0, false));
+  void whereNothingIsReadEverythingIsLeftToSpark() {
     fixture.registered(10, 100);
+    ExecutorReading without =
+        ExecutorReading.without(fixture.spark, FallbackReason.WIRE_ENCRYPTION, fixture.counters);
 
-    fixture.fetch(block(10, 0));
+    without.client().prepare(ReadFixture.SHUFFLE);
+    without.client().fetchBlocks("host", 99, "7", ids(block(10, 0)), fixture.listener, null);
+    without.client().unregisterShuffle(ReadFixture.SHUFFLE);
 
-    fixture.client.prepare(3);
-
+    fixture.assertDelivered(block(10, 0));
     assertFellBack(FallbackReason.WIRE_ENCRYPTION, block(10, 0));
-    assertThat(fixture.locator.prepared()).isEmpty();
+    assertThat(without.gathering()).isEmpty();
+  }
+
+  @Test
+  void blocksAreGatheredOnlyWhereATaskMayHaveSome() {
+    assertThat(reading(fixture).gathering()).isPresent();
+    ReadOptions none = ReadOptions.DEFAULT.with(o -> o.gatherBytes = 0);
+    assertThat(reading(new ReadFixture(none)).gathering()).isEmpty();
+  }
+
+  private static ExecutorReading reading(ReadFixture fixture) {
+    return ExecutorReading.with(fixture.client, null, fixture.counters, false);
   }
 
   @Test

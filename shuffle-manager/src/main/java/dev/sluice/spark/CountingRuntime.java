@@ -1,0 +1,31 @@
+package dev.sluice.spark;
+
+import dev.sluice.spark.metrics.ExecutorMetrics;
+import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.read.ExecutorReading;
+import java.util.List;
+
+/** Only counts what goes by Spark's own transfer: registers nothing, and holds no shuffle. */
+final class CountingRuntime extends SluiceRuntime {
+  CountingRuntime(Environment env) {
+    super(env);
+    ready(
+        ExecutorReading.without(env.sparkClient(), FallbackReason.OFF, counters),
+        "off",
+        new ExecutorMetrics(counters));
+  }
+
+  @Override
+  void committed(int shuffleId, long mapId) {}
+
+  @Override
+  void unregister(int shuffleId) {}
+
+  @Override
+  public List<Integer> held() {
+    return List.of();
+  }
+
+  @Override
+  public void over(int shuffleId) {}
+}

@@ -1,0 +1,225 @@
+package dev.sluice.spark;
+
+import dev.sluice.blocks.BlockServer;
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistrationUnavailableException;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.locate.ExecutorEndpoint;
+import dev.sluice.spark.locate.LocatorClient;
+import dev.sluice.spark.locate.Publisher;
+import dev.sluice.spark.metrics.ExecutorMetrics;
+import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.read.ExecutorReading;
+import dev.sluice.spark.read.RdmaBlockStoreClient;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Registers, publishes, serves and READs map outputs: an executor's parts, put together in one
+ * place.
+ */
+final class ReadingRuntime extends SluiceRuntime {
+  /** Opens what blocks are READ by and served with. */
+  @FunctionalInterface
+  interface DeviceOpener {
+    /**
+     * @throws IOException when there is no device, with the reason
+     */
+    Device open() throws IOException;
+  }
+
+  private final SluiceConf conf;
+  private final MapOutputRegistry registry;
+  private final LocatorClient locator;
+
+  /**
+   * @param opener called once
+   * @throws IOException when a part cannot be started, with the reason; nothing is left behind
+   */
+  ReadingRuntime(SluiceConf conf, Environment env, DeviceOpener opener) throws IOException {
+    super(env);
+    this.conf = conf;
+    boolean started = false;
+    try {
+      BlockServerClient servers =
+          started(
+              new BlockServerClient(
+                  env.executorId(),
+                  env.transportConf(),
+                  env.clientBootstraps(),
+                  conf.connectTimeoutMs(),
+                  conf.locateTimeoutMs(),
+                  ReadingRuntime::clockMs));
+      RdmaEndpoint endpoint = open(opener.open(), servers);
+      Publisher publisher = new Publisher(env.driver(), writers::any);
+      registry = started(openRegistry(endpoint, publisher));
+      BlockServer server = started(listen(endpoint));
+      started(publisher);
+      publisher.start(
+          new ExecutorEndpoint(
+              env.executorId(), env.host(), server.port(), endpoint.device().providerName()));
+      locator = locator(endpoint, servers);
+      ready(
+          reading(endpoint, servers),
+          endpoint.device().providerName() + " " + endpoint.device().name(),
+          new ExecutorMetrics(counters, endpoint.counters(), registry.counters()));
+      sayStarted(endpoint.device(), server);
+      started = true;
+    } finally {
+      if (!started) {
+        close();
+      }
+    }
+  }
+
+  private void sayStarted(Device device, BlockServer server) {
+    LOG.info(
+        "Shuffle blocks are READ by provider {}, device {}; block server at {}:{}; {} MiB for map"
+            + " outputs, {} MiB for buffers",
+        device.providerName(),
+        device.name(),
+        env.host(),
+        server.port(),
+        conf.registrationMaxBytes() >> 20,
+        conf.buffersMaxBytes() >> 20);
+  }
+
+  /** The endpoint owns the device, but only once it is open. */
+  private RdmaEndpoint open(Device device, BlockServerClient servers) throws IOException {
+    try {
+      return started(RdmaEndpoint.open(device, conf.transferOptions(), servers));
+    } catch (IOException | RuntimeException e) {
+      device.close();
+      throw e;
+    }
+  }
+
+  /** Local directories are tried out only if something may be registered at all. */
+  private MapOutputRegistry openRegistry(RdmaEndpoint endpoint, Publisher publisher)
+      throws RegistrationUnavailableException {
+    ProtectionDomain domain = endpoint.protectionDomain();
+    RegistryLimits limits = registryLimits(endpoint.device());
+    LocalDirectories directories =
+        LocalDirectories.probe(
+            domain,
+            conf.registrationMode(),
+            limits.maxBytes() == 0 ? List.of() : env.localDirectories());
+    return new MapOutputRegistry(
+        domain, directories, env.files(), limits, publisher, ReadingRuntime::clockMs);
+  }
+
+  private RegistryLimits registryLimits(Device device) {
+    return new RegistryLimits(
+        conf.registrationMaxBytes(),
+        conf.maxRegions(),
+        conf.registrationIdleTimeoutMs(),
+        device.providerName().equals("verbs"));
+  }
+
+  private BlockServer listen(RdmaEndpoint endpoint) throws IOException {
+    String provider = endpoint.device().providerName();
+    String bindAddress = bindAddress(env.host());
+    return FreePort.listen(
+        conf.port(),
+        conf.portRetries(),
+        port ->
+            new BlockServer(
+                env.transportConf(),
+                bindAddress,
+                port,
+                env.serverBootstraps(),
+                provider,
+                new EndpointAcceptor(endpoint),
+                registry));
+  }
+
+  /** The address that peers connect to; null, for all, where it is translated on its way here. */
+  private static String bindAddress(String host) throws IOException {
+    InetAddress address = InetAddress.getByName(host);
+    return NetworkInterface.getByInetAddress(address) == null ? null : host;
+  }
+
+  private LocatorClient locator(RdmaEndpoint endpoint, BlockServerClient servers) {
+    return new LocatorClient(
+        new LocatorClient.Services(
+            endpoint.device().providerName(),
+            env.driver(),
+            env.broadcasts(),
+            servers::resolve,
+            driverThreads,
+            conf.locateTimeoutMs(),
+            peer -> peerLost(peer, endpoint, servers),
+            System::nanoTime));
+  }
+
+  /** READs are neither encrypted nor authenticated, as Spark's network may have to be. */
+  private ExecutorReading reading(RdmaEndpoint endpoint, BlockServerClient servers) {
+    if (conf.readsForbidden()) {
+      return ExecutorReading.without(env.sparkClient(), FallbackReason.WIRE_ENCRYPTION, counters);
+    }
+    RdmaBlockStoreClient client =
+        started(
+            RdmaBlockStoreClient.open(
+                env.sparkClient(),
+                env.executorId(),
+                env.transportConf(),
+                conf.readOptions(env.cores()),
+                endpoint,
+                locator,
+                servers,
+                counters));
+    return ExecutorReading.with(client, registry, counters, conf.loopback());
+  }
+
+  private static void peerLost(PeerAddress peer, RdmaEndpoint endpoint, BlockServerClient servers) {
+    endpoint.peerLost(peer.id());
+    servers.peerLost(peer);
+  }
+
+  private static long clockMs() {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+  }
+
+  MapOutputRegistry registry() {
+    return registry;
+  }
+
+  @Override
+  void committed(int shuffleId, long mapId) {
+    registry.add(shuffleId, mapId);
+  }
+
+  @Override
+  void unregister(int shuffleId) {
+    registry.unregister(shuffleId);
+    forget(shuffleId);
+  }
+
+  @Override
+  public List<Integer> held() {
+    return registry.shuffles();
+  }
+
+  @Override
+  public void over(int shuffleId) {
+    LOG.debug("Shuffle {} is over, as the driver answers a report", shuffleId);
+    // Spark may register it anew in this very moment: then all of it is found again.
+    registry.evict(shuffleId);
+    forget(shuffleId);
+  }
+
+  private void forget(int shuffleId) {
+    locator.forget(shuffleId);
+    reading().client().unregisterShuffle(shuffleId);
+  }
+}

@@ -1,0 +1,40 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.metrics.ShuffleCounters;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+
+/** Leaves all blocks to Spark's own client, and counts them. Nothing to close. */
+final class CountingClient extends ShuffleClient {
+  private final FallbackReason reason;
+
+  /**
+   * @param reason why nothing is READ
+   */
+  CountingClient(BlockStoreClient sparkClient, FallbackReason reason, ShuffleCounters counters) {
+    super(new SparkTransfer(sparkClient, counters, Runnable::run));
+    this.reason = reason;
+  }
+
+  @Override
+  public void fetchBlocks(
+      String host,
+      int port,
+      String execId,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    transfer.fetch(new FetchTarget(host, port, execId), blockIds, reason, listener, files);
+  }
+
+  @Override
+  public void prepare(int shuffleId) {}
+
+  @Override
+  public void unregisterShuffle(int shuffleId) {}
+
+  @Override
+  public void close() {}
+}

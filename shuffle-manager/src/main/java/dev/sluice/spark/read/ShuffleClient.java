@@ -1,0 +1,101 @@
+package dev.sluice.spark.read;
+
+import com.codahale.metrics.MetricSet;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockPushingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.MergeFinalizerListener;
+import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
+import org.apache.spark.network.shuffle.checksum.Cause;
+
+/**
+ * What an executor fetches blocks through, in front of Spark's own client, which does whatever is
+ * not fetching, and stays Spark's. Any thread.
+ */
+public abstract sealed class ShuffleClient extends BlockStoreClient
+    permits RdmaBlockStoreClient, CountingClient {
+  final SparkTransfer transfer;
+
+  ShuffleClient(SparkTransfer transfer) {
+    this.transfer = transfer;
+  }
+
+  /** A task is about to fetch blocks of the shuffle. Never blocks. */
+  public abstract void prepare(int shuffleId);
+
+  /** The shuffle is unregistered: what is known of it is forgotten. */
+  public abstract void unregisterShuffle(int shuffleId);
+
+  @Override
+  public Cause diagnoseCorruption(
+      String host,
+      int port,
+      String execId,
+      int shuffleId,
+      long mapId,
+      int reduceId,
+      long checksum,
+      String algorithm) {
+    return transfer
+        .client()
+        .diagnoseCorruption(host, port, execId, shuffleId, mapId, reduceId, checksum, algorithm);
+  }
+
+  @Override
+  public MetricSet shuffleMetrics() {
+    return transfer.client().shuffleMetrics();
+  }
+
+  @Override
+  public void setAppAttemptId(String appAttemptId) {
+    transfer.client().setAppAttemptId(appAttemptId);
+  }
+
+  @Override
+  public String getAppAttemptId() {
+    return transfer.client().getAppAttemptId();
+  }
+
+  @Override
+  public void getHostLocalDirs(
+      String host,
+      int port,
+      String[] execIds,
+      CompletableFuture<Map<String, String[]>> hostLocalDirs) {
+    transfer.client().getHostLocalDirs(host, port, execIds, hostLocalDirs);
+  }
+
+  @Override
+  public void pushBlocks(
+      String host,
+      int port,
+      String[] blockIds,
+      ManagedBuffer[] buffers,
+      BlockPushingListener listener) {
+    transfer.client().pushBlocks(host, port, blockIds, buffers, listener);
+  }
+
+  @Override
+  public void finalizeShuffleMerge(
+      String host, int port, int shuffleId, int shuffleMergeId, MergeFinalizerListener listener) {
+    transfer.client().finalizeShuffleMerge(host, port, shuffleId, shuffleMergeId, listener);
+  }
+
+  @Override
+  public void getMergedBlockMeta(
+      String host,
+      int port,
+      int shuffleId,
+      int shuffleMergeId,
+      int reduceId,
+      MergedBlocksMetaListener listener) {
+    transfer.client().getMergedBlockMeta(host, port, shuffleId, shuffleMergeId, reduceId, listener);
+  }
+
+  @Override
+  public boolean removeShuffleMerge(String host, int port, int shuffleId, int shuffleMergeId) {
+    return transfer.client().removeShuffleMerge(host, port, shuffleId, shuffleMergeId);
+  }
+}
