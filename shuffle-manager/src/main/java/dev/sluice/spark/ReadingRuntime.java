@@ -67,7 +67,8 @@ final class ReadingRuntime extends SluiceRuntime {
       started(publisher);
       publisher.start(
           new ExecutorEndpoint(
-              env.executorId(), env.host(), server.port(), endpoint.device().providerName()));
+              new PeerAddress(env.executorId(), env.host(), server.port()),
+              endpoint.device().providerName()));
       locator = locator(endpoint, servers);
       ready(
           reading(endpoint, servers),

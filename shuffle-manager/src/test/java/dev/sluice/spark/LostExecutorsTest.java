@@ -2,6 +2,7 @@ package dev.sluice.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
@@ -18,7 +19,8 @@ import org.junit.jupiter.api.Test;
 import scala.Option;
 
 class LostExecutorsTest {
-  private static final ExecutorEndpoint ENDPOINT = new ExecutorEndpoint("1", "host", 4000, "soft");
+  private static final ExecutorEndpoint ENDPOINT =
+      new ExecutorEndpoint(new PeerAddress("1", "host", 4000), "soft");
 
   private final LocationDirectory directory =
       new LocationDirectory(new Unused(), 1000, _ -> true, _ -> {});

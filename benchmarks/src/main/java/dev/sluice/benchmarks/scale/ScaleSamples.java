@@ -4,6 +4,7 @@ import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.PartitionTable;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import java.util.ArrayList;
@@ -25,7 +26,7 @@ final class ScaleSamples {
   }
 
   static ExecutorEndpoint endpoint(int executor) {
-    return new ExecutorEndpoint("" + executor, host(executor), PORT, PROVIDER);
+    return new ExecutorEndpoint(new PeerAddress("" + executor, host(executor), PORT), PROVIDER);
   }
 
   /** Keys and addresses differ with the map output as they do on a NIC. */

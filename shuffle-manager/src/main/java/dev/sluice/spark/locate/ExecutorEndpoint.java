@@ -8,28 +8,20 @@ import dev.sluice.rdma.transfer.PeerAddress;
 /**
  * Where an executor's block server listens, and how its memory can be READ.
  *
- * @param executorId Spark's executor id
- * @param host host name or address
- * @param port TCP port of the block server
+ * @param peer the executor and its block server
  * @param provider provider of its device; only executors with the same one READ from it
  */
-public record ExecutorEndpoint(String executorId, String host, int port, String provider) {
-  PeerAddress address() {
-    return new PeerAddress(executorId, host, port);
-  }
-
+public record ExecutorEndpoint(PeerAddress peer, String provider) {
   void write(Output output) {
-    Fields.writeString(output, executorId);
-    Fields.writeString(output, host);
-    output.writeInt(port);
+    Fields.writeString(output, peer.id());
+    Fields.writeString(output, peer.host());
+    output.writeInt(peer.port());
     Fields.writeString(output, provider);
   }
 
   static ExecutorEndpoint read(Input input) {
     return new ExecutorEndpoint(
-        Fields.readString(input),
-        Fields.readString(input),
-        input.readInt(),
+        new PeerAddress(Fields.readString(input), Fields.readString(input), input.readInt()),
         Fields.readString(input));
   }
 }

@@ -26,14 +26,14 @@ final class ExecutorTable {
 
   /** The executor's number; NONE where it has none, or had another endpoint. */
   int number(ExecutorEndpoint endpoint) {
-    int number = numbers.getOrDefault(endpoint.executorId(), NONE);
+    int number = numbers.getOrDefault(endpoint.peer().id(), NONE);
     return endpoint.equals(byNumber.get(number)) ? number : NONE;
   }
 
   /** The number of an executor that comes. */
   int add(ExecutorEndpoint endpoint) {
     byNumber.put(++version, endpoint);
-    numbers.put(endpoint.executorId(), version);
+    numbers.put(endpoint.peer().id(), version);
     return version;
   }
 

@@ -1,5 +1,6 @@
 package dev.sluice.spark.locate;
 
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import java.util.ArrayList;
@@ -13,13 +14,13 @@ import java.util.function.Consumer;
 /** What an executor knows of the others: the driver's {@link ExecutorTable} at some version. */
 final class KnownExecutors {
   private final Map<String, Arrival> byId = new HashMap<>();
-  private final Consumer<ExecutorEndpoint> lost;
+  private final Consumer<PeerAddress> lost;
   private int version;
 
   /**
    * @param lost is told of executors that are gone
    */
-  KnownExecutors(Consumer<ExecutorEndpoint> lost) {
+  KnownExecutors(Consumer<PeerAddress> lost) {
     this.lost = lost;
   }
 
@@ -41,7 +42,7 @@ final class KnownExecutors {
 
   /** Takes what is new since some version that was known; something newer may have arrived. */
   void update(LiveExecutors news) {
-    List<ExecutorEndpoint> gone = new ArrayList<>();
+    List<PeerAddress> gone = new ArrayList<>();
     synchronized (this) {
       if (news.version() <= version) {
         return;
@@ -49,15 +50,16 @@ final class KnownExecutors {
       if (news.staying() != null) {
         removeAllBut(news, gone);
       }
-      news.arrived().forEach(arrival -> byId.put(arrival.endpoint().executorId(), arrival));
+      news.arrived().forEach(arrival -> byId.put(arrival.endpoint().peer().id(), arrival));
       version = news.version();
     }
     gone.forEach(lost);
   }
 
-  private void removeAllBut(LiveExecutors news, List<ExecutorEndpoint> gone) {
+  private void removeAllBut(LiveExecutors news, List<PeerAddress> gone) {
     Set<Integer> live = new HashSet<>(news.staying());
     news.arrived().forEach(arrival -> live.add(arrival.number()));
-    byId.values().removeIf(known -> !live.contains(known.number()) && gone.add(known.endpoint()));
+    byId.values()
+        .removeIf(known -> !live.contains(known.number()) && gone.add(known.endpoint().peer()));
   }
 }

@@ -99,7 +99,7 @@ public final class LocationDirectory {
   }
 
   private Ack publish(Publish publish) {
-    if (gone.contains(publish.endpoint().executorId())) {
+    if (gone.contains(publish.endpoint().peer().id())) {
       return new Ack();
     }
     int executor = known(publish.endpoint());
@@ -131,7 +131,7 @@ public final class LocationDirectory {
     if (number != ExecutorTable.NONE) {
       return number;
     }
-    forget(endpoint.executorId());
+    forget(endpoint.peer().id());
     return executors.add(endpoint);
   }
 

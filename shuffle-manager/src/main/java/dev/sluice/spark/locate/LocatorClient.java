@@ -69,7 +69,7 @@ public final class LocatorClient implements Locator {
 
   public LocatorClient(Services services) {
     this.services = services;
-    this.executors = new KnownExecutors(gone -> services.lost().accept(gone.address()));
+    this.executors = new KnownExecutors(services.lost());
   }
 
   @Override
@@ -135,7 +135,7 @@ public final class LocatorClient implements Locator {
     ExecutorEndpoint endpoint = executors.endpoint(executorId);
     return endpoint == null || !endpoint.provider().equals(services.provider())
         ? null
-        : endpoint.address();
+        : endpoint.peer();
   }
 
   private static boolean isComplete(Located located) {

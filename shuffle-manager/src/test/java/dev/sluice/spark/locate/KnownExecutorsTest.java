@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class KnownExecutorsTest {
   private final ExecutorTable table = new ExecutorTable();
   private final List<String> lost = new ArrayList<>();
-  private final KnownExecutors known = new KnownExecutors(gone -> lost.add(gone.executorId()));
+  private final KnownExecutors known = new KnownExecutors(gone -> lost.add(gone.id()));
 
   @Test
   void hearsOnlyOfTheLossOfExecutorsThatItKnew() {

@@ -7,6 +7,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
@@ -130,7 +131,7 @@ class LocationDirectoryTest {
   @Test
   void anExecutorThatServesElsewhereIsAnother() throws IOException {
     directory.handle(publish("1", location(5)));
-    ExecutorEndpoint elsewhere = new ExecutorEndpoint("1", "host-1", 4001, "soft");
+    ExecutorEndpoint elsewhere = new ExecutorEndpoint(new PeerAddress("1", "host-1", 4001), "soft");
     directory.handle(new Publish(elsewhere, List.of(new Published(SHUFFLE, location(6)))));
 
     Table table = locate(0, 0);

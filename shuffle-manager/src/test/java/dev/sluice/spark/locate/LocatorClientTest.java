@@ -155,7 +155,9 @@ class LocatorClientTest {
   @Test
   void anExecutorWithAnotherProviderIsNoPeer() throws IOException {
     directory.handle(
-        new Publish(new ExecutorEndpoint("1", "host", 1, "verbs"), publish("1").outputs()));
+        new Publish(
+            new ExecutorEndpoint(new PeerAddress("1", "host", 1), "verbs"),
+            publish("1").outputs()));
     assertThat(locate("1", 5).peer()).isNull();
   }
 

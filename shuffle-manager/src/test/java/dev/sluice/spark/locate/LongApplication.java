@@ -170,8 +170,7 @@ final class LongApplication implements AutoCloseable {
             .getFirst();
     Publish publish =
         new Publish(
-            new ExecutorEndpoint(peer.id(), peer.host(), peer.port(), SoftProvider.NAME),
-            List.of(new Published(id, output)));
+            new ExecutorEndpoint(peer, SoftProvider.NAME), List.of(new Published(id, output)));
     ask(publish);
     ask(report(peer, 1));
 
@@ -194,7 +193,8 @@ final class LongApplication implements AutoCloseable {
     ask(publish);
     ask(
         new Publish(
-            new ExecutorEndpoint("stays", "localhost", 1, SoftProvider.NAME), publish.outputs()));
+            new ExecutorEndpoint(new PeerAddress("stays", "localhost", 1), SoftProvider.NAME),
+            publish.outputs()));
     locator.prepare(id);
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.spark.locate;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import java.util.Arrays;
@@ -15,7 +16,7 @@ final class Samples {
   private Samples() {}
 
   static ExecutorEndpoint endpoint(String executorId) {
-    return new ExecutorEndpoint(executorId, "host-" + executorId, 4000, "soft");
+    return new ExecutorEndpoint(new PeerAddress(executorId, "host-" + executorId, 4000), "soft");
   }
 
   /** A location that differs with its map id. */

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.chaos.inject;
 
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
@@ -41,10 +42,11 @@ final class ChaosDriverChannel implements DriverChannel {
   }
 
   private DirectoryMessage publish(Publish publish) throws IOException {
-    ExecutorEndpoint own = publish.endpoint();
+    PeerAddress own = publish.endpoint().peer();
     ExecutorEndpoint shown =
         new ExecutorEndpoint(
-            own.executorId(), own.host(), proxy.inFrontOf(own.host(), own.port()), own.provider());
+            new PeerAddress(own.id(), own.host(), proxy.inFrontOf(own.host(), own.port())),
+            publish.endpoint().provider());
     Publish passed = new Publish(shown, publish.outputs());
     if (publish.outputs().isEmpty()) {
       return channel.ask(passed);
