@@ -53,6 +53,7 @@ final class FetchedChunk implements ChunkRead.Sink {
       return;
     }
     LocatedBlocks located = attempt.located();
+    SharedBytes bytes = new SharedBytes(path.parked(), read.buffer());
     try {
       BitSet wrong = read.mismatches();
       long offset = 0;
@@ -61,20 +62,14 @@ final class FetchedChunk implements ChunkRead.Sink {
         if (wrong.get(block)) {
           mismatched(block);
         } else {
-          deliver(attempt.block(block), offset, length);
+          attempt.call().deliver(attempt.block(block), bytes.block(offset, length));
         }
         offset += length;
       }
     } finally {
-      read.release();
+      bytes.complete();
     }
     path.transport().touch(located.peer(), located.blocks().shuffleId());
-  }
-
-  private void deliver(RequestedBlock block, long offset, long length) {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(path.parked(), read.buffer(), offset, length);
-    path.parked().add(data);
-    attempt.call().deliver(block, data);
   }
 
   private void mismatched(int block) {

@@ -15,7 +15,7 @@ final class ParkedBytes {
   /** Has bytes in a buffer of the pool. */
   interface Holder {
     /**
-     * Copies them out of the pool, unless somebody has begun with them.
+     * Copies them out of the pool, unless somebody reads them.
      *
      * @return false where there is no memory for that
      */

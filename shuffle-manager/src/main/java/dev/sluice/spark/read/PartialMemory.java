@@ -25,11 +25,12 @@ final class PartialMemory extends PartialBlock {
 
   @Override
   void finish(FetchCall call) {
-    call.deliver(block, new RdmaManagedBuffer(parked, memory, 0, length));
-    abort();
+    ended = true;
+    SharedBytes bytes = new SharedBytes(parked, memory);
+    call.deliver(block, bytes.block(0, length));
+    bytes.complete();
   }
 
-  /** Gives up its reference; the block may have one of its own. */
   @Override
   void abort() {
     if (!ended) {

@@ -8,31 +8,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
- * A READ block, as Spark's iterator holds it: a slice of a pooled buffer that goes back to the pool
- * when the last of its blocks is released. Until somebody looks at its bytes they may be moved out
- * of the pool. Its creator has the first reference. Any thread.
+ * A READ block, as Spark's iterator holds it: a slice of a buffer that it shares with others. Its
+ * creator has the first reference. Any thread.
  */
-final class RdmaManagedBuffer extends ManagedBuffer implements ParkedBytes.Holder {
-  private final ParkedBytes parked;
+final class RdmaManagedBuffer extends ManagedBuffer {
+  private final SharedBytes shared;
+  private final long offset;
   private final long length;
   private final AtomicInteger references = new AtomicInteger(1);
 
-  // Guarded by this.
-  private ReadTransport.Buffer buffer;
+  /** Null until somebody looks at them; guarded by this. */
   private MemorySegment bytes;
-  private boolean opened;
 
-  /**
-   * Takes a reference of its own to the buffer.
-   *
-   * @param parked where it may be waiting
-   */
-  RdmaManagedBuffer(ParkedBytes parked, ReadTransport.Buffer buffer, long offset, long length) {
-    this.parked = parked;
+  /** For {@link SharedBytes#block}. */
+  RdmaManagedBuffer(SharedBytes shared, long offset, long length) {
+    this.shared = shared;
+    this.offset = offset;
     this.length = length;
-    this.bytes = buffer.segment().asSlice(offset, length);
-    this.buffer = buffer;
-    buffer.retain();
   }
 
   @Override
@@ -51,32 +43,16 @@ final class RdmaManagedBuffer extends ManagedBuffer implements ParkedBytes.Holde
     return new SegmentInputStream(open(), this::checkReferenced);
   }
 
-  private MemorySegment open() {
+  private synchronized MemorySegment open() {
     checkReferenced();
-    parked.remove(this);
-    synchronized (this) {
-      opened = true;
-      return bytes;
+    if (bytes == null) {
+      bytes = shared.open().asSlice(offset, length);
     }
+    return bytes;
   }
 
-  @Override
-  public boolean moveOut() {
-    ReadTransport.Buffer left;
-    synchronized (this) {
-      if (opened || references.get() == 0) {
-        return true;
-      }
-      NettyBuffer copy = NettyBuffer.copyOf(bytes);
-      if (copy == null) {
-        return false;
-      }
-      left = buffer;
-      buffer = copy;
-      bytes = copy.segment();
-    }
-    left.release(); // Whoever waits for it goes on here, which no lock may meet.
-    return true;
+  private synchronized boolean isOpened() {
+    return bytes != null;
   }
 
   @Override
@@ -102,16 +78,7 @@ final class RdmaManagedBuffer extends ManagedBuffer implements ParkedBytes.Holde
               return count - 1;
             });
     if (left == 0) {
-      ReadTransport.Buffer last;
-      boolean wasOpened;
-      synchronized (this) {
-        last = buffer;
-        wasOpened = opened;
-      }
-      if (!wasOpened) {
-        parked.remove(this);
-      }
-      last.release();
+      shared.release(isOpened());
     }
     return this;
   }

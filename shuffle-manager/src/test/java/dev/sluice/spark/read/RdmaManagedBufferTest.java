@@ -14,13 +14,13 @@ import org.junit.jupiter.api.Test;
 class RdmaManagedBufferTest {
   private final FakeTransport transport = new FakeTransport(Runnable::run);
   private final ParkedBytes parked = new ParkedBytes(transport, Runnable::run);
-  private final ReadTransport.Buffer pooled = acquire();
+  private final SharedBytes shared = new SharedBytes(parked, acquire());
 
   @Test
   void theSliceReturnsWithTheLastReference() {
-    RdmaManagedBuffer first = new RdmaManagedBuffer(parked, pooled, 0, 4);
-    RdmaManagedBuffer second = new RdmaManagedBuffer(parked, pooled, 4, 4);
-    pooled.release();
+    RdmaManagedBuffer first = shared.block(0, 4);
+    RdmaManagedBuffer second = shared.block(4, 4);
+    shared.complete();
 
     first.retain();
     first.release();
@@ -33,7 +33,7 @@ class RdmaManagedBufferTest {
 
   @Test
   void releasingTooOftenIsAnErrorAndReturnsNothingTwice() {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 0, 4);
+    RdmaManagedBuffer data = shared.block(0, 4);
     data.release();
 
     assertThatThrownBy(data::release).isInstanceOf(IllegalStateException.class);
@@ -44,33 +44,51 @@ class RdmaManagedBufferTest {
 
   @Test
   void theBytesAreTheSameWhenTheyHaveLeftThePool() throws IOException {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 1, 6);
-    pooled.release();
-    data.moveOut();
+    RdmaManagedBuffer data = shared.block(1, 6);
+    shared.complete();
+    shared.moveOut();
     assertThat(transport.buffersOut()).isZero();
     try (InputStream in = data.createInputStream()) {
       assertThat(in.readAllBytes()).containsExactly(1, 2, 3, 4, 5, 6);
     }
-    data.moveOut();
+    shared.moveOut();
     data.release();
     assertThatThrownBy(data::createInputStream).isInstanceOf(IllegalStateException.class);
   }
 
   @Test
   void bytesThatAreReadStayWhereTheyAre() {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 1, 6);
-    pooled.release();
+    RdmaManagedBuffer data = shared.block(1, 6);
+    shared.complete();
     assertThat(data.nioByteBuffer().get(0)).isEqualTo((byte) 1);
-    data.moveOut();
+    shared.moveOut();
     assertThat(transport.buffersOut()).isEqualTo(1);
     data.release();
-    data.moveOut();
+    shared.moveOut();
     assertThat(transport.buffersOut()).isZero();
+  }
+
+  /** A copy of the others would not free the buffer. */
+  @Test
+  void blocksBesideOneThatIsReadAreNotCopied() {
+    RdmaManagedBuffer first = shared.block(0, 4);
+    RdmaManagedBuffer second = shared.block(4, 4);
+    shared.complete();
+    first.nioByteBuffer();
+    shared.moveOut();
+    first.release();
+    assertThat(transport.buffersOut()).isEqualTo(1);
+
+    transport.poolBytes(0);
+    acquireInVain(); // and the reader has come to none of those that are left
+    assertThat(transport.buffersOut()).isZero();
+    assertThat(second.nioByteBuffer().get(3)).isEqualTo((byte) 7);
+    second.release();
   }
 
   @Test
   void streamReadsTheSlice() throws IOException {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 1, 6);
+    RdmaManagedBuffer data = shared.block(1, 6);
 
     try (InputStream in = data.createInputStream()) {
       assertThat(in.available()).isEqualTo(6);
@@ -86,7 +104,7 @@ class RdmaManagedBufferTest {
 
   @Test
   void streamFailsOnceTheBufferIsReleased() throws IOException {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 0, 4);
+    RdmaManagedBuffer data = shared.block(0, 4);
     try (InputStream in = data.createInputStream()) {
       data.release();
 
@@ -96,15 +114,19 @@ class RdmaManagedBufferTest {
 
   @Test
   void bytesForNettyOutliveTheBuffer() {
-    RdmaManagedBuffer data = new RdmaManagedBuffer(parked, pooled, 2, 2);
+    RdmaManagedBuffer data = shared.block(2, 2);
 
     ByteBuf copy = (ByteBuf) data.convertToNetty();
     data.release();
-    pooled.release();
+    shared.complete();
 
     assertThat(copy.readByte()).isEqualTo((byte) 2);
     assertThat(copy.readByte()).isEqualTo((byte) 3);
     copy.release();
+  }
+
+  private void acquireInVain() {
+    transport.acquire(9, 0, buffer -> assertThat(buffer).isNull());
   }
 
   private ReadTransport.Buffer acquire() {
