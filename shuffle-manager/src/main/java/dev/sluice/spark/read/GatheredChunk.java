@@ -9,7 +9,8 @@ import java.util.stream.IntStream;
  * READs members of a group for {@link TaskGather}. Verified by the task, on its thread; the chunk
  * then owns the buffer, which may be another one by then.
  */
-final class GatheredChunk implements TaskGather.Step, ChunkRead.Sink, ParkedBytes.Holder {
+final class GatheredChunk
+    implements TaskGather.Step, TaskGather.Arrived, ChunkRead.Sink, ParkedBytes.Holder {
   private final ReadPath path;
   private final TaskGather task;
   private final BlockGroup group;

@@ -38,6 +38,12 @@ final class TaskGather implements RemoteChunks {
     int bytes();
   }
 
+  /** What is in the queue for the task. */
+  sealed interface Arrived permits GatheredChunk, Answered {}
+
+  /** One of Spark's iterators has an answer. */
+  private record Answered(SparkBlocks blocks) implements Arrived {}
+
   private static final Logger LOG = LoggerFactory.getLogger(TaskGather.class);
 
   /**
@@ -51,7 +57,7 @@ final class TaskGather implements RemoteChunks {
   // Guarded by this.
   private final Queue<GatheredChunk> waiting = new ArrayDeque<>();
   private final Set<Step> underWay = new LinkedHashSet<>();
-  private final Queue<Object> arrived = new ArrayDeque<>();
+  private final Queue<Arrived> arrived = new ArrayDeque<>();
   private long bytes;
   private boolean entered;
   private boolean requesting;
@@ -249,7 +255,7 @@ final class TaskGather implements RemoteChunks {
 
   @Override
   public synchronized void answered(SparkBlocks blocks) {
-    arrived.add(blocks);
+    arrived.add(new Answered(blocks));
     notifyAll();
   }
 
@@ -257,15 +263,19 @@ final class TaskGather implements RemoteChunks {
   @Override
   public Arrival poll() {
     Arrival arrival = null;
-    Object next = nextArrived();
+    Arrived next = nextArrived();
     while (arrival == null && next != null) {
-      arrival = next instanceof GatheredChunk read ? read.verify() : (Arrival) next;
+      arrival =
+          switch (next) {
+            case GatheredChunk read -> read.verify();
+            case Answered answer -> answer.blocks();
+          };
       next = arrival == null ? nextArrived() : null;
     }
     return arrival;
   }
 
-  private synchronized Object nextArrived() {
+  private synchronized Arrived nextArrived() {
     return arrived.poll();
   }
 
