@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Pages of other executors' partition tables, so that these are READ once per executor and not once
@@ -101,15 +103,17 @@ final class PartitionTableCache {
 
   /** A READ found the location stale: what was READ through it may be, too. */
   synchronized void drop(int shuffleId, Collection<MapOutputLocation> stale) {
+    Set<Table> tables =
+        stale.stream()
+            .map(location -> new Table(location.mapId(), location.table()))
+            .collect(Collectors.toSet());
     removeIf(
         key ->
-            key.shuffleId() == shuffleId
-                && stale.stream()
-                    .anyMatch(
-                        location ->
-                            location.mapId() == key.mapId()
-                                && location.table().equals(key.table())));
+            key.shuffleId() == shuffleId && tables.contains(new Table(key.mapId(), key.table())));
   }
+
+  /** Of a registration of a map output. */
+  private record Table(long mapId, RemoteRegion region) {}
 
   /** Heap of the cached pages. */
   synchronized long heapBytes() {
