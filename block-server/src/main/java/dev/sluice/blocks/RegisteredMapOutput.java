@@ -74,10 +74,12 @@ record RegisteredMapOutput(
       if (length > target.length - offset) {
         return length > target.length ? MapOutputReader.UNREADABLE : MapOutputReader.NO_ROOM;
       }
-      copy(start, target, offset, (int) length);
-      return matches(startPartition, endPartition, target, offset, checksum)
-          ? (int) length
-          : MapOutputReader.UNREADABLE;
+      MemorySegment.copy(data.bytes(), ValueLayout.JAVA_BYTE, start, target, offset, (int) length);
+      if (matches(startPartition, endPartition, target, offset, checksum)) {
+        return (int) length;
+      }
+      awaitFault(); // Only here: what a fault has left does not match.
+      return MapOutputReader.UNREADABLE;
     } finally {
       memory.release();
     }
