@@ -11,8 +11,6 @@ import dev.sluice.benchmarks.scale.ScaleCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
-import java.io.PrintStream;
-import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -25,6 +23,21 @@ import picocli.CommandLine.Option;
     description = {
       "Measures Sluice beside its partners: stock Spark, a plain socket, perftest.",
       "bench --quick is bench all --quick."
+    },
+    subcommands = {
+      AllCommand.class,
+      ReadCommand.class,
+      RegistrationCommand.class,
+      PublishCommand.class,
+      ChecksumCommand.class,
+      PostPollCommand.class,
+      StormCommand.class,
+      CpuCommand.class,
+      TeraSortCommand.class,
+      CompareCommand.class,
+      ReportCommand.class,
+      ScaleCommand.class,
+      TpcdsCommand.class
     })
 public final class BenchCommand {
   private static final List<String> HELP = List.of("-h", "--help");
@@ -38,24 +51,9 @@ public final class BenchCommand {
   private BenchCommand() {}
 
   public static void main(String[] arguments) {
-    PrintStream out = StandardOutput.claim();
-    CommandLine command = new CommandLine(new BenchCommand());
-    command.addSubcommand(new AllCommand());
-    command.addSubcommand(new ReadCommand(out));
-    command.addSubcommand(new RegistrationCommand(out));
-    command.addSubcommand(new PublishCommand(out));
-    command.addSubcommand(new ChecksumCommand(out));
-    command.addSubcommand(new PostPollCommand(out));
-    command.addSubcommand(new StormCommand(out));
-    command.addSubcommand(new CpuCommand(out));
-    command.addSubcommand(new TeraSortCommand(out));
-    command.addSubcommand(new CompareCommand(out));
-    command.addSubcommand(new ReportCommand());
-    command.addSubcommand(new ScaleCommand(out));
-    command.addSubcommand(new TpcdsCommand(out));
-    command.setCaseInsensitiveEnumValuesAllowed(true);
-    command.setOut(new PrintWriter(out, true));
-    System.exit(command.execute(withCommand(arguments)));
+    StandardOutput.run(
+        () -> new CommandLine(new BenchCommand()).setCaseInsensitiveEnumValuesAllowed(true),
+        withCommand(arguments));
   }
 
   /** Options without a command are those of all; nothing at all is a question. */

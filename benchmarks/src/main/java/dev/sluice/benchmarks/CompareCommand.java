@@ -2,9 +2,7 @@ package dev.sluice.benchmarks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.Comparison.Better;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -49,20 +47,10 @@ public final class CompareCommand implements Callable<Integer> {
 
   @Mixin private ComparisonOutput output;
 
-  private final PrintStream out;
-
-  public CompareCommand(PrintStream out) {
-    this.out = out;
-  }
-
   @Override
   public Integer call() throws IOException {
-    output.write(
-        out,
-        List.of(
-            new Comparison(
-                name, "s", Better.LESS, seconds(sluice), "stock", seconds(stock), null)));
-    return 0;
+    return output.write(
+        List.of(Comparison.less(name, "s", seconds(sluice), "stock", seconds(stock))));
   }
 
   private double[] seconds(List<Path> files) throws IOException {

@@ -50,6 +50,12 @@ public record Comparison(
     }
   }
 
+  /** Little of it is wanted; without a goal. */
+  public static Comparison less(
+      String name, String unit, double[] sluice, String partner, double[] partnerValues) {
+    return new Comparison(name, unit, Better.LESS, sluice, partner, partnerValues, null);
+  }
+
   /** Sluice's values by the partner's, round by round. */
   public double[] ratios() {
     double[] ratios = new double[sluice.length];

@@ -2,11 +2,10 @@ package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -61,8 +60,8 @@ class CompareCommandTest {
                 further)
             .flatMap(Arrays::stream)
             .toList();
-    PrintStream nowhere = new PrintStream(new ByteArrayOutputStream());
-    return new CommandLine(new CompareCommand(nowhere))
+    return new CommandLine(new CompareCommand())
+        .setOut(new PrintWriter(Writer.nullWriter()))
         .setErr(new PrintWriter(errors, true))
         .execute(arguments.toArray(String[]::new));
   }

@@ -3,8 +3,8 @@ package dev.sluice.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison.Better;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ class ComparisonOutputTest {
       new Comparison(
           "storm", "s", Better.LESS, new double[] {1, 2}, "stock", new double[] {10, 10}, 0.5);
 
-  private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+  private final StringWriter printed = new StringWriter();
 
   @TempDir Path directory;
 
@@ -41,8 +41,8 @@ class ComparisonOutputTest {
 
   private int write(List<String> problems, String... arguments) throws Exception {
     Options options = new Options();
-    new CommandLine(options).parseArgs(arguments);
-    return options.output.write(new PrintStream(printed), List.of(ROW), problems);
+    new CommandLine(options).setOut(new PrintWriter(printed)).parseArgs(arguments);
+    return options.output.write(List.of(ROW), problems);
   }
 
   @Command

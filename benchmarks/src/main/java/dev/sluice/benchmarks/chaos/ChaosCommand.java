@@ -9,7 +9,6 @@ import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +19,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** The command bin/chaos: real executors, a workload, a fault, and the stock shuffle's answer. */
 @Command(
@@ -102,17 +103,10 @@ public final class ChaosCommand implements Callable<Integer> {
       description = "Draw what driver and executors held over the time of the runs, as SVG")
   private Path plot;
 
-  private final PrintStream out;
-
-  private ChaosCommand(PrintStream out) {
-    this.out = out;
-  }
+  @Spec private CommandSpec spec;
 
   public static void main(String[] arguments) {
-    PrintStream out = StandardOutput.claim();
-    CommandLine command = new CommandLine(new ChaosCommand(out));
-    command.setOut(new PrintWriter(out, true));
-    System.exit(command.execute(arguments));
+    StandardOutput.run(() -> new CommandLine(new ChaosCommand()), arguments);
   }
 
   @Override
@@ -135,7 +129,7 @@ public final class ChaosCommand implements Callable<Integer> {
     for (Fault fault : chosenFaults()) {
       String unavailable = fault.unavailable(provider);
       if (unavailable != null) {
-        out.printf("%s is skipped: %s%n", fault.name(), unavailable);
+        out().printf("%s is skipped: %s%n", fault.name(), unavailable);
         continue;
       }
       workloadsOf(fault).stream()
@@ -146,16 +140,20 @@ public final class ChaosCommand implements Callable<Integer> {
     return report(runs, directory);
   }
 
+  private PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
   /** As bin/chaos says; where that does not know, all are one. */
   private static String commit() {
     return System.getenv().getOrDefault("SLUICE_COMMIT", "unknown");
   }
 
   private int list() {
-    out.println("Faults:");
-    Faults.ALL.forEach(fault -> out.printf("  %-22s %s%n", fault.name(), fault.what()));
-    out.println("Workloads:");
-    Workload.ALL.forEach(workload -> out.printf("  %s%n", workload.name()));
+    out().println("Faults:");
+    Faults.ALL.forEach(fault -> out().printf("  %-22s %s%n", fault.name(), fault.what()));
+    out().println("Workloads:");
+    Workload.ALL.forEach(workload -> out().printf("  %s%n", workload.name()));
     return 0;
   }
 
@@ -188,19 +186,20 @@ public final class ChaosCommand implements Callable<Integer> {
       System.err.println("nothing was run");
       return 1;
     }
-    out.print(ChaosTable.of(runs));
+    out().print(ChaosTable.of(runs));
     if (plot != null) {
       Files.writeString(plot, HeldPlot.of(runs));
     }
     long bad = runs.stream().filter(run -> !run.complaints().isEmpty()).count();
     List<String> missed = ChaosTable.neverStruck(runs);
-    missed.forEach(group -> out.println("showed nothing: " + group));
+    missed.forEach(group -> out().println("showed nothing: " + group));
     List<String> grown = HeldLevels.grown(runs);
-    grown.forEach(what -> out.println("grew: " + what));
-    out.printf(
-        "%d of %d runs without complaint, %d not begun, %d without an answer of the stock shuffle%n",
-        runs.size() - bad, runs.size(), series.notBegun(), series.notMeasured());
-    series.cellsNotBegun().forEach(cell -> out.println("not begun: " + cell));
+    grown.forEach(what -> out().println("grew: " + what));
+    out()
+        .printf(
+            "%d of %d runs without complaint, %d not begun, %d without an answer of the stock shuffle%n",
+            runs.size() - bad, runs.size(), series.notBegun(), series.notMeasured());
+    series.cellsNotBegun().forEach(cell -> out().println("not begun: " + cell));
     if (bad > 0
         || !missed.isEmpty()
         || !grown.isEmpty()

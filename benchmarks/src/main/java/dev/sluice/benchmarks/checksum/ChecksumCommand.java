@@ -5,7 +5,6 @@ import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -39,12 +38,6 @@ public final class ChecksumCommand implements Callable<Integer> {
 
   @Mixin private ComparisonOutput output;
 
-  private final PrintStream out;
-
-  public ChecksumCommand(PrintStream out) {
-    this.out = out;
-  }
-
   /** One thing to do with the block. */
   private record Contender(String name, Runnable work, double[] micros) {}
 
@@ -67,9 +60,8 @@ public final class ChecksumCommand implements Callable<Integer> {
         }
       }
       measure(contenders);
-      output.write(out, rows(contenders));
+      return output.write(rows(contenders));
     }
-    return 0;
   }
 
   private void measure(List<Contender> contenders) {

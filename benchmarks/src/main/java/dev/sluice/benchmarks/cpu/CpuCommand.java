@@ -11,7 +11,6 @@ import dev.sluice.benchmarks.storm.StormRounds.Side;
 import dev.sluice.benchmarks.storm.StormRunner;
 import dev.sluice.benchmarks.storm.Workload;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,12 +59,6 @@ public final class CpuCommand implements Callable<Integer> {
 
   @Mixin private ComparisonOutput output;
 
-  private final PrintStream out;
-
-  public CpuCommand(PrintStream out) {
-    this.out = out;
-  }
-
   @Override
   public Integer call() throws IOException, InterruptedException {
     Installation installation = Installation.fromEnvironment();
@@ -89,6 +82,6 @@ public final class CpuCommand implements Callable<Integer> {
         comparisons.add(load.compare(apart, Side.SERVING, "-serving", null));
       }
     }
-    return output.write(out, comparisons, problems);
+    return output.write(comparisons, problems);
   }
 }

@@ -11,7 +11,6 @@ import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.FakeQueues;
 import dev.sluice.rdma.verbs.ibv.IbvCq;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
-import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -45,12 +44,6 @@ public final class PostPollCommand implements Callable<Integer> {
   private int rounds;
 
   @Mixin private ComparisonOutput output;
-
-  private final PrintStream out;
-
-  public PostPollCommand(PrintStream out) {
-    this.out = out;
-  }
 
   private interface Loop {
     /** Nanoseconds of {@link #CALLS}. */
@@ -92,8 +85,7 @@ public final class PostPollCommand implements Callable<Integer> {
           pair.measure(round);
         }
       }
-      output.write(out, pairs.stream().map(Pair::row).toList());
-      return 0;
+      return output.write(pairs.stream().map(Pair::row).toList());
     } catch (ProviderUnavailableException e) {
       System.err.println(e.getMessage());
       return 1;

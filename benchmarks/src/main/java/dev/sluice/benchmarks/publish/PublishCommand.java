@@ -12,7 +12,6 @@ import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Statistics;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -56,12 +55,6 @@ public final class PublishCommand implements Callable<Integer> {
 
   @Mixin private ComparisonOutput output;
 
-  private final PrintStream out;
-
-  public PublishCommand(PrintStream out) {
-    this.out = out;
-  }
-
   @Override
   public Integer call() throws IOException, InterruptedException {
     Installation installation = Installation.fromEnvironment();
@@ -77,9 +70,8 @@ public final class PublishCommand implements Callable<Integer> {
     }
     Directories.delete(directory);
     String name = "publish-map-stage-" + maps;
-    output.write(
-        out, List.of(new Comparison(name, "s", Better.LESS, sluice, "stock", stock, GOAL)));
-    return 0;
+    return output.write(
+        List.of(new Comparison(name, "s", Better.LESS, sluice, "stock", stock, GOAL)));
   }
 
   /** Median of the stages of one driver process, in seconds. */

@@ -4,7 +4,6 @@ import dev.sluice.benchmarks.BinarySize;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -98,16 +97,9 @@ public final class ReadCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  private final PrintStream out;
-
-  public ReadCommand(PrintStream out) {
-    this.out = out;
-  }
-
   @Override
   public Integer call() throws IOException, InterruptedException {
-    output.write(out, measure());
-    return 0;
+    return output.write(measure());
   }
 
   private List<Comparison> measure() throws IOException, InterruptedException {

@@ -20,7 +20,6 @@ import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -79,12 +78,7 @@ public final class RegistrationCommand implements Callable<Integer> {
 
   @Mixin private ComparisonOutput output;
 
-  private final PrintStream out;
   private final ByteBuffer chunk = ByteBuffer.allocateDirect(1 << 20);
-
-  public RegistrationCommand(PrintStream out) {
-    this.out = out;
-  }
 
   /** A map output of one size, under any shuffle id, with microseconds of the rounds. */
   private record Sample(
@@ -117,8 +111,7 @@ public final class RegistrationCommand implements Callable<Integer> {
     } finally {
       Directories.delete(directory);
     }
-    output.write(out, samples.stream().map(this::row).toList());
-    return 0;
+    return output.write(samples.stream().map(this::row).toList());
   }
 
   private Sample sample(Device device, int sizeMib, Path directory) throws IOException {

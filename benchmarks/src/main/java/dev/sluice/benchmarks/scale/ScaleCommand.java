@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.scale;
 
 import dev.sluice.benchmarks.ComparisonOutput;
-import java.io.PrintStream;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -45,16 +44,10 @@ public final class ScaleCommand implements Callable<Integer> {
 
   @Mixin private ComparisonOutput output;
 
-  private final PrintStream out;
-
-  public ScaleCommand(PrintStream out) {
-    this.out = out;
-  }
-
   @Override
   public Integer call() throws Exception {
     if (model) {
-      out.print(ScaleModel.tables());
+      output.out().print(ScaleModel.tables());
       return 0;
     }
     Size size = quick ? Size.QUICK : Size.FULL;
@@ -67,7 +60,6 @@ public final class ScaleCommand implements Callable<Integer> {
         .measure(FEWER_MAPS, pairs);
     System.err.println(size.partitions() + " partitions");
     new TableScale(size.publishers(), size.mapOutputs(), size.partitions(), rounds).measure(pairs);
-    output.write(out, pairs.comparisons());
-    return 0;
+    return output.write(pairs.comparisons());
   }
 }

@@ -6,7 +6,6 @@ import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,12 +62,6 @@ public final class StormCommand implements Callable<Integer> {
 
   @Mixin private ComparisonOutput output;
 
-  private final PrintStream out;
-
-  public StormCommand(PrintStream out) {
-    this.out = out;
-  }
-
   @Override
   public Integer call() throws IOException, InterruptedException {
     Installation installation = Installation.fromEnvironment();
@@ -83,12 +76,12 @@ public final class StormCommand implements Callable<Integer> {
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
         rows.addAll(StormFigures.comparisons(rounds));
-        out.println(StormFigures.table(rounds));
+        output.out().println(StormFigures.table(rounds));
         output.keep(rows);
       }
     }
     StormFigures.growth(rows).ifPresent(rows::add);
-    return output.write(out, rows, problems);
+    return output.write(rows, problems);
   }
 
   /** The one that is chosen, or those that have goals, and others if they are wanted. */

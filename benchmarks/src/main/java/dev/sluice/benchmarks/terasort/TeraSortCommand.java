@@ -12,8 +12,6 @@ import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.StandardOutput;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -22,8 +20,10 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
 
 /**
  * Sorts one input through Sluice and through the stock shuffle: the command bin/terasort, which
@@ -122,25 +122,25 @@ public final class TeraSortCommand implements Callable<Integer> {
   @Option(names = "--json", paramLabel = "FILE", description = "Write the result there too")
   private Path json;
 
-  private final PrintStream out;
+  @Spec private CommandSpec spec;
+
   private final boolean asRow;
 
-  private TeraSortCommand(PrintStream out, boolean asRow) {
-    this.out = out;
+  private TeraSortCommand(boolean asRow) {
     this.asRow = asRow;
   }
 
   /** The part of bin/bench. */
-  public TeraSortCommand(PrintStream out) {
-    this(out, true);
+  public TeraSortCommand() {
+    this(true);
   }
 
   public static void main(String[] arguments) {
-    PrintStream out = StandardOutput.claim();
-    CommandLine command = new CommandLine(new TeraSortCommand(out, false));
-    command.setOut(new PrintWriter(out, true));
-    command.setExecutionExceptionHandler(TeraSortCommand::explain);
-    System.exit(command.execute(arguments));
+    StandardOutput.run(
+        () ->
+            new CommandLine(new TeraSortCommand(false))
+                .setExecutionExceptionHandler(TeraSortCommand::explain),
+        arguments);
   }
 
   private static int explain(Exception failure, CommandLine command, ParseResult parsed) {
@@ -214,7 +214,7 @@ public final class TeraSortCommand implements Callable<Integer> {
       writeRow(report);
       return;
     }
-    out.print(report.table());
+    spec.commandLine().getOut().print(report.table());
     if (json != null) {
       Files.writeString(json, report.json() + System.lineSeparator());
     }
@@ -226,7 +226,7 @@ public final class TeraSortCommand implements Callable<Integer> {
       String name = "terasort-" + Sizes.format(size);
       List<Comparison> rows =
           List.of(report.row(provider.equals("auto") ? name : name + "-" + provider));
-      out.print(ComparisonTable.plain(rows));
+      spec.commandLine().getOut().print(ComparisonTable.plain(rows));
       if (json != null) {
         new ResultFile(json).write(rows);
       }

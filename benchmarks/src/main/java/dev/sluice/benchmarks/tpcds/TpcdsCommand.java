@@ -6,7 +6,6 @@ import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -105,12 +104,6 @@ public final class TpcdsCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  private final PrintStream out;
-
-  public TpcdsCommand(PrintStream out) {
-    this.out = out;
-  }
-
   @Override
   public Integer call() throws IOException, InterruptedException {
     validate();
@@ -121,7 +114,7 @@ public final class TpcdsCommand implements Callable<Integer> {
     QueryProcesses processes =
         new QueryProcesses(installation, data.directory(), run, scaleName().equals(GOLDEN_SCALE));
     TpcdsReport report = check ? check(processes) : compare(processes);
-    out.print(check ? report.checkTable() : report.table());
+    spec.commandLine().getOut().print(check ? report.checkTable() : report.table());
     Directories.delete(run);
     return report.problems().isEmpty() ? 0 : 1;
   }
@@ -155,7 +148,9 @@ public final class TpcdsCommand implements Callable<Integer> {
     KeptResults first = results(".processes", shuffles(), queries, repetitions);
     run(processes, first, () -> report(first.rounds(), Rounds.NONE));
     List<String> slow = report(first.rounds(), Rounds.NONE).slow();
-    out.printf("above their goal, and run again: %s%n", slow.isEmpty() ? "none" : slow);
+    spec.commandLine()
+        .getOut()
+        .printf("above their goal, and run again: %s%n", slow.isEmpty() ? "none" : slow);
     KeptResults again = results(".again", Shuffle.PAIR, slow, 2 * repetitions);
     if (!slow.isEmpty()) {
       run(processes, again, () -> report(first.rounds(), again.rounds()));

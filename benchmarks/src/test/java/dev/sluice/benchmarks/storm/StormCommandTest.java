@@ -49,7 +49,7 @@ class StormCommandTest {
   }
 
   private static List<StormCase> cases(String... arguments) {
-    StormCommand command = new StormCommand(System.out);
+    StormCommand command = new StormCommand();
     new CommandLine(command).parseArgs(arguments);
     return command.cases();
   }
