@@ -11,7 +11,7 @@ import java.util.Map;
  * @param hostLocal spark.shuffle.readHostLocalDisk: whether executors read each other's files
  * @param apart whether all map outputs are on one executor and all reduce tasks on the other
  */
-public record StormCase(
+record StormCase(
     Workload workload,
     int maps,
     int partitions,
@@ -27,7 +27,7 @@ public record StormCase(
   }
 
   /** With the map outputs on one executor and the reduce tasks on the other. */
-  public StormCase withSidesApart() {
+  StormCase withSidesApart() {
     return new StormCase(workload, maps, partitions, blockBytes, compress, hostLocal, true);
   }
 
@@ -57,11 +57,11 @@ public record StormCase(
     return (kb.endsWith(".0") ? kb.substring(0, kb.length() - 2) : kb) + "KB";
   }
 
-  public long blocks() {
+  long blocks() {
     return (long) maps * partitions;
   }
 
-  public long bytes() {
+  long bytes() {
     return blocks() * blockBytes;
   }
 

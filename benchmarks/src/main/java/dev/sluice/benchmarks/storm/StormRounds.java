@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
 /** The results of a case: whether they are valid, and what they say. */
-public final class StormRounds {
+final class StormRounds {
   private final StormCase storm;
   private final int warmUp;
   private final Map<Shuffle, List<StormResult>> results = new EnumMap<>(Shuffle.class);
@@ -67,11 +67,11 @@ public final class StormRounds {
   }
 
   /** What makes the results worth nothing; empty where they are valid. */
-  public List<String> problems() {
+  List<String> problems() {
     return List.copyOf(problems);
   }
 
-  public StormCase storm() {
+  StormCase storm() {
     return storm;
   }
 
@@ -108,7 +108,7 @@ public final class StormRounds {
    * @param side whose
    * @param divisor of the seconds, such as gigabytes
    */
-  public Comparison compareCpu(String name, String unit, Side side, double divisor, Double goal) {
+  Comparison compareCpu(String name, String unit, Side side, double divisor, Double goal) {
     return compare(
         name,
         unit,
@@ -118,7 +118,7 @@ public final class StormRounds {
   }
 
   /** Which executors' CPU time. */
-  public enum Side {
+  enum Side {
     BOTH,
     SERVING,
     READING;

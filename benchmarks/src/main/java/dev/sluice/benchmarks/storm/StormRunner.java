@@ -15,7 +15,7 @@ import java.util.Map;
 import picocli.CommandLine.Option;
 
 /** Runs storms as its options say: each shuffle in a driver process of its own, in turn. */
-public final class StormRunner {
+final class StormRunner {
   private static final int EXECUTORS = 2;
   private static final int MEMORY_MB = 2000;
 

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /** A job that shuffles many small blocks. */
-public enum Workload {
+enum Workload {
   /** Pairs of a number and bytes, with the Kryo serializer: Spark's work per block is least. */
   RDD_KRYO("rdd-kryo", false, Map.of(), RddStorm::prepare),
   /** The same with Java's serializer, whose streams cannot be read one after the other. */

@@ -1,7 +1,9 @@
-package dev.sluice.benchmarks;
+package dev.sluice.benchmarks.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.ComparisonOutput;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,5 +1,9 @@
-package dev.sluice.benchmarks;
+package dev.sluice.benchmarks.bench;
 
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.Installation;
+import dev.sluice.benchmarks.ResultFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,8 @@
-package dev.sluice.benchmarks;
+package dev.sluice.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Comparison.Better;
 import java.nio.file.Path;
 import java.util.List;

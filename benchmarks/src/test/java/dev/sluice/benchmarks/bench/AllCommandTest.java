@@ -1,4 +1,4 @@
-package dev.sluice.benchmarks;
+package dev.sluice.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

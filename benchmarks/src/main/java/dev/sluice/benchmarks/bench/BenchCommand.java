@@ -1,13 +1,14 @@
-package dev.sluice.benchmarks;
+package dev.sluice.benchmarks.bench;
 
+import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.checksum.ChecksumCommand;
-import dev.sluice.benchmarks.cpu.CpuCommand;
 import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
 import dev.sluice.benchmarks.report.ReportCommand;
 import dev.sluice.benchmarks.scale.ScaleCommand;
+import dev.sluice.benchmarks.storm.CpuCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;

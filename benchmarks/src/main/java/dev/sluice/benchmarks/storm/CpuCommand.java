@@ -1,15 +1,11 @@
-package dev.sluice.benchmarks.cpu;
+package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
-import dev.sluice.benchmarks.storm.StormCase;
-import dev.sluice.benchmarks.storm.StormRounds;
 import dev.sluice.benchmarks.storm.StormRounds.Side;
-import dev.sluice.benchmarks.storm.StormRunner;
-import dev.sluice.benchmarks.storm.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
-package dev.sluice.benchmarks;
+package dev.sluice.benchmarks.bench;
 
+import dev.sluice.benchmarks.Comparison;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,9 @@
-package dev.sluice.benchmarks;
+package dev.sluice.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.ResultFile;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
