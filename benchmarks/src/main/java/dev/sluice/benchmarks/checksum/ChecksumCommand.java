@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.checksum;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Turns;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -39,54 +39,44 @@ public final class ChecksumCommand implements Callable<Integer> {
   @Mixin private ComparisonOutput output;
 
   /** One thing to do with the block. */
-  private record Contender(String name, Runnable work, double[] micros) {}
+  private record Contender(String name, Runnable work) {
+    private double micros() {
+      long started = System.nanoTime();
+      for (int i = 0; i < REPETITIONS; i++) {
+        work.run();
+      }
+      return (System.nanoTime() - started) / 1e3 / REPETITIONS;
+    }
+  }
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws IOException, InterruptedException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment block = arena.allocate(BYTES);
       block.copyFrom(MemorySegment.ofArray(new Random(1).ints(BYTES / 4).toArray()));
       MemorySegment copy = arena.allocate(BYTES);
       List<Contender> contenders = new ArrayList<>();
-      contenders.add(new Contender("copy", () -> copy.copyFrom(block), new double[rounds]));
+      contenders.add(new Contender("copy", () -> copy.copyFrom(block)));
       for (ChecksumAlgorithm algorithm : ChecksumAlgorithm.values()) {
         if (algorithm != ChecksumAlgorithm.NONE) {
           Checksum checksum = algorithm.newChecksum();
           contenders.add(
-              new Contender(
-                  algorithm.name(),
-                  () -> checksum.update(block.asByteBuffer()),
-                  new double[rounds]));
+              new Contender(algorithm.name(), () -> checksum.update(block.asByteBuffer())));
         }
       }
-      measure(contenders);
       return output.write(rows(contenders));
     }
   }
 
-  private void measure(List<Contender> contenders) {
-    for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
-      for (Contender contender : contenders) {
-        long started = System.nanoTime();
-        for (int i = 0; i < REPETITIONS; i++) {
-          contender.work().run();
-        }
-        if (round >= 0) {
-          contender.micros()[round] = (System.nanoTime() - started) / 1e3 / REPETITIONS;
-        }
-      }
-    }
-  }
-
   /** Each but the first beside the first. */
-  private static List<Comparison> rows(List<Contender> contenders) {
-    Contender copy = contenders.getFirst();
+  private List<Comparison> rows(List<Contender> contenders)
+      throws IOException, InterruptedException {
+    double[][] micros =
+        Turns.measure(contenders, WARM_UP_ROUNDS, rounds, (contender, _) -> contender.micros());
     List<Comparison> rows = new ArrayList<>();
-    for (Contender contender : contenders.subList(1, contenders.size())) {
-      String name = "checksum-" + contender.name().toLowerCase(Locale.ROOT) + "-1MiB";
-      rows.add(
-          new Comparison(
-              name, "us", Better.LESS, contender.micros(), copy.name(), copy.micros(), null));
+    for (int i = 1; i < micros.length; i++) {
+      String name = "checksum-" + contenders.get(i).name().toLowerCase(Locale.ROOT) + "-1MiB";
+      rows.add(Comparison.less(name, "us", micros[i], contenders.getFirst().name(), micros[0]));
     }
     return rows;
   }

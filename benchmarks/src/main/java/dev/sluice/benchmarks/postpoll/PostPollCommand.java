@@ -1,21 +1,24 @@
 package dev.sluice.benchmarks.postpoll;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.benchmarks.Turns;
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.FakeQueues;
 import dev.sluice.rdma.verbs.ibv.IbvCq;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -46,31 +49,16 @@ public final class PostPollCommand implements Callable<Integer> {
   @Mixin private ComparisonOutput output;
 
   private interface Loop {
-    /** Nanoseconds of {@link #CALLS}. */
+    /** Nanoseconds of {@link #CALLS}, below 0 where one failed. */
     long run() throws VerbsException;
-  }
 
-  /** The same loop in C and in Java, with nanoseconds a call of each round. */
-  private record Pair(String name, Loop inC, Loop java, double[] cNanos, double[] javaNanos) {
-    void measure(int round) throws VerbsException {
-      double c = nanos(inC);
-      double j = nanos(java);
-      if (round >= 0) {
-        cNanos[round] = c;
-        javaNanos[round] = j;
-      }
-    }
-
-    private static double nanos(Loop loop) throws VerbsException {
-      long nanos = loop.run();
+    /** Of a call. */
+    default double nanos() throws VerbsException {
+      long nanos = run();
       if (nanos < 0) {
         throw new IllegalStateException("a call failed");
       }
       return (double) nanos / CALLS;
-    }
-
-    Comparison row() {
-      return new Comparison("post-poll-" + name, "ns", Better.LESS, javaNanos, "C", cNanos, null);
     }
   }
 
@@ -79,13 +67,7 @@ public final class PostPollCommand implements Callable<Integer> {
     Path directory =
         RunDirectory.create(Installation.fromEnvironment().data().resolve("post-poll"));
     try (Arena arena = Arena.ofShared()) {
-      List<Pair> pairs = pairs(CLoops.compile(directory), new JavaLoops(arena));
-      for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
-        for (Pair pair : pairs) {
-          pair.measure(round);
-        }
-      }
-      return output.write(pairs.stream().map(Pair::row).toList());
+      return output.write(rows(loops(CLoops.compile(directory), new JavaLoops(arena))));
     } catch (ProviderUnavailableException e) {
       System.err.println(e.getMessage());
       return 1;
@@ -94,7 +76,23 @@ public final class PostPollCommand implements Callable<Integer> {
     }
   }
 
-  private List<Pair> pairs(CLoops c, JavaLoops java) throws VerbsException {
+  /**
+   * @param loops each in Java and then the same in C
+   */
+  private List<Comparison> rows(SequencedMap<String, List<Loop>> loops)
+      throws IOException, InterruptedException {
+    List<Loop> all = loops.values().stream().flatMap(List::stream).toList();
+    double[][] nanos = Turns.measure(all, WARM_UP_ROUNDS, rounds, (loop, _) -> loop.nanos());
+    List<Comparison> rows = new ArrayList<>();
+    for (String name : loops.keySet()) {
+      int java = 2 * rows.size();
+      rows.add(Comparison.less("post-poll-" + name, "ns", nanos[java], "C", nanos[java + 1]));
+    }
+    return rows;
+  }
+
+  private static SequencedMap<String, List<Loop>> loops(CLoops c, JavaLoops java)
+      throws VerbsException {
     FakeQueues queues = new FakeQueues(c.get("context"));
     MemorySegment qp = c.get("qp");
     MemorySegment full = c.get("full_cq");
@@ -102,17 +100,14 @@ public final class PostPollCommand implements Callable<Integer> {
     IbvQp javaQp = queues.qp(c.get("pd"), qp);
     IbvCq javaFull = queues.cq(full);
     IbvCq javaEmpty = queues.cq(empty);
-    List<Pair> pairs = new ArrayList<>();
-    pairs.add(pair("post", () -> c.post(qp, CALLS), () -> java.post(javaQp, CALLS)));
-    pairs.add(
-        pair(
-            "poll-nothing", () -> c.poll(empty, 16, CALLS), () -> java.poll(javaEmpty, 16, CALLS)));
-    pairs.add(pair("poll-1", () -> c.poll(full, 1, CALLS), () -> java.poll(javaFull, 1, CALLS)));
-    pairs.add(pair("poll-16", () -> c.poll(full, 16, CALLS), () -> java.poll(javaFull, 16, CALLS)));
-    return pairs;
-  }
-
-  private Pair pair(String name, Loop inC, Loop java) {
-    return new Pair(name, inC, java, new double[rounds], new double[rounds]);
+    SequencedMap<String, List<Loop>> loops = new LinkedHashMap<>();
+    loops.put("post", List.of(() -> java.post(javaQp, CALLS), () -> c.post(qp, CALLS)));
+    loops.put(
+        "poll-nothing",
+        List.of(() -> java.poll(javaEmpty, 16, CALLS), () -> c.poll(empty, 16, CALLS)));
+    loops.put("poll-1", List.of(() -> java.poll(javaFull, 1, CALLS), () -> c.poll(full, 1, CALLS)));
+    loops.put(
+        "poll-16", List.of(() -> java.poll(javaFull, 16, CALLS), () -> c.poll(full, 16, CALLS)));
+    return loops;
   }
 }

@@ -11,6 +11,7 @@ import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Statistics;
+import dev.sluice.benchmarks.Turns;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -59,19 +60,17 @@ public final class PublishCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     Installation installation = Installation.fromEnvironment();
     Path directory = RunDirectory.create(installation.data().resolve("publish"));
-    double[] sluice = new double[rounds];
-    double[] stock = new double[rounds];
-    for (int i = 0; i < rounds; i++) {
-      for (Shuffle shuffle : Shuffle.inTurn(i)) {
-        double seconds =
-            mapStage(installation, directory.resolve(shuffle.label() + "-" + i), shuffle);
-        (shuffle == Shuffle.SLUICE ? sluice : stock)[i] = seconds;
-      }
-    }
+    double[][] seconds =
+        Turns.measure(
+            Shuffle.PAIR,
+            0,
+            rounds,
+            (shuffle, round) ->
+                mapStage(installation, directory.resolve(shuffle.label() + "-" + round), shuffle));
     Directories.delete(directory);
     String name = "publish-map-stage-" + maps;
     return output.write(
-        List.of(new Comparison(name, "s", Better.LESS, sluice, "stock", stock, GOAL)));
+        List.of(new Comparison(name, "s", Better.LESS, seconds[0], "stock", seconds[1], GOAL)));
   }
 
   /** Median of the stages of one driver process, in seconds. */

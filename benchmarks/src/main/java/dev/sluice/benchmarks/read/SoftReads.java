@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.read;
 
 import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Turns;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +55,7 @@ final class SoftReads {
             partners,
             WARM_UP_ROUNDS,
             rounds,
-            partner -> value(workload, count, partner.measure(workload, count)));
+            (partner, _) -> value(workload, count, partner.measure(workload, count)));
     List<Comparison> rows = new ArrayList<>();
     for (int p = 1; p < partners.size(); p++) {
       rows.add(

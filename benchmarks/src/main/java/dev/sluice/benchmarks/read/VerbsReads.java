@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.read;
 
 import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Turns;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +52,8 @@ final class VerbsReads {
   private Comparison row(Workload workload) throws IOException, InterruptedException {
     int count = workload.count(BYTES, LEAST, workload.isLatency() ? MOST_LATENCIES : MOST);
     double[][] values =
-        Turns.measure(List.of(ours, perftest), 0, rounds, tool -> tool.measure(workload, count));
+        Turns.measure(
+            List.of(ours, perftest), 0, rounds, (tool, _) -> tool.measure(workload, count));
     return new Comparison(
         "read-verbs-" + workload.name(),
         workload.isLatency() ? "us" : "MiB/s",

@@ -1,18 +1,17 @@
 package dev.sluice.benchmarks.registration;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.benchmarks.Turns;
+import dev.sluice.benchmarks.Unpublished;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.providers.Providers;
@@ -29,7 +28,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -80,75 +78,81 @@ public final class RegistrationCommand implements Callable<Integer> {
 
   private final ByteBuffer chunk = ByteBuffer.allocateDirect(1 << 20);
 
-  /** A map output of one size, under any shuffle id, with microseconds of the rounds. */
-  private record Sample(
-      int sizeMib,
-      Path data,
-      MapOutputRegistry registry,
-      double[] registeredMicros,
-      double[] readMicros) {}
+  /** One thing to do with a map output. */
+  private interface Work {
+    /** Microseconds that it takes. */
+    double micros(int round) throws IOException;
+  }
 
   @Override
   public Integer call() throws Exception {
     Path directory =
         RunDirectory.create(Installation.fromEnvironment().data().resolve("registration"));
-    List<Sample> samples = new ArrayList<>();
     try (Device device =
         Providers.open(
             provider,
             InetAddress.getLoopbackAddress(),
             VerbsOptions.DEFAULT,
             SoftOptions.DEFAULT)) {
-      for (int sizeMib : SIZES_MIB) {
-        samples.add(sample(device, sizeMib, directory));
-      }
-      for (int round = -rounds; round < rounds; round++) {
-        for (Sample sample : samples) {
-          measure(sample, round);
-        }
-      }
-      samples.forEach(sample -> sample.registry().close());
+      return output.write(measure(device, directory));
     } finally {
       Directories.delete(directory);
     }
-    return output.write(samples.stream().map(this::row).toList());
   }
 
-  private Sample sample(Device device, int sizeMib, Path directory) throws IOException {
-    ProtectionDomain domain = device.allocateProtectionDomain();
-    MapOutputFiles files = SampleMapOutput.write(directory, (long) sizeMib << 20, PARTITIONS);
-    MapOutputRegistry registry =
-        new MapOutputRegistry(
-            domain,
-            LocalDirectories.probe(domain, mode, List.of(directory)),
-            files,
-            LIMITS,
-            new Unpublished(),
-            () -> System.nanoTime() / 1_000_000);
-    Path data = files.find(0, MAP_ID[0]).data();
-    return new Sample(sizeMib, data, registry, new double[rounds], new double[rounds]);
-  }
-
-  /** What is registered here nobody is told of. */
-  private static final class Unpublished implements MapOutputListener {
-    @Override
-    public void registered(int shuffleId, MapOutputLocation location) {}
-
-    @Override
-    public void withdrawn(int shuffleId) {}
-  }
-
-  /** Rounds below 0 warm up. */
-  private void measure(Sample sample, int round)
-      throws ExecutionException, InterruptedException, IOException {
-    emptyPageCache();
-    double registered = registerNanos(sample.registry(), rounds + round) / 1e3;
-    emptyPageCache();
-    double read = readNanos(sample.data()) / 1e3;
-    if (round >= 0) {
-      sample.registeredMicros()[round] = registered;
-      sample.readMicros()[round] = read;
+  private List<Comparison> measure(Device device, Path directory)
+      throws IOException, InterruptedException {
+    List<MapOutputRegistry> registries = new ArrayList<>();
+    List<Work> works = new ArrayList<>();
+    try {
+      for (int sizeMib : SIZES_MIB) {
+        MapOutputFiles files = SampleMapOutput.write(directory, (long) sizeMib << 20, PARTITIONS);
+        MapOutputRegistry registry = registry(device, files, directory);
+        registries.add(registry);
+        Path data = files.find(0, MAP_ID[0]).data();
+        works.add(round -> registerNanos(registry, rounds + round) / 1e3);
+        works.add(_ -> readNanos(data) / 1e3);
+      }
+      return rows(works);
+    } finally {
+      registries.forEach(MapOutputRegistry::close);
     }
+  }
+
+  private MapOutputRegistry registry(Device device, MapOutputFiles files, Path directory)
+      throws IOException {
+    ProtectionDomain domain = device.allocateProtectionDomain();
+    return new MapOutputRegistry(
+        domain,
+        LocalDirectories.probe(domain, mode, List.of(directory)),
+        files,
+        LIMITS,
+        new Unpublished(),
+        () -> System.nanoTime() / 1_000_000);
+  }
+
+  /**
+   * @param works registering and reading, size by size
+   */
+  private List<Comparison> rows(List<Work> works) throws IOException, InterruptedException {
+    double[][] micros =
+        Turns.measure(
+            works,
+            rounds,
+            rounds,
+            (work, round) -> {
+              emptyPageCache();
+              return work.micros(round);
+            });
+    String form = mode == RegistrationMode.AUTO ? "" : "-" + mode.name().toLowerCase(Locale.ROOT);
+    List<Comparison> rows = new ArrayList<>();
+    for (int sizeMib : SIZES_MIB) {
+      String name =
+          "registration-%s%s-%dMiB%s".formatted(provider, form, sizeMib, cold ? "-cold" : "");
+      int at = 2 * rows.size();
+      rows.add(Comparison.less(name, "us", micros[at], "read-once", micros[at + 1]));
+    }
+    return rows;
   }
 
   private void emptyPageCache() throws IOException {
@@ -157,10 +161,12 @@ public final class RegistrationCommand implements Callable<Integer> {
     }
   }
 
-  private static long registerNanos(MapOutputRegistry registry, int shuffle)
-      throws ExecutionException, InterruptedException {
+  /**
+   * @param shuffle any that was not registered before
+   */
+  private static long registerNanos(MapOutputRegistry registry, int shuffle) {
     long start = System.nanoTime();
-    boolean registered = !registry.resolve(shuffle, MAP_ID).get().contains(null);
+    boolean registered = !registry.resolve(shuffle, MAP_ID).join().contains(null);
     long nanos = System.nanoTime() - start;
     if (!registered) {
       throw new IllegalStateException("a map output was not registered");
@@ -175,14 +181,5 @@ public final class RegistrationCommand implements Callable<Integer> {
       while (channel.read(chunk.clear()) >= 0) {}
     }
     return System.nanoTime() - start;
-  }
-
-  private Comparison row(Sample sample) {
-    String form = mode == RegistrationMode.AUTO ? "" : "-" + mode.name().toLowerCase(Locale.ROOT);
-    String name =
-        "registration-%s%s-%dMiB%s"
-            .formatted(provider, form, sample.sizeMib(), cold ? "-cold" : "");
-    return new Comparison(
-        name, "us", Better.LESS, sample.registeredMicros(), "read-once", sample.readMicros(), null);
   }
 }

@@ -1,13 +1,12 @@
 package dev.sluice.benchmarks.scale;
 
+import dev.sluice.benchmarks.Unpublished;
 import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.LocalDirectories;
-import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
@@ -126,14 +125,5 @@ final class NetworkParts implements AutoCloseable {
     endpoint.close();
     client.close();
     arena.close();
-  }
-
-  /** There are no map outputs here. */
-  private static final class Unpublished implements MapOutputListener {
-    @Override
-    public void registered(int shuffleId, MapOutputLocation location) {}
-
-    @Override
-    public void withdrawn(int shuffleId) {}
   }
 }

@@ -1,4 +1,4 @@
-package dev.sluice.benchmarks.read;
+package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,7 +10,7 @@ class TurnsTest {
   @Test
   void theOrderChangesFromRoundToRound() throws Exception {
     StringBuilder order = new StringBuilder();
-    Turns.measure(List.of("a", "b"), 1, 2, name -> order.append(name).length());
+    Turns.measure(List.of("a", "b"), 1, 2, (name, _) -> order.append(name).length());
     assertThat(order).hasToString("abbaab");
   }
 
@@ -22,7 +22,7 @@ class TurnsTest {
             List.of("a", "b"),
             1,
             2,
-            name -> {
+            (name, _) -> {
               measured.add(name);
               return measured.size();
             });
