@@ -16,25 +16,16 @@ import org.apache.spark.launcher.JavaModuleOptions;
  * warmed up. Everything that it and its executors write is under one directory: logs, Spark's local
  * directories, the executors' work directories and its results. Used by one thread; the process
  * dies with this one.
+ *
+ * @param directory must not exist
  */
-public final class DriverProcess {
+public record DriverProcess(Path directory) {
   private static final long TIMEOUT_MINUTES = 60;
 
   /** In 1 GB TPC-DS q10 once found no room to build a broadcast. */
   private static final String DRIVER_MEMORY = "-Xmx2g";
 
   private static final int ERROR_LINES = 30;
-
-  private final Installation installation;
-  private final Path directory;
-
-  /**
-   * @param directory must not exist
-   */
-  public DriverProcess(Installation installation, Path directory) {
-    this.installation = installation;
-    this.directory = directory;
-  }
 
   /**
    * Runs to the end; what the driver prints to standard output is progress.
@@ -58,6 +49,7 @@ public final class DriverProcess {
 
   private Process launch(Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
       throws IOException {
+    Installation installation = Installation.fromEnvironment();
     Path home = Files.createDirectories(directory.resolve("spark"));
     Files.createSymbolicLink(home.resolve("jars"), installation.sparkJars());
     List<String> command = new ArrayList<>();
@@ -69,7 +61,7 @@ public final class DriverProcess {
     cluster
         .of(shuffle, installation)
         .forEach((key, value) -> command.add("-D" + key + "=" + value));
-    command.addAll(List.of("-cp", classPath(home, shuffle), main.getName()));
+    command.addAll(List.of("-cp", classPath(installation, home, shuffle), main.getName()));
     command.addAll(List.of(arguments));
     Process process = builder(command, home).start();
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "driver-destroyer"));
@@ -93,7 +85,7 @@ public final class DriverProcess {
     return lines.subList(Math.max(0, lines.size() - ERROR_LINES), lines.size());
   }
 
-  private String classPath(Path home, Shuffle shuffle) {
+  private static String classPath(Installation installation, Path home, Shuffle shuffle) {
     List<String> entries = new ArrayList<>();
     entries.add(installation.benchmarksJar().toString());
     if (shuffle == Shuffle.SLUICE) {

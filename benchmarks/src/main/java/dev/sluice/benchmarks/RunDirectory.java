@@ -14,8 +14,13 @@ public final class RunDirectory {
 
   private RunDirectory() {}
 
+  /** Makes this process's directory among what the command of that name writes. */
+  public static Path of(String command) throws IOException {
+    return create(Installation.fromEnvironment().data().resolve(command));
+  }
+
   /** Makes this process's directory; whoever calls deletes it. */
-  public static Path create(Path parent) throws IOException {
+  static Path create(Path parent) throws IOException {
     Files.createDirectories(parent);
     try (DirectoryStream<Path> runs = Files.newDirectoryStream(parent, PREFIX + "*")) {
       for (Path run : runs) {

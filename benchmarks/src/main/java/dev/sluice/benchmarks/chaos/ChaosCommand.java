@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.chaos;
 
 import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.chaos.ChaosRuns.Cell;
@@ -114,10 +113,9 @@ public final class ChaosCommand implements Callable<Integer> {
     if (list) {
       return list();
     }
-    Path directory = RunDirectory.create(Installation.fromEnvironment().data().resolve("chaos"));
+    Path directory = RunDirectory.of("chaos");
     ChaosRuns runs =
         new ChaosRuns(
-            Installation.fromEnvironment(),
             provider,
             directory,
             new ChaosFile(json, commit()),

@@ -34,7 +34,6 @@ final class ChaosDriver implements AutoCloseable {
   private static final int CORES = 2;
   private static final long MEMORY_MB = 640;
 
-  private final Installation installation;
   private final Shuffle shuffle;
   private final String provider;
   private final Fault fault;
@@ -56,14 +55,12 @@ final class ChaosDriver implements AutoCloseable {
    * @param parent of the directories of the processes, one each
    */
   ChaosDriver(
-      Installation installation,
       Shuffle shuffle,
       String provider,
       Fault fault,
       Map<String, String> workloadSettings,
       int limitSeconds,
       Path parent) {
-    this.installation = installation;
     this.shuffle = shuffle;
     this.provider = provider;
     this.fault = fault;
@@ -119,7 +116,7 @@ final class ChaosDriver implements AutoCloseable {
     ending = new Thread(this::endFault, "fault-ender");
     Runtime.getRuntime().addShutdownHook(ending);
     AnsweringDriver starting =
-        new DriverProcess(installation, directory)
+        new DriverProcess(directory)
             .start(
                 ChaosJob.class,
                 shuffle,
@@ -153,6 +150,7 @@ final class ChaosDriver implements AutoCloseable {
                 fault.isLong() ? "" : SHORT_LIVED,
                 directory.resolve("executor-{{EXECUTOR_ID}}.log")));
     if (shuffle == Shuffle.SLUICE) {
+      Installation installation = Installation.fromEnvironment();
       settings.put("spark.shuffle.manager", ChaosShuffleManager.class.getName());
       settings.put(ChaosShuffleManager.DIRECTORY, orders.toString());
       settings.put(

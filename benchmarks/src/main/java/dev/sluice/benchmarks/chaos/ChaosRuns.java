@@ -3,7 +3,6 @@ package dev.sluice.benchmarks.chaos;
 import static java.util.function.Predicate.not;
 import static java.util.stream.Collectors.toSet;
 
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.chaos.ChaosRun.Stock;
 import dev.sluice.benchmarks.chaos.RunResult.Losses;
@@ -28,7 +27,6 @@ final class ChaosRuns {
   /** What every run is measured by, and has no part of the fault. */
   private static final Fault NONE = Faults.named("none");
 
-  private final Installation installation;
   private final String provider;
   private final Path directory;
   private final ChaosFile file;
@@ -67,15 +65,8 @@ final class ChaosRuns {
   /**
    * @param deadlineNanos after which no run begins
    */
-  ChaosRuns(
-      Installation installation,
-      String provider,
-      Path directory,
-      ChaosFile file,
-      int limitSeconds,
-      long deadlineNanos)
+  ChaosRuns(String provider, Path directory, ChaosFile file, int limitSeconds, long deadlineNanos)
       throws IOException {
-    this.installation = installation;
     this.provider = provider;
     this.directory = directory;
     this.file = file;
@@ -174,13 +165,7 @@ final class ChaosRuns {
 
   private ChaosDriver driver(Shuffle shuffle, Fault fault, List<Cell> together) {
     return new ChaosDriver(
-        installation,
-        shuffle,
-        provider,
-        fault,
-        together.getFirst().settings(),
-        limitSeconds,
-        directory);
+        shuffle, provider, fault, together.getFirst().settings(), limitSeconds, directory);
   }
 
   /** Asks the stock shuffle, if the answer is not known yet. */

@@ -3,7 +3,6 @@ package dev.sluice.benchmarks.postpoll;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Turns;
 import dev.sluice.rdma.ProviderUnavailableException;
@@ -64,8 +63,7 @@ public final class PostPollCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Path directory =
-        RunDirectory.create(Installation.fromEnvironment().data().resolve("post-poll"));
+    Path directory = RunDirectory.of("post-poll");
     try (Arena arena = Arena.ofShared()) {
       return output.write(rows(loops(CLoops.compile(directory), new JavaLoops(arena))));
     } catch (ProviderUnavailableException e) {

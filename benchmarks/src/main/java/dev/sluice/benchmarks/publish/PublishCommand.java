@@ -7,7 +7,6 @@ import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Statistics;
@@ -58,15 +57,14 @@ public final class PublishCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Installation installation = Installation.fromEnvironment();
-    Path directory = RunDirectory.create(installation.data().resolve("publish"));
+    Path directory = RunDirectory.of("publish");
     double[][] seconds =
         Turns.measure(
             Shuffle.PAIR,
             0,
             rounds,
             (shuffle, round) ->
-                mapStage(installation, directory.resolve(shuffle.label() + "-" + round), shuffle));
+                mapStage(directory.resolve(shuffle.label() + "-" + round), shuffle));
     Directories.delete(directory);
     String name = "publish-map-stage-" + maps;
     return output.write(
@@ -74,11 +72,11 @@ public final class PublishCommand implements Callable<Integer> {
   }
 
   /** Median of the stages of one driver process, in seconds. */
-  private double mapStage(Installation installation, Path directory, Shuffle shuffle)
+  private double mapStage(Path directory, Shuffle shuffle)
       throws IOException, InterruptedException {
     System.err.println(directory.getFileName());
     Path result = directory.resolve("result.json");
-    new DriverProcess(installation, directory)
+    new DriverProcess(directory)
         .run(
             PublishJob.class,
             shuffle,

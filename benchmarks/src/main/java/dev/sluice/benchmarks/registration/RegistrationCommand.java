@@ -3,7 +3,6 @@ package dev.sluice.benchmarks.registration;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Turns;
 import dev.sluice.benchmarks.Unpublished;
@@ -86,8 +85,7 @@ public final class RegistrationCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Path directory =
-        RunDirectory.create(Installation.fromEnvironment().data().resolve("registration"));
+    Path directory = RunDirectory.of("registration");
     try (Device device =
         Providers.open(
             provider,

@@ -2,7 +2,6 @@ package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.storm.StormRounds.Side;
@@ -57,12 +56,11 @@ public final class CpuCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Installation installation = Installation.fromEnvironment();
-    Path directory = RunDirectory.create(installation.data().resolve("cpu"));
+    Path directory = RunDirectory.of("cpu");
     List<Comparison> comparisons = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     for (Load load : Load.ALL) {
-      StormRounds all = runner.run(installation, directory, load.storm(), Shuffle.PAIR);
+      StormRounds all = runner.run(directory, load.storm(), Shuffle.PAIR);
       problems.addAll(all.problems());
       if (all.problems().isEmpty()) {
         comparisons.add(load.compare(all, Side.BOTH, "", load.goal()));
@@ -70,8 +68,7 @@ public final class CpuCommand implements Callable<Integer> {
       if (together) {
         continue;
       }
-      StormRounds apart =
-          runner.run(installation, directory, load.storm().withSidesApart(), Shuffle.PAIR);
+      StormRounds apart = runner.run(directory, load.storm().withSidesApart(), Shuffle.PAIR);
       problems.addAll(apart.problems());
       if (apart.problems().isEmpty()) {
         comparisons.add(load.compare(apart, Side.READING, "-reading", null));

@@ -2,7 +2,6 @@ package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
@@ -64,15 +63,14 @@ public final class StormCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Installation installation = Installation.fromEnvironment();
-    Path directory = RunDirectory.create(installation.data().resolve("storm"));
+    Path directory = RunDirectory.of("storm");
     List<Comparison> rows = new ArrayList<>(output.kept());
     List<String> problems = new ArrayList<>();
     for (StormCase storm : cases()) {
       if (StormFigures.isIn(rows, storm)) {
         continue;
       }
-      StormRounds rounds = runner.run(installation, directory, storm, Shuffle.PAIR_AND_ORACLE);
+      StormRounds rounds = runner.run(directory, storm, Shuffle.PAIR_AND_ORACLE);
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
         rows.addAll(StormFigures.comparisons(rounds));

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.ClusterConf;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -57,14 +56,13 @@ final class StormRunner {
    *
    * @param parent where a directory for the case is made, which stays where something was wrong
    */
-  public StormRounds run(
-      Installation installation, Path parent, StormCase storm, List<Shuffle> shuffles)
+  StormRounds run(Path parent, StormCase storm, List<Shuffle> shuffles)
       throws IOException, InterruptedException {
     Path directory = parent.resolve(storm.name());
     StormRounds results = new StormRounds(storm, warmUp(storm));
     try {
       for (int i = 0; i < rounds; i++) {
-        runRound(installation, directory, i, shuffles, results);
+        runRound(directory, i, shuffles, results);
       }
     } catch (IOException e) {
       results.failed(e);
@@ -75,29 +73,23 @@ final class StormRunner {
     return results;
   }
 
-  private void runRound(
-      Installation installation,
-      Path directory,
-      int round,
-      List<Shuffle> shuffles,
-      StormRounds results)
+  private void runRound(Path directory, int round, List<Shuffle> shuffles, StormRounds results)
       throws IOException, InterruptedException {
     StormCase storm = results.storm();
     for (Shuffle shuffle : Shuffle.inTurn(round, shuffles)) {
       System.err.printf(
           "%s: round %d of %d, %s%n", storm.name(), round + 1, rounds, shuffle.label());
       Path process = directory.resolve(shuffle.label() + "-" + (round + 1));
-      results.add(shuffle, run(installation, process, storm, shuffle));
+      results.add(shuffle, run(process, storm, shuffle));
     }
   }
 
-  private StormResult run(
-      Installation installation, Path directory, StormCase storm, Shuffle shuffle)
+  private StormResult run(Path directory, StormCase storm, Shuffle shuffle)
       throws IOException, InterruptedException {
     Map<String, String> all = new HashMap<>(storm.conf());
     all.putAll(conf);
     Path result = directory.resolve("result.json");
-    new DriverProcess(installation, directory)
+    new DriverProcess(directory)
         .run(
             StormJob.class,
             shuffle,

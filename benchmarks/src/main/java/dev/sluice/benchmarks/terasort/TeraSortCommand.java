@@ -5,7 +5,6 @@ import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonTable;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
@@ -150,15 +149,14 @@ public final class TeraSortCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Installation installation = Installation.fromEnvironment();
-    Path directory = installation.data().resolve("terasort");
-    Path run = RunDirectory.create(directory);
+    Path run = RunDirectory.of("terasort");
+    Path directory = run.getParent();
     TeraData data = new TeraData(directory, run, executors * cores);
     System.err.printf("input: %s of TeraGen's records under %s%n", Sizes.format(size), directory);
     TeraData.Input input = data.input(size);
     TeraSortReport report = new TeraSortReport(input, expectCorruption, expectedFallback);
     try {
-      sortAll(installation, data, input, run, report);
+      sortAll(data, input, run, report);
     } catch (IOException e) {
       report.failed(e);
     }
@@ -166,28 +164,22 @@ public final class TeraSortCommand implements Callable<Integer> {
     return report.valid() ? 0 : 1;
   }
 
-  private void sortAll(
-      Installation installation,
-      TeraData data,
-      TeraData.Input input,
-      Path run,
-      TeraSortReport report)
+  private void sortAll(TeraData data, TeraData.Input input, Path run, TeraSortReport report)
       throws Exception {
     for (int i = 0; i < repeat; i++) {
       for (Shuffle shuffle : noStock ? List.of(Shuffle.SLUICE) : Shuffle.inTurn(i)) {
         Path directory = run.resolve(shuffle.label() + "-" + (i + 1));
-        SortResult result = sort(installation, input, shuffle, i + 1, directory);
+        SortResult result = sort(input, shuffle, i + 1, directory);
         report.add(shuffle, result, data.problems(directory.resolve(OUTPUT), input));
         Directories.delete(directory.resolve(OUTPUT));
       }
     }
   }
 
-  private SortResult sort(
-      Installation installation, TeraData.Input input, Shuffle shuffle, int round, Path directory)
+  private SortResult sort(TeraData.Input input, Shuffle shuffle, int round, Path directory)
       throws IOException, InterruptedException {
     Path result = directory.resolve("result.json");
-    new DriverProcess(installation, directory)
+    new DriverProcess(directory)
         .run(
             SortJob.class,
             shuffle,

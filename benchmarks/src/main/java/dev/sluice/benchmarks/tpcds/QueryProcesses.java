@@ -3,7 +3,6 @@ package dev.sluice.benchmarks.tpcds;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.ClusterConf;
 import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -17,8 +16,12 @@ import java.util.stream.Collectors;
  * Runs queries in driver processes side by side, one of each shuffle with two executors of one core
  * each: they take turns with every repetition, so that what a shared machine does in the meantime
  * it does to all of them. Used by one thread.
+ *
+ * @param tables directory with the tables
+ * @param run directory for what processes write
+ * @param golden whether the tables are those of Spark's golden answers
  */
-final class QueryProcesses {
+record QueryProcesses(Path tables, Path run, boolean golden) {
   private static final int EXECUTORS = 2;
 
   /** So that three processes with their executors fit into 24 GB. */
@@ -26,23 +29,6 @@ final class QueryProcesses {
 
   /** Map outputs of the largest query at scale 1, with older ones that wait to be removed. */
   private static final long SHUFFLE_BYTES = 2_000_000_000;
-
-  private final Installation installation;
-  private final Path tables;
-  private final Path run;
-  private final boolean golden;
-
-  /**
-   * @param tables directory with the tables
-   * @param run directory for what processes write
-   * @param golden whether the tables are those of Spark's golden answers
-   */
-  QueryProcesses(Installation installation, Path tables, Path run, boolean golden) {
-    this.installation = installation;
-    this.tables = tables;
-    this.run = run;
-    this.golden = golden;
-  }
 
   /**
    * One round, in processes of its own: each query so often with each shuffle, in changing order.
@@ -90,7 +76,7 @@ final class QueryProcesses {
         shuffle,
         round,
         directory,
-        new DriverProcess(installation, directory)
+        new DriverProcess(directory)
             .start(
                 QueryJob.class,
                 shuffle,

@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
@@ -107,12 +106,11 @@ public final class TpcdsCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     validate();
-    Installation installation = Installation.fromEnvironment();
-    Path run = RunDirectory.create(installation.data().resolve("tpcds"));
-    TpcdsData data = new TpcdsData(installation, scaleName());
+    Path run = RunDirectory.of("tpcds");
+    TpcdsData data = new TpcdsData(scaleName());
     data.ensure(run.resolve("data"));
     QueryProcesses processes =
-        new QueryProcesses(installation, data.directory(), run, scaleName().equals(GOLDEN_SCALE));
+        new QueryProcesses(data.directory(), run, scaleName().equals(GOLDEN_SCALE));
     TpcdsReport report = check ? check(processes) : compare(processes);
     spec.commandLine().getOut().print(check ? report.checkTable() : report.table());
     Directories.delete(run);

@@ -10,28 +10,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** The tables, which stay for later runs. Used by one thread. */
-final class TpcdsData {
+/**
+ * The tables, which stay for later runs. Used by one thread.
+ *
+ * @param scale 1 for about 1 GB of text
+ */
+record TpcdsData(String scale) {
   private static final int EXECUTORS = 2;
   private static final int MEMORY_MB = 2000;
 
   /** What Spark writes into a table's directory after everything else. */
   private static final String COMPLETE = "_SUCCESS";
 
-  private final Installation installation;
-  private final String scale;
-
-  /**
-   * @param scale 1 for about 1 GB of text
-   */
-  TpcdsData(Installation installation, String scale) {
-    this.installation = installation;
-    this.scale = scale;
-  }
-
   /** A directory for every table, with its Parquet files. */
   Path directory() {
-    return installation.data().resolve("tpcds-sf" + scale);
+    return Installation.fromEnvironment().data().resolve("tpcds-sf" + scale);
   }
 
   /**
@@ -45,7 +38,7 @@ final class TpcdsData {
     }
     System.err.printf("generating %s%n", directory());
     Path tables = temporary.resolve("tables");
-    new DriverProcess(installation, temporary)
+    new DriverProcess(temporary)
         .run(
             DataJob.class,
             Shuffle.STOCK,
