@@ -1,11 +1,9 @@
 package dev.sluice.benchmarks;
 
-import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,7 +24,7 @@ public final class ResultFile {
     if (!Files.exists(file)) {
       return List.of();
     }
-    return JSON.readValue(file.toFile(), new TypeReference<List<Comparison>>() {});
+    return List.of(JsonFile.read(file, Comparison[].class));
   }
 
   /** Replaces the file at once: whoever is interrupted leaves the old one. */
@@ -35,9 +33,7 @@ public final class ResultFile {
     for (Comparison row : rows) {
       lines.add(JSON.writeValueAsString(row));
     }
-    Path partial = file.resolveSibling(file.getFileName() + ".partial");
-    Files.writeString(partial, "[\n" + String.join(",\n", lines) + "\n]\n");
-    Files.move(partial, file, StandardCopyOption.REPLACE_EXISTING);
+    JsonFile.writeText(file, "[\n" + String.join(",\n", lines) + "\n]\n");
   }
 
   /** Adds rows; one of the same name as an earlier one takes its place. */

@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.chaos;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.chaos.inject.Injection;
 import dev.sluice.benchmarks.chaos.inject.Order;
 import dev.sluice.benchmarks.chaos.inject.Status;
@@ -10,7 +10,6 @@ import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -39,7 +38,6 @@ import scala.jdk.javaapi.CollectionConverters;
  * orders that they obey. Used by the thread of the runs.
  */
 public final class Cluster {
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final long ANSWER_MS = 10_000;
   private static final long WHOLE_MS = 60_000;
   private static final long POLL_MS = 10;
@@ -178,9 +176,7 @@ public final class Cluster {
   private Map<ExecutorProcess, Optional<Status>> give(Order next)
       throws IOException, InterruptedException {
     order = next;
-    Path partial = directory.resolve("order.partial");
-    JSON.writeValue(partial.toFile(), next);
-    Files.move(partial, directory.resolve("order.json"), StandardCopyOption.ATOMIC_MOVE);
+    JsonFile.write(directory.resolve("order.json"), next);
     Map<ExecutorProcess, Optional<Status>> answers = new HashMap<>();
     for (ExecutorProcess executor : executors()) {
       Optional<Status> status = answer(executor);
@@ -197,7 +193,7 @@ public final class Cluster {
     long deadline = System.nanoTime() + ANSWER_MS * 1_000_000;
     while (System.nanoTime() - deadline < 0 && runs(executor)) {
       if (Files.exists(file)) {
-        Status status = JSON.readValue(file.toFile(), Status.class);
+        Status status = JsonFile.read(file, Status.class);
         if (status.sequence() == order.sequence()) {
           return Optional.of(status);
         }

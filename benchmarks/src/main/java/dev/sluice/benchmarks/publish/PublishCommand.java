@@ -1,12 +1,12 @@
 package dev.sluice.benchmarks.publish;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.ClusterConf;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
+import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Statistics;
@@ -85,7 +85,7 @@ public final class PublishCommand implements Callable<Integer> {
             Integer.toString(PARTITIONS),
             Integer.toString(REPETITIONS),
             result.toString());
-    double[] seconds = new ObjectMapper().readValue(result.toFile(), double[].class);
+    double[] seconds = JsonFile.read(result, double[].class);
     return Statistics.median(Arrays.copyOfRange(seconds, WARM_UP, seconds.length));
   }
 }

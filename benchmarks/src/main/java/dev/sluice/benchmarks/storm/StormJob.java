@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.storm;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
 import java.nio.file.Path;
@@ -35,8 +36,8 @@ public final class StormJob {
       spark.sc().addSparkListener(stages);
       Executors.await(spark);
       List<Repetition> repetitions = repeat(storm.workload().prepare(spark, storm), count, stages);
-      new StormResult(repetitions, stages.remoteBytes(), totals(conf, stages.remoteBytes()))
-          .write(result);
+      long remoteBytes = stages.remoteBytes();
+      JsonFile.write(result, new StormResult(repetitions, remoteBytes, totals(conf, remoteBytes)));
     }
   }
 

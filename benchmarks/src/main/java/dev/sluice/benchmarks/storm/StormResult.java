@@ -1,9 +1,6 @@
 package dev.sluice.benchmarks.storm;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.SluiceTotals;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -22,12 +19,4 @@ record StormResult(List<Repetition> repetitions, long remoteBytes, SluiceTotals 
    * @param executorCpuSeconds CPU time of the processes of the executors, by executor id
    */
   record Repetition(Sums sums, ReduceStage stage, Map<String, Double> executorCpuSeconds) {}
-
-  static StormResult read(Path file) throws IOException {
-    return new ObjectMapper().readValue(file.toFile(), StormResult.class);
-  }
-
-  void write(Path file) throws IOException {
-    new ObjectMapper().writeValue(file.toFile(), this);
-  }
 }

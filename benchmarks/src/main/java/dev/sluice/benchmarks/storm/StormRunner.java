@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.ClusterConf;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
+import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -97,7 +98,7 @@ final class StormRunner {
             new ObjectMapper().writeValueAsString(storm),
             Integer.toString(warmUp(storm) + repetitions),
             result.toString());
-    return StormResult.read(result);
+    return JsonFile.read(result, StormResult.class);
   }
 
   private int warmUp(StormCase storm) {

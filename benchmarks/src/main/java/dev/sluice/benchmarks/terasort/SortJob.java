@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.StandardOutput;
 import java.io.PrintStream;
@@ -46,7 +47,8 @@ public final class SortJob {
       sort(spark, input, output, ranges);
       double seconds = (System.nanoTime() - start) / 1e9;
       tasks.awaitJobEnd(LISTENER_MS);
-      new SortResult(seconds, tasks.remoteBytes(), totals(conf, tasks.remoteBytes())).write(result);
+      long remoteBytes = tasks.remoteBytes();
+      JsonFile.write(result, new SortResult(seconds, remoteBytes, totals(conf, remoteBytes)));
     }
   }
 

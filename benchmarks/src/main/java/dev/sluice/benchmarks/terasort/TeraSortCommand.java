@@ -5,6 +5,7 @@ import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonTable;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
+import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
@@ -189,7 +190,7 @@ public final class TeraSortCommand implements Callable<Integer> {
             Integer.toString(partitions != null ? partitions : defaultPartitions()),
             result.toString(),
             "%s %d/%d".formatted(shuffle.label(), round, repeat));
-    return SortResult.read(result);
+    return JsonFile.read(result, SortResult.class);
   }
 
   /** So many that no executor is idle for long while another has the last one. */

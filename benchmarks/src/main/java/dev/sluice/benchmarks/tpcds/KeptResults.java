@@ -1,11 +1,10 @@
 package dev.sluice.benchmarks.tpcds;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,8 +18,6 @@ final class KeptResults {
 
   /** The file. */
   private record Content(Settings settings, List<ProcessResult> processes) {}
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Path file;
   private final Settings settings;
@@ -39,7 +36,7 @@ final class KeptResults {
   static KeptResults in(Path file, Settings settings) throws IOException {
     List<ProcessResult> processes = new ArrayList<>();
     if (file != null && Files.exists(file)) {
-      Content content = JSON.readValue(file.toFile(), Content.class);
+      Content content = JsonFile.read(file, Content.class);
       if (!content.settings().equals(settings)) {
         throw new IOException(
             "%s has results of %s, not of %s: delete it, or write to another file"
@@ -58,7 +55,7 @@ final class KeptResults {
   void add(List<ProcessResult> results) throws IOException {
     processes.addAll(results);
     if (file != null) {
-      replace(file, new Content(settings, processes));
+      JsonFile.write(file, new Content(settings, processes));
     }
   }
 
@@ -68,12 +65,5 @@ final class KeptResults {
 
   Rounds rounds() {
     return new Rounds(List.copyOf(processes));
-  }
-
-  /** Writes JSON so that there is either what was there before, or all of it. */
-  static void replace(Path file, Object content) throws IOException {
-    Path partial = file.resolveSibling(file.getFileName() + ".partial");
-    JSON.writeValue(partial.toFile(), content);
-    Files.move(partial, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 }

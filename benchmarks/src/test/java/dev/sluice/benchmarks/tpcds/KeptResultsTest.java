@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.tpcds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.tpcds.KeptResults.Settings;
 import java.io.IOException;
@@ -41,8 +42,7 @@ class KeptResultsTest {
     results.add(List.of(SampleResults.of(Shuffle.SLUICE, 0, SampleResults.query("q1", 1.5))));
     String before = Files.readString(file);
 
-    assertThatThrownBy(() -> KeptResults.replace(file, new Object()))
-        .isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> JsonFile.write(file, new Object())).isInstanceOf(IOException.class);
     assertThat(file).hasContent(before);
   }
 

@@ -1,10 +1,9 @@
 package dev.sluice.benchmarks.chaos.inject;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.JsonFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.util.EnumMap;
 import java.util.Map;
@@ -23,7 +22,6 @@ import org.slf4j.LoggerFactory;
  */
 final class ChaosAgent {
   private static final Logger LOG = LoggerFactory.getLogger(ChaosAgent.class);
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final long LOOK_MS = 10;
 
   private final Path orders;
@@ -88,14 +86,12 @@ final class ChaosAgent {
     if (written.equals(seen)) {
       return;
     }
-    Order order = JSON.readValue(orders.toFile(), Order.class);
+    Order order = JsonFile.read(orders, Order.class);
     if (!order.isSameAs(decisions.order())) {
       decisions = decisions(order);
       disturbed.run();
     }
-    Path partial = answer.resolveSibling(answer.getFileName() + ".partial");
-    JSON.writeValue(partial.toFile(), status.apply(order.sequence()));
-    Files.move(partial, answer, StandardCopyOption.ATOMIC_MOVE);
+    JsonFile.write(answer, status.apply(order.sequence()));
     seen = written;
   }
 
