@@ -6,6 +6,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 
 /**
@@ -21,6 +23,18 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
   private static final String FALLBACK_BLOCKS = "fallback.blocks.";
   private static final String FALLBACK_BYTES = "fallback.bytes.";
   private static final long POLL_MS = 50;
+  private static final long TIMEOUT_MS = 15_000;
+
+  /**
+   * Of a job that is over, on whatever shuffle.
+   *
+   * @param remoteBytes that Spark counted
+   */
+  public static SluiceTotals await(SparkConf conf, long remoteBytes) throws InterruptedException {
+    return conf.get("spark.shuffle.manager", "sort").endsWith("RdmaShuffleManager")
+        ? await(totals -> totals.readBytes() + totals.fallbackBytes() == remoteBytes)
+        : NONE;
+  }
 
   /**
    * Executors report a little after their tasks have ended.
@@ -28,15 +42,25 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
    * @param complete whether everything has arrived that is expected
    * @return what has been reported then, or at the deadline
    */
-  public static SluiceTotals await(Predicate<SluiceTotals> complete, long timeoutMs)
-      throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+  public static SluiceTotals await(Predicate<SluiceTotals> complete) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
     SluiceTotals totals = now();
     while (!complete.test(totals) && System.nanoTime() - deadline < 0) {
       Thread.sleep(POLL_MS);
       totals = now();
     }
     return totals;
+  }
+
+  /** Of several applications, on the devices of the last one. */
+  public static SluiceTotals sum(Stream<SluiceTotals> all) {
+    return all.reduce(NONE, SluiceTotals::plus);
+  }
+
+  private SluiceTotals plus(SluiceTotals other) {
+    Map<String, Long> sums = new TreeMap<>(counters);
+    other.counters.forEach((name, value) -> sums.merge(name, value, Long::sum));
+    return new SluiceTotals(other.devices, sums);
   }
 
   /** The first word of {@code provider device}. */

@@ -1,7 +1,8 @@
 package dev.sluice.benchmarks.publish;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.JsonFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,13 +30,15 @@ final class PublishJob {
     Path result = Path.of(arguments[3]);
     SparkConf conf = new SparkConf();
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      MapStageTimes times = new MapStageTimes();
-      spark.sc().addSparkListener(times);
+      CompletedStages stages = CompletedStages.writing();
+      spark.sc().addSparkListener(stages);
       Executors.await(spark);
+      double[] seconds = new double[repetitions];
       for (int i = 0; i < repetitions; i++) {
         shuffle(spark, maps, partitions);
+        seconds[i] = CompletedStages.wallSeconds(stages.await());
       }
-      new ObjectMapper().writeValue(result.toFile(), times.await(repetitions));
+      JsonFile.write(result, seconds);
     }
   }
 

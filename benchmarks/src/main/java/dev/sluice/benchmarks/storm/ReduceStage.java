@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.storm;
 
+import dev.sluice.benchmarks.CompletedStages;
 import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.StageInfo;
@@ -27,10 +28,8 @@ record ReduceStage(
   static ReduceStage of(StageInfo stage) {
     TaskMetrics tasks = stage.taskMetrics();
     ShuffleReadMetrics read = tasks.shuffleReadMetrics();
-    long submission = (Long) stage.submissionTime().get();
-    long completion = (Long) stage.completionTime().get();
     return new ReduceStage(
-        (completion - submission) / MS_PER_S,
+        CompletedStages.wallSeconds(stage),
         tasks.executorRunTime() / MS_PER_S,
         tasks.executorCpuTime() / NS_PER_S,
         tasks.executorDeserializeTime() / MS_PER_S,

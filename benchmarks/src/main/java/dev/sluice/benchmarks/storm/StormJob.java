@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.storm;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.SluiceTotals;
@@ -19,8 +20,6 @@ import org.apache.spark.api.java.JavaSparkContext;
  * StormRunner}.
  */
 public final class StormJob {
-  private static final long TOTALS_MS = 15_000;
-
   private StormJob() {}
 
   /**
@@ -32,32 +31,25 @@ public final class StormJob {
     Path result = Path.of(arguments[2]);
     SparkConf conf = new SparkConf();
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      ReduceStages stages = new ReduceStages();
+      CompletedStages stages = CompletedStages.last();
       spark.sc().addSparkListener(stages);
       Executors.await(spark);
       List<Repetition> repetitions = repeat(storm.workload().prepare(spark, storm), count, stages);
       long remoteBytes = stages.remoteBytes();
-      JsonFile.write(result, new StormResult(repetitions, remoteBytes, totals(conf, remoteBytes)));
+      SluiceTotals totals = SluiceTotals.await(conf, remoteBytes);
+      JsonFile.write(result, new StormResult(repetitions, remoteBytes, totals));
     }
   }
 
-  private static List<Repetition> repeat(Supplier<Sums> job, int count, ReduceStages stages)
+  private static List<Repetition> repeat(Supplier<Sums> job, int count, CompletedStages stages)
       throws Exception {
     List<Repetition> repetitions = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       Map<String, Double> before = ExecutorCpu.seconds();
       Sums sums = job.get();
       Map<String, Double> cpu = ExecutorCpu.between(before, ExecutorCpu.seconds());
-      repetitions.add(new Repetition(sums, stages.await(), cpu));
+      repetitions.add(new Repetition(sums, ReduceStage.of(stages.await()), cpu));
     }
     return repetitions;
-  }
-
-  private static SluiceTotals totals(SparkConf conf, long remoteBytes) throws InterruptedException {
-    if (!conf.get("spark.shuffle.manager", "sort").endsWith("RdmaShuffleManager")) {
-      return SluiceTotals.NONE;
-    }
-    return SluiceTotals.await(
-        totals -> totals.readBytes() + totals.fallbackBytes() == remoteBytes, TOTALS_MS);
   }
 }

@@ -21,7 +21,6 @@ import scala.Tuple2;
  */
 public final class SortJob {
   private static final long LISTENER_MS = 30_000;
-  private static final long TOTALS_MS = 15_000;
 
   private SortJob() {}
 
@@ -48,7 +47,8 @@ public final class SortJob {
       double seconds = (System.nanoTime() - start) / 1e9;
       tasks.awaitJobEnd(LISTENER_MS);
       long remoteBytes = tasks.remoteBytes();
-      JsonFile.write(result, new SortResult(seconds, remoteBytes, totals(conf, remoteBytes)));
+      SluiceTotals totals = SluiceTotals.await(conf, remoteBytes);
+      JsonFile.write(result, new SortResult(seconds, remoteBytes, totals));
     }
   }
 
@@ -65,14 +65,6 @@ public final class SortJob {
         .repartitionAndSortWithinPartitions(ranges, KeyRanges.ORDER)
         .mapToPair(record -> new Tuple2<>(new Text(record._1()), new Text(record._2())))
         .saveAsNewAPIHadoopFile(output.toString(), Text.class, Text.class, TeraOutputFormat.class);
-  }
-
-  private static SluiceTotals totals(SparkConf conf, long remoteBytes) throws InterruptedException {
-    if (conf.get("spark.shuffle.manager", "sort").equals("sort")) {
-      return SluiceTotals.NONE;
-    }
-    return SluiceTotals.await(
-        totals -> totals.readBytes() + totals.fallbackBytes() == remoteBytes, TOTALS_MS);
   }
 
   /** The reader of TeraInputFormat reuses its Text objects. */

@@ -14,9 +14,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.function.ToLongFunction;
-import java.util.stream.Stream;
 
 /** Collects the results of all sorts, decides whether they are valid, and shows them. */
 final class TeraSortReport {
@@ -86,28 +83,13 @@ final class TeraSortReport {
     return problems.isEmpty() && !results.get(Shuffle.SLUICE).isEmpty();
   }
 
-  /** Sums over all sorts through Sluice. */
-  private long sum(ToLongFunction<SluiceTotals> value) {
-    return sluice().mapToLong(value).sum();
+  /** Of all sorts through Sluice. */
+  private SluiceTotals totals() {
+    return SluiceTotals.sum(results.get(Shuffle.SLUICE).stream().map(SortResult::totals));
   }
 
   private long remoteBytes() {
     return results.get(Shuffle.SLUICE).stream().mapToLong(SortResult::remoteBytes).sum();
-  }
-
-  private Map<String, Long> fallbackBlocks() {
-    Map<String, Long> sums = new TreeMap<>();
-    sluice()
-        .forEach(
-            totals ->
-                totals
-                    .fallbackBlocks()
-                    .forEach((reason, blocks) -> sums.merge(reason, blocks, Long::sum)));
-    return sums;
-  }
-
-  private Stream<SluiceTotals> sluice() {
-    return results.get(Shuffle.SLUICE).stream().map(SortResult::totals);
   }
 
   String table() {
@@ -139,42 +121,40 @@ final class TeraSortReport {
   }
 
   private void appendTransfer(StringBuilder table) {
-    table.append("device  %s%n".formatted(lastTotals().devices()));
+    SluiceTotals totals = totals();
+    table.append("device  %s%n".formatted(totals.devices()));
     table.append(
         "bytes   read %d, local %d, fallback %d; Spark counted %d remote%n"
             .formatted(
-                sum(SluiceTotals::readBytes),
-                sum(SluiceTotals::localBytes),
-                sum(SluiceTotals::fallbackBytes),
+                totals.readBytes(),
+                totals.localBytes(),
+                totals.fallbackBytes(),
                 remoteBytes()));
     table.append("blocks that fell back: ");
-    table.append(fallbackBlocks().isEmpty() ? "none" : fallbackBlocks()).append('\n');
+    table.append(totals.fallbackBlocks().isEmpty() ? "none" : totals.fallbackBlocks()).append('\n');
     if (expectCorruption) {
-      table.append("corrupted READs noticed: %d%n".formatted(sum(SluiceTotals::corruptions)));
+      table.append("corrupted READs noticed: %d%n".formatted(totals.corruptions()));
     }
   }
 
-  private SluiceTotals lastTotals() {
-    return sluice().reduce(SluiceTotals.NONE, (first, last) -> last);
-  }
-
   String json() throws JsonProcessingException {
+    SluiceTotals totals = totals();
     Map<String, Object> bytes = new LinkedHashMap<>();
-    bytes.put("read", sum(SluiceTotals::readBytes));
-    bytes.put("local", sum(SluiceTotals::localBytes));
-    bytes.put("fallback", sum(SluiceTotals::fallbackBytes));
+    bytes.put("read", totals.readBytes());
+    bytes.put("local", totals.localBytes());
+    bytes.put("fallback", totals.fallbackBytes());
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("valid", valid());
     json.put("records", input.records());
     json.put("checksum", input.checksum());
-    json.put("provider", lastTotals().provider());
+    json.put("provider", totals.provider());
     json.put("sluice_s", seconds(Shuffle.SLUICE));
     json.put("stock_s", seconds(Shuffle.STOCK));
     json.put("bytes", bytes);
-    json.put("fallbacks", fallbackBlocks());
-    json.put("device", lastTotals().devices());
+    json.put("fallbacks", totals.fallbackBlocks());
+    json.put("device", totals.devices());
     json.put("spark_remote_bytes", remoteBytes());
-    json.put("corruptions", sum(SluiceTotals::corruptions));
+    json.put("corruptions", totals.corruptions());
     json.put("problems", problems);
     return new ObjectMapper().writeValueAsString(json);
   }

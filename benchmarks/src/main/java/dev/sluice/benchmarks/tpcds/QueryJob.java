@@ -28,8 +28,6 @@ import scala.jdk.javaapi.CollectionConverters;
  * QueryProcesses}.
  */
 final class QueryJob {
-  private static final long TOTALS_MS = 15_000;
-
   /**
    * What the driver is told, as one JSON object.
    *
@@ -111,6 +109,6 @@ final class QueryJob {
     if (order.shuffle() != Shuffle.SLUICE) {
       return SluiceTotals.NONE;
     }
-    return SluiceTotals.await(totals -> totals.readBytes() > 0, TOTALS_MS);
+    return SluiceTotals.await(totals -> totals.readBytes() > 0);
   }
 }

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
@@ -130,17 +129,10 @@ final class TpcdsReport {
   }
 
   private String transfer() {
-    Map<String, Long> fallbacks = new TreeMap<>();
-    long bytes = 0;
-    for (ProcessResult process : processes()) {
-      SluiceTotals totals = process.totals();
-      bytes += totals.readBytes();
-      totals
-          .fallbackBlocks()
-          .forEach((reason, blocks) -> fallbacks.merge(reason, blocks, Long::sum));
-    }
+    SluiceTotals totals = SluiceTotals.sum(processes().stream().map(ProcessResult::totals));
+    Map<String, Long> fallbacks = totals.fallbackBlocks();
     return "bytes READ: %d; blocks that fell back: %s%n"
-        .formatted(bytes, fallbacks.isEmpty() ? "none" : fallbacks);
+        .formatted(totals.readBytes(), fallbacks.isEmpty() ? "none" : fallbacks);
   }
 
   private List<String> problemsOf(String query, List<ProcessResult> processes) {

@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.CompletedStages;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;
@@ -10,8 +11,8 @@ import scala.Option;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 
-class ReduceStagesTest {
-  private final ReduceStages stages = new ReduceStages();
+class ReduceStageTest {
+  private final CompletedStages stages = CompletedStages.last();
 
   @Test
   void aReduceStageIsTimedBySparksOwnFigures() throws Exception {
@@ -25,7 +26,8 @@ class ReduceStagesTest {
 
     stages.onStageCompleted(completed(tasks, null, 1_000, 3_900));
 
-    assertThat(stages.await()).isEqualTo(new ReduceStage(2.9, 4.6, 1.7, 0.3, 0.2, 7, 9));
+    assertThat(ReduceStage.of(stages.await()))
+        .isEqualTo(new ReduceStage(2.9, 4.6, 1.7, 0.3, 0.2, 7, 9));
   }
 
   @Test
@@ -35,8 +37,8 @@ class ReduceStagesTest {
     stages.onStageCompleted(completed(reading(3), null, 11, 13));
 
     assertThat(stages.remoteBytes()).isEqualTo(123);
-    assertThat(stages.await().wallSeconds()).isEqualTo(0.001);
-    assertThat(stages.await().wallSeconds()).isEqualTo(0.002);
+    assertThat(CompletedStages.wallSeconds(stages.await())).isEqualTo(0.001);
+    assertThat(CompletedStages.wallSeconds(stages.await())).isEqualTo(0.002);
   }
 
   private static TaskMetrics reading(long bytes) {
