@@ -1,5 +1,14 @@
 package dev.sluice.benchmarks;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
@@ -33,5 +42,31 @@ public final class Executors {
     return localCluster.matches()
         ? Integer.parseInt(localCluster.group(1))
         : spark.getConf().getInt("spark.executor.instances", 1);
+  }
+
+  /** Processes of the executors of this driver's local cluster that run now, by executor id. */
+  public static Map<String, ProcessHandle> processes() {
+    Map<String, ProcessHandle> processes = new TreeMap<>();
+    ProcessHandle.current()
+        .descendants()
+        .forEach(process -> id(process).ifPresent(id -> processes.putIfAbsent(id, process)));
+    return processes;
+  }
+
+  private static Optional<String> id(ProcessHandle process) {
+    try {
+      // ProcessHandle#info leaves out what is longer than a page.
+      Path commandLine = Path.of("/proc", Long.toString(process.pid()), "cmdline");
+      return id(List.of(Files.readString(commandLine, ISO_8859_1).split("\0")));
+    } catch (IOException e) {
+      return Optional.empty(); // It has just ended.
+    }
+  }
+
+  static Optional<String> id(List<String> commandLine) {
+    int option = commandLine.indexOf("--executor-id");
+    return option < 0 || option + 1 == commandLine.size()
+        ? Optional.empty()
+        : Optional.of(commandLine.get(option + 1));
   }
 }

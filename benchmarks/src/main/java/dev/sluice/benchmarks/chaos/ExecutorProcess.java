@@ -1,12 +1,12 @@
 package dev.sluice.benchmarks.chaos;
 
 import dev.sluice.benchmarks.Commands;
+import dev.sluice.benchmarks.Executors;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -27,29 +27,9 @@ public record ExecutorProcess(String id, long pid) {
 
   /** Those that run now. */
   static List<ExecutorProcess> all() {
-    return ProcessHandle.current()
-        .descendants()
-        .map(ExecutorProcess::of)
-        .flatMap(Optional::stream)
-        .toList();
-  }
-
-  private static Optional<ExecutorProcess> of(ProcessHandle process) {
-    try {
-      // ProcessHandle#info leaves out what is longer than a page.
-      List<String> arguments =
-          Arrays.asList(
-              Files.readString(
-                      Path.of("/proc", Long.toString(process.pid()), "cmdline"),
-                      StandardCharsets.ISO_8859_1)
-                  .split("\0"));
-      int at = arguments.indexOf("--executor-id");
-      return at < 0
-          ? Optional.empty()
-          : Optional.of(new ExecutorProcess(arguments.get(at + 1), process.pid()));
-    } catch (IOException e) {
-      return Optional.empty(); // It has just ended.
-    }
+    List<ExecutorProcess> all = new ArrayList<>();
+    Executors.processes().forEach((id, process) -> all.add(new ExecutorProcess(id, process.pid())));
+    return all;
   }
 
   public void kill() {

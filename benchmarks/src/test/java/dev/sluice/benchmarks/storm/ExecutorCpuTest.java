@@ -2,19 +2,10 @@ package dev.sluice.benchmarks.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ExecutorCpuTest {
-  @Test
-  void executorsAreKnownByTheirCommandLine() {
-    assertThat(ExecutorCpu.executorId(List.of("java", "Backend", "--executor-id", "1", "--cores")))
-        .contains("1");
-    assertThat(ExecutorCpu.executorId(List.of("java", "Other"))).isEmpty();
-    assertThat(ExecutorCpu.executorId(List.of("java", "--executor-id"))).isEmpty();
-  }
-
   @Test
   void timesAreFoundOfChildrenThatAreExecutors() throws Exception {
     Process executor = start("--executor-id");
