@@ -8,24 +8,17 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs in a file, one JSON object a line, so that nothing is lost when a series is cut off. */
-final class ChaosFile {
+/**
+ * Runs in a file, one JSON object a line, so that nothing is lost when a series is cut off.
+ *
+ * @param file null for none
+ * @param commit of this program, which it keeps with each run
+ */
+record ChaosFile(Path file, String commit) {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** A line: a run, and the commit of what was run. */
   record Line(String commit, ChaosRun run) {}
-
-  private final Path file;
-  private final String commit;
-
-  /**
-   * @param file null for none
-   * @param commit of this program, which it keeps with each run
-   */
-  ChaosFile(Path file, String commit) {
-    this.file = file;
-    this.commit = commit;
-  }
 
   /**
    * @throws IOException where it has runs of another commit, which say nothing of this one

@@ -12,24 +12,12 @@ import org.apache.spark.broadcast.BroadcastManager;
  * <p>Messages take the way of the codec, but no network: their bytes are counted, and what a socket
  * costs is the same for both. Times are CPU times of the thread that does it all.
  */
-final class DirectoryScale {
+record DirectoryScale(int executors, int maps, int partitions, int rounds) {
   private static final String SPARK = "MapOutputTracker";
   private static final int WITHOUT_BROADCAST = Integer.MAX_VALUE;
 
   /** spark.shuffle.mapOutput.minSizeForBroadcast, as it is by default. */
   private static final int MIN_BROADCAST_BYTES = 512 << 10;
-
-  private final int executors;
-  private final int maps;
-  private final int partitions;
-  private final int rounds;
-
-  DirectoryScale(int executors, int maps, int partitions, int rounds) {
-    this.executors = executors;
-    this.maps = maps;
-    this.partitions = partitions;
-    this.rounds = rounds;
-  }
 
   /**
    * @param share of executors and map outputs that the partner of the growth has, one in so many

@@ -9,27 +9,14 @@ import java.util.List;
  *
  * <p>All executors are in one process on the software provider, whose one thread a device the
  * machine's few CPUs share: rates over many peers are what that process can do, and no more.
+ *
+ * @param few executors of the partner
+ * @param many executors
+ * @param reads of one measurement of a rate
  */
-final class EndpointScale {
+record EndpointScale(int few, int many, int rounds, int reads) {
   private static final int[] READS_A_REQUEST = {1, 16};
   private static final int LATER_READS = 20;
-
-  private final int few;
-  private final int many;
-  private final int rounds;
-  private final int reads;
-
-  /**
-   * @param few executors of the partner
-   * @param many executors
-   * @param reads of one measurement of a rate
-   */
-  EndpointScale(int few, int many, int rounds, int reads) {
-    this.few = few;
-    this.many = many;
-    this.rounds = rounds;
-    this.reads = reads;
-  }
 
   void measure(Pairs pairs) throws IOException, InterruptedException {
     costs(few); // for the classes and the compiler

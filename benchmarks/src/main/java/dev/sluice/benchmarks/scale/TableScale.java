@@ -15,7 +15,7 @@ import org.apache.spark.network.shuffle.protocol.FetchShuffleBlocks;
  *
  * <p>Reducers of an executor run one after the other, and each fetches from all executors in turn.
  */
-final class TableScale {
+record TableScale(int executors, int maps, int partitions, int rounds) {
   /** spark.shuffle.rdma.offsets.cacheBytes, as it is by default. */
   private static final long CACHE_BYTES = 32 << 20;
 
@@ -23,18 +23,6 @@ final class TableScale {
   private static final int CHUNK_REQUEST_BYTES = 8 + 1 + 8 + 4;
 
   private static final String SPARK = "spark-transfer";
-
-  private final int executors;
-  private final int maps;
-  private final int partitions;
-  private final int rounds;
-
-  TableScale(int executors, int maps, int partitions, int rounds) {
-    this.executors = executors;
-    this.maps = maps;
-    this.partitions = partitions;
-    this.rounds = rounds;
-  }
 
   void measure(Pairs pairs) throws Exception {
     double tableBytes = (partitions + 1.0) * PartitionTable.ENTRY_BYTES;

@@ -22,8 +22,12 @@ import org.apache.hadoop.util.ToolRunner;
 /**
  * Hadoop's TeraGen, TeraChecksum and TeraValidate in this process. Used by one thread; the inputs
  * that it makes stay for later runs.
+ *
+ * @param directory keeps the inputs, one folder a size
+ * @param temporary for what is deleted after use, on the same file system
+ * @param parallelism map tasks at a time
  */
-final class TeraData {
+record TeraData(Path directory, Path temporary, int parallelism) {
   /** Bytes of a TeraGen record: a key of 10 and a value of 90. */
   static final int RECORD_BYTES = 100;
 
@@ -38,21 +42,6 @@ final class TeraData {
    * @param checksum sum of the records' CRC32s, hexadecimal, as TeraChecksum and TeraValidate write
    */
   record Input(Path directory, long records, String checksum) {}
-
-  private final Path directory;
-  private final Path temporary;
-  private final int parallelism;
-
-  /**
-   * @param directory keeps the inputs, one folder a size
-   * @param temporary for what is deleted after use, on the same file system
-   * @param parallelism map tasks at a time
-   */
-  TeraData(Path directory, Path temporary, int parallelism) {
-    this.directory = directory;
-    this.temporary = temporary;
-    this.parallelism = parallelism;
-  }
 
   /** The input of that many bytes, rounded up to whole records: an earlier one, or a new one. */
   Input input(long bytes) throws Exception {

@@ -9,23 +9,13 @@ import dev.sluice.rdma.WorkCompletions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** A completion queue that tells the audit what is done, and falsifies bytes where ordered. */
-final class ChaosCompletionQueue implements CompletionQueue {
-  private final CompletionQueue queue;
-  private final ChaosAgent agent;
-  private final ReadAudit audit;
-
-  ChaosCompletionQueue(CompletionQueue queue, ChaosAgent agent, ReadAudit audit) {
-    this.queue = queue;
-    this.agent = agent;
-    this.audit = audit;
-  }
-
-  /** The provider's own, which its queue pairs want. */
-  CompletionQueue queue() {
-    return queue;
-  }
-
+/**
+ * A completion queue that tells the audit what is done, and falsifies bytes where ordered.
+ *
+ * @param queue the provider's own, which its queue pairs want
+ */
+record ChaosCompletionQueue(CompletionQueue queue, ChaosAgent agent, ReadAudit audit)
+    implements CompletionQueue {
   @Override
   public int capacity() {
     return queue.capacity();

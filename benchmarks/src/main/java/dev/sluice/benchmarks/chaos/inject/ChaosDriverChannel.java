@@ -12,18 +12,9 @@ import java.io.IOException;
  * The way to the driver on which messages are lost, late and doubled where ordered; what it
  * publishes has the harness's proxy in the place of the executor's own block server.
  */
-final class ChaosDriverChannel implements DriverChannel {
+record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy proxy)
+    implements DriverChannel {
   private static final long LATE_MS = 1_000;
-
-  private final DriverChannel channel;
-  private final ChaosAgent agent;
-  private final ControlProxy proxy;
-
-  ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy proxy) {
-    this.channel = channel;
-    this.agent = agent;
-    this.proxy = proxy;
-  }
 
   @Override
   public DirectoryMessage ask(DirectoryMessage message) throws IOException {

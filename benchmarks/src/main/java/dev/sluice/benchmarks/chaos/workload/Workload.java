@@ -18,12 +18,14 @@ public interface Workload {
 
   List<Workload> ALL =
       List.of(
-          new GroupBy(),
+          new GroupBy("group-by", Records.PARTITIONS, Map.of()),
           new SortByKey(),
           new SkewedJoin(),
           new Cogroup(),
-          new SmallBlocks(),
-          new Encrypted(),
+          new GroupBy("small-blocks", 300, Map.of()),
+          // Blocks come one by one, and without checksums.
+          new GroupBy(
+              "io-encryption", Records.PARTITIONS, Map.of("spark.io.encryption.enabled", "true")),
           new Barrier(),
           new Indeterminate(),
           new RowChecksums(),
