@@ -5,6 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
+import dev.sluice.benchmarks.chaos.cluster.Cluster;
+import dev.sluice.benchmarks.chaos.cluster.Remains;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.io.BufferedReader;

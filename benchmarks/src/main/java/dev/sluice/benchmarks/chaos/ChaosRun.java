@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.chaos;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
-import dev.sluice.benchmarks.chaos.RunResult.Losses;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
+import dev.sluice.benchmarks.chaos.cluster.Losses;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Answer;

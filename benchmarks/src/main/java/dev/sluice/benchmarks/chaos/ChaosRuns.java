@@ -5,8 +5,8 @@ import static java.util.stream.Collectors.toSet;
 
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.chaos.ChaosRun.Stock;
-import dev.sluice.benchmarks.chaos.RunResult.Losses;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
+import dev.sluice.benchmarks.chaos.cluster.Losses;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Answer;

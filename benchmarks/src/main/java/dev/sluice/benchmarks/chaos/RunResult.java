@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.chaos;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.sluice.benchmarks.chaos.cluster.Losses;
 import dev.sluice.benchmarks.chaos.workload.Answer;
 import java.util.List;
 import java.util.Map;
@@ -51,22 +52,6 @@ public record RunResult(
 
   /** What is the same when it is run again. */
   public record Run(String provider, String fault, String workload, long seed) {}
-
-  /**
-   * What Spark had to do twice.
-   *
-   * @param stageRetries stages that were run again
-   * @param fetchFailures tasks that ended with a FetchFailedException
-   * @param failedTasks tasks that ended with another exception
-   * @param executors executors that ended meanwhile
-   */
-  public record Losses(int stageRetries, int fetchFailures, int failedTasks, int executors) {
-    static final Losses NONE = new Losses(0, 0, 0, 0);
-
-    int withoutRetries() {
-      return fetchFailures + failedTasks + executors;
-    }
-  }
 
   /** Of a process that ended. */
   static RunResult failed(Run run, String problem) {

@@ -2,6 +2,10 @@ package dev.sluice.benchmarks.chaos;
 
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
+import dev.sluice.benchmarks.chaos.cluster.Cluster;
+import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
+import dev.sluice.benchmarks.chaos.cluster.Remains;
+import dev.sluice.benchmarks.chaos.cluster.ThreadDumps;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import dev.sluice.benchmarks.chaos.workload.Answer;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.benchmarks.chaos.ChaosRun.Stock;
-import dev.sluice.benchmarks.chaos.RunResult.Losses;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
+import dev.sluice.benchmarks.chaos.cluster.Losses;
 import dev.sluice.benchmarks.chaos.workload.Answer;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.chaos.fault;
 
-import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

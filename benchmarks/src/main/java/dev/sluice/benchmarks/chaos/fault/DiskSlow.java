@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.Commands;
-import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.chaos.fault;
 
-import dev.sluice.benchmarks.chaos.Cluster;
+import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import java.util.Random;
 
 /** Nothing: what the other faults' times and answers are compared with. */

@@ -1,4 +1,4 @@
-package dev.sluice.benchmarks.chaos;
+package dev.sluice.benchmarks.chaos.cluster;
 
 import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.Executors;

@@ -1,4 +1,4 @@
-package dev.sluice.benchmarks.chaos;
+package dev.sluice.benchmarks.chaos.cluster;
 
 import dev.sluice.benchmarks.chaos.inject.LiveHeap;
 import dev.sluice.benchmarks.chaos.inject.Status;
@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * What executors still hold after a run when its shuffles were removed. Some of it goes a moment
  * later, so it is looked at again until nothing is left or the time is over.
  */
-final class Remains {
+public final class Remains {
   private static final long SETTLE_MS = 15_000;
   private static final long POLL_MS = 200;
 
@@ -42,12 +42,12 @@ final class Remains {
   /** Those that were there at the end of the run before: all that they need they have opened. */
   private Set<ExecutorProcess> settled = Set.of();
 
-  Remains(Cluster cluster) {
+  public Remains(Cluster cluster) {
     this.cluster = cluster;
   }
 
   /** What is left in the end, in words. */
-  List<String> await() throws IOException, InterruptedException {
+  public List<String> await() throws IOException, InterruptedException {
     long deadline = System.nanoTime() + SETTLE_MS * 1_000_000;
     List<String> left = look();
     while (!left.isEmpty() && System.nanoTime() - deadline < 0) {
@@ -142,7 +142,7 @@ final class Remains {
   }
 
   /** The most that an executor holds, and what the driver does. */
-  Map<String, Long> held() throws IOException, InterruptedException {
+  public Map<String, Long> held() throws IOException, InterruptedException {
     Map<String, Long> most = new TreeMap<>();
     for (ExecutorProcess executor : cluster.executors()) {
       held(executor).forEach((what, count) -> most.merge(what, count, Math::max));

@@ -1,13 +1,13 @@
-package dev.sluice.benchmarks.chaos;
+package dev.sluice.benchmarks.chaos.cluster;
 
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
 /** Says what hung: thread dumps of driver and executors, as files. Used by the run's thread. */
-record ThreadDumps(Path directory) {
+public record ThreadDumps(Path directory) {
 
-  void take(List<ExecutorProcess> executors) throws IOException, InterruptedException {
+  public void take(List<ExecutorProcess> executors) throws IOException, InterruptedException {
     take("driver", ProcessHandle.current().pid());
     for (ExecutorProcess executor : executors) {
       take("executor-" + executor.id(), executor.pid());

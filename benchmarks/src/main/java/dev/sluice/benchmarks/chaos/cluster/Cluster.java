@@ -1,4 +1,4 @@
-package dev.sluice.benchmarks.chaos;
+package dev.sluice.benchmarks.chaos.cluster;
 
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.JsonFile;
@@ -52,7 +52,7 @@ public final class Cluster {
    * @param sluice whether executors obey orders; those of the stock shuffle do not
    * @param directory for orders and answers
    */
-  Cluster(SparkSession session, boolean sluice, Path directory) {
+  public Cluster(SparkSession session, boolean sluice, Path directory) {
     this.session = session;
     this.sluice = sluice;
     this.directory = directory;
@@ -62,7 +62,7 @@ public final class Cluster {
     return sluice;
   }
 
-  SparkSession session() {
+  public SparkSession session() {
     return session;
   }
 
@@ -75,7 +75,7 @@ public final class Cluster {
   }
 
   /** Waits until all executors are there that the cluster is to have, and no one else. */
-  void awaitWhole() throws Exception {
+  public void awaitWhole() throws Exception {
     Executors.await(JavaSparkContext.fromSparkContext(context()));
     long deadline = System.nanoTime() + WHOLE_MS * 1_000_000;
     while (executors().size() != context().getExecutorIds().size()) {
@@ -99,7 +99,7 @@ public final class Cluster {
   }
 
   /** Watches from now on. */
-  void watch() {
+  public void watch() {
     context().removeSparkListener(stages);
     stages = new Stages();
     context().addSparkListener(stages);
@@ -120,7 +120,7 @@ public final class Cluster {
   }
 
   /** In the order of their ids, so that a seed means the same one again. */
-  List<ExecutorProcess> executors() {
+  public List<ExecutorProcess> executors() {
     List<String> known = CollectionConverters.asJava(context().getExecutorIds());
     return ExecutorProcess.all().stream()
         .filter(executor -> known.contains(executor.id()))
@@ -162,7 +162,7 @@ public final class Cluster {
   }
 
   /** Blocks that the executors which run now have READ from others since their start. */
-  Map<ExecutorProcess, Long> readBlocks() throws IOException, InterruptedException {
+  public Map<ExecutorProcess, Long> readBlocks() throws IOException, InterruptedException {
     Map<ExecutorProcess, Long> blocks = new HashMap<>();
     if (sluice) {
       statuses()
@@ -241,7 +241,7 @@ public final class Cluster {
    * fetch failure it forgets one until the next heartbeat, and that one misses what is removed
    * meanwhile.
    */
-  void settle(long timeoutMs) throws Exception {
+  public void settle(long timeoutMs) throws Exception {
     long deadline = System.nanoTime() + timeoutMs * 1_000_000;
     context().listenerBus().waitUntilEmpty(timeoutMs);
     stages.awaitIdle(timeoutMs);
@@ -258,7 +258,7 @@ public final class Cluster {
   }
 
   /** Nobody needs the shuffles any more, as when their RDDs were collected; waits for it. */
-  void forget(Set<Integer> shuffles) {
+  public void forget(Set<Integer> shuffles) {
     MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
     for (int shuffle : shuffles) {
       tracker.unregisterShuffle(shuffle);

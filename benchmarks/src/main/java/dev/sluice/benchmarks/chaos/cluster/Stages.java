@@ -1,6 +1,5 @@
-package dev.sluice.benchmarks.chaos;
+package dev.sluice.benchmarks.chaos.cluster;
 
-import dev.sluice.benchmarks.chaos.RunResult.Losses;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -67,11 +66,11 @@ public final class Stages extends SparkListener {
   }
 
   /** Whether a stage of this kind began in time. */
-  boolean await(boolean reduce, long timeoutMs) throws InterruptedException {
+  public boolean await(boolean reduce, long timeoutMs) throws InterruptedException {
     return (reduce ? reduceStage : mapStage).await(timeoutMs, TimeUnit.MILLISECONDS);
   }
 
-  synchronized Losses losses() {
+  public synchronized Losses losses() {
     return new Losses(retries, fetchFailures, failedTasks, lostExecutors.size());
   }
 
