@@ -33,7 +33,7 @@ final class RddStorm {
 
   static Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
     int partitions = storm.partitions();
-    int blockBytes = storm.blockBytes();
+    long blockBytes = storm.blockBytes();
     JavaRDD<Integer> tasks =
         storm.apart()
             ? tasks(spark, storm.maps(), SERVING_EXECUTOR)
@@ -69,18 +69,23 @@ final class RddStorm {
   }
 
   /** A block's worth of records for every partition, made as they are written. */
-  static Iterator<Tuple2<Integer, byte[]>> records(int task, int partitions, int blockBytes) {
-    int valueBytes =
-        Math.min(blockBytes, blockBytes < 1 << 20 ? SMALL_VALUE_BYTES : LARGE_VALUE_BYTES);
+  static Iterator<Tuple2<Integer, byte[]>> records(int task, int partitions, long blockBytes) {
+    int valueBytes = valueBytes(blockBytes);
     SplittableRandom random = new SplittableRandom(task);
-    return IntStream.range(0, partitions * (blockBytes / valueBytes))
-        .mapToObj(
-            i -> {
-              byte[] value = new byte[valueBytes];
-              random.nextBytes(value);
-              return new Tuple2<>(i % partitions, value);
-            })
+    return IntStream.range(0, Math.toIntExact(partitions * (blockBytes / valueBytes)))
+        .mapToObj(i -> new Tuple2<>(i % partitions, value(random, valueBytes)))
         .iterator();
+  }
+
+  private static int valueBytes(long blockBytes) {
+    int most = blockBytes < 1 << 20 ? SMALL_VALUE_BYTES : LARGE_VALUE_BYTES;
+    return (int) Math.min(blockBytes, most);
+  }
+
+  private static byte[] value(SplittableRandom random, int bytes) {
+    byte[] value = new byte[bytes];
+    random.nextBytes(value);
+    return value;
   }
 
   static Iterator<long[]> sums(Iterator<Tuple2<Integer, byte[]>> records) {

@@ -15,13 +15,13 @@ record StormCase(
     Workload workload,
     int maps,
     int partitions,
-    int blockBytes,
+    long blockBytes,
     boolean compress,
     boolean hostLocal,
     boolean apart) {
 
   /** As a workload is by default. */
-  public static StormCase of(Workload workload, int maps, int partitions, int blockBytes) {
+  static StormCase of(Workload workload, int maps, int partitions, long blockBytes) {
     return new StormCase(
         workload, maps, partitions, blockBytes, workload.compressed(), false, false);
   }
@@ -32,8 +32,8 @@ record StormCase(
   }
 
   /** Such as rdd-kryo-400x400-1KB; says what is not the workload's default. */
-  public String name() {
-    StringBuilder name = new StringBuilder(workload.label());
+  String name() {
+    StringBuilder name = new StringBuilder(workload.toString());
     name.append("-%dx%d-%s".formatted(maps, partitions, size()));
     if (compress != workload.compressed()) {
       name.append(compress ? "-compressed" : "-uncompressed");
@@ -49,7 +49,7 @@ record StormCase(
 
   /** 200 B is 0.2KB, 1,000 B is 1KB, 1 MiB is 1MiB. */
   private String size() {
-    int mib = blockBytes >> 20;
+    long mib = blockBytes >> 20;
     if (mib > 0 && blockBytes == mib << 20) {
       return mib + "MiB";
     }

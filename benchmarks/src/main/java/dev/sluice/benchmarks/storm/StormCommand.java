@@ -27,7 +27,6 @@ import picocli.CommandLine.Option;
 public final class StormCommand implements Callable<Integer> {
   @Option(
       names = "--workload",
-      converter = WorkloadConverter.class,
       description = "rdd-kryo, rdd-java, sql-repartition or sql-aggregate (default: rdd-kryo)")
   private Workload workload;
 
@@ -38,7 +37,7 @@ public final class StormCommand implements Callable<Integer> {
   private Integer partitions;
 
   @Option(names = "--block-bytes", description = "Bytes of a block, about (default: 1000)")
-  private Integer blockBytes;
+  private Long blockBytes;
 
   @Option(
       names = "--compress",
@@ -98,7 +97,7 @@ public final class StormCommand implements Callable<Integer> {
             of,
             orElse(maps, 400),
             orElse(partitions, 400),
-            orElse(blockBytes, 1000),
+            orElse(blockBytes, 1000L),
             orElse(compress, of.compressed()),
             orElse(hostLocal, false),
             false));

@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.storm;
 
-import java.util.Arrays;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -8,23 +8,18 @@ import org.apache.spark.api.java.JavaSparkContext;
 /** A job that shuffles many small blocks. */
 enum Workload {
   /** Pairs of a number and bytes, with the Kryo serializer: Spark's work per block is least. */
-  RDD_KRYO("rdd-kryo", false, Map.of(), RddStorm::prepare),
+  RDD_KRYO(false, Map.of(), RddStorm::prepare),
   /** The same with Java's serializer, whose streams cannot be read one after the other. */
   RDD_JAVA(
-      "rdd-java",
       false,
       Map.of("spark.serializer", "org.apache.spark.serializer.JavaSerializer"),
       RddStorm::prepare),
   /** Rows, moved round robin; one reduce task a partition, whatever its size. */
   SQL_REPARTITION(
-      "sql-repartition",
-      true,
-      Map.of("spark.sql.adaptive.enabled", "false"),
-      SqlStorm::prepareRepartition),
+      true, Map.of("spark.sql.adaptive.enabled", "false"), SqlStorm::prepareRepartition),
   /** Rows, grouped by a key; small partitions are laid together for few reduce tasks. */
-  SQL_AGGREGATE("sql-aggregate", true, Map.of(), SqlStorm::prepareAggregate);
+  SQL_AGGREGATE(true, Map.of(), SqlStorm::prepareAggregate);
 
-  private final String label;
   private final boolean compressed;
   private final Map<String, String> conf;
   private final Preparation preparation;
@@ -34,23 +29,16 @@ enum Workload {
     Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm);
   }
 
-  Workload(String label, boolean compressed, Map<String, String> conf, Preparation preparation) {
-    this.label = label;
+  Workload(boolean compressed, Map<String, String> conf, Preparation preparation) {
     this.compressed = compressed;
     this.conf = conf;
     this.preparation = preparation;
   }
 
-  static Workload of(String label) {
-    return Arrays.stream(values())
-        .filter(workload -> workload.label.equals(label))
-        .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("no workload is called " + label));
-  }
-
-  /** As in names of figures. */
-  String label() {
-    return label;
+  /** As in names of figures and on the command line. */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   /** Whether spark.shuffle.compress is on where nothing else is said. */
