@@ -27,7 +27,9 @@ import picocli.CommandLine.Option;
 public final class StormCommand implements Callable<Integer> {
   @Option(
       names = "--workload",
-      description = "rdd-kryo, rdd-java, sql-repartition or sql-aggregate (default: rdd-kryo)")
+      description =
+          "rdd-kryo, rdd-java, rdd-cogroup, rdd-join, sql-repartition or sql-aggregate (default:"
+              + " rdd-kryo)")
   private Workload workload;
 
   @Option(names = "--maps", description = "Map tasks (default: 400)")

@@ -14,6 +14,10 @@ enum Workload {
       false,
       Map.of("spark.serializer", "org.apache.spark.serializer.JavaSerializer"),
       RddStorm::prepare),
+  /** Three shuffles of such pairs, cogrouped: a task has three readers at a time. */
+  RDD_COGROUP(false, Map.of(), RddStorm::prepareCogroup),
+  /** Three shuffles of pairs with keys of their own, joined. */
+  RDD_JOIN(false, Map.of(), RddStorm::prepareJoin),
   /** Rows, moved round robin; one reduce task a partition, whatever its size. */
   SQL_REPARTITION(
       true, Map.of("spark.sql.adaptive.enabled", "false"), SqlStorm::prepareRepartition),
