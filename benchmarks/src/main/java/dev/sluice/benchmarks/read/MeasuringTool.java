@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
  * A program that measures READs between a server and a client of its own, which are started for
@@ -37,51 +36,34 @@ final class MeasuringTool {
     this.averageColumn = averageColumn;
   }
 
-  /**
-   * ib_read_bw and ib_read_lat. They are told not to mind the CPU's clock.
-   *
-   * @param events whether they sleep on completion events instead of polling
-   */
-  static MeasuringTool perftest(int gidIndex, boolean events) {
-    List<String> options = new ArrayList<>(List.of("-F", "-x", "" + gidIndex));
-    if (events) {
-      options.add("--events");
-    }
+  /** ib_read_bw and ib_read_lat. They are told not to mind the CPU's clock. */
+  static MeasuringTool perftest(int gidIndex) {
+    String gid = Integer.toString(gidIndex);
     return new MeasuringTool(
-        "perftest", command(options, "ib_read_bw"), command(options, "ib_read_lat"), 3);
+        "perftest",
+        List.of("ib_read_bw", "-F", "-x", gid),
+        List.of("ib_read_lat", "-F", "-x", gid),
+        3);
   }
 
-  /**
-   * bin/verbs.
-   *
-   * @param events whether it sleeps on completion events instead of polling
-   */
-  static MeasuringTool ours(int gidIndex, boolean events) {
-    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    String[] verbs = {
-      java,
-      "-XX:+UseSerialGC",
-      "--enable-native-access=ALL-UNNAMED",
-      "-cp",
-      System.getenv("SLUICE_TOOLS_CLASSPATH"),
-      "dev.sluice.rdma.tools.VerbsCommand"
-    };
-    List<String> options = new ArrayList<>(List.of("--op", "read", "-g", "" + gidIndex));
-    if (events) {
-      options.add("--events");
-    }
-    return new MeasuringTool(
-        "bin/verbs", command(options, verbs, "bw"), command(options, verbs, "lat"), 2);
+  /** bin/verbs. */
+  static MeasuringTool ours(int gidIndex) {
+    return new MeasuringTool("bin/verbs", verbs("bw", gidIndex), verbs("lat", gidIndex), 2);
   }
 
-  private static List<String> command(List<String> options, String program) {
-    return command(options, new String[0], program);
-  }
-
-  private static List<String> command(List<String> options, String[] before, String program) {
-    return Stream.of(Stream.of(before), Stream.of(program), options.stream())
-        .flatMap(part -> part)
-        .toList();
+  private static List<String> verbs(String measurement, int gidIndex) {
+    return List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-XX:+UseSerialGC",
+        "--enable-native-access=ALL-UNNAMED",
+        "-cp",
+        System.getenv("SLUICE_TOOLS_CLASSPATH"),
+        "dev.sluice.rdma.tools.VerbsCommand",
+        measurement,
+        "--op",
+        "read",
+        "-g",
+        Integer.toString(gidIndex));
   }
 
   /** Average bandwidth in MiB/s, or typical latency in microseconds, of so many READs. */

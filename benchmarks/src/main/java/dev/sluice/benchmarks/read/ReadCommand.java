@@ -88,11 +88,6 @@ public final class ReadCommand implements Callable<Integer> {
       })
   private int gidIndex;
 
-  @Option(
-      names = "--events",
-      description = "On verbs, both sleep on completion events instead of polling")
-  private boolean events;
-
   @Mixin private ComparisonOutput output;
 
   @Spec private CommandSpec spec;
@@ -111,7 +106,7 @@ public final class ReadCommand implements Callable<Integer> {
     int count = rounds != null ? rounds : quick ? QUICK_ROUNDS : provider.rounds;
     return switch (provider) {
       case SOFT -> new SoftReads(count).measure(workloads);
-      case VERBS -> new VerbsReads(count, gidIndex, events).measure(workloads);
+      case VERBS -> new VerbsReads(count, gidIndex).measure(workloads);
     };
   }
 

@@ -32,12 +32,11 @@ final class VerbsReads {
 
   /**
    * @param gidIndex the device's GID that both use
-   * @param events whether both sleep on completion events instead of polling
    */
-  VerbsReads(int rounds, int gidIndex, boolean events) {
+  VerbsReads(int rounds, int gidIndex) {
     this.rounds = rounds;
-    ours = MeasuringTool.ours(gidIndex, events);
-    perftest = MeasuringTool.perftest(gidIndex, events);
+    ours = MeasuringTool.ours(gidIndex);
+    perftest = MeasuringTool.perftest(gidIndex);
   }
 
   List<Comparison> measure(List<Workload> workloads) throws IOException, InterruptedException {
