@@ -7,7 +7,7 @@ import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Turns;
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ibv.FakeQueues;
+import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvCq;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
 import java.io.IOException;
@@ -91,13 +91,14 @@ public final class PostPollCommand implements Callable<Integer> {
 
   private static SequencedMap<String, List<Loop>> loops(CLoops c, JavaLoops java)
       throws VerbsException {
-    FakeQueues queues = new FakeQueues(c.get("context"));
+    IbvContext context = IbvContext.borrowed(c.get("context"));
     MemorySegment qp = c.get("qp");
     MemorySegment full = c.get("full_cq");
     MemorySegment empty = c.get("empty_cq");
-    IbvQp javaQp = queues.qp(c.get("pd"), qp);
-    IbvCq javaFull = queues.cq(full);
-    IbvCq javaEmpty = queues.cq(empty);
+    // Never closed: nothing of it is libibverbs' to destroy.
+    IbvQp javaQp = context.borrowedPd(c.get("pd")).adoptQp(qp, null, _ -> {});
+    IbvCq javaFull = new IbvCq(context, full, null);
+    IbvCq javaEmpty = new IbvCq(context, empty, null);
     SequencedMap<String, List<Loop>> loops = new LinkedHashMap<>();
     loops.put("post", List.of(() -> java.post(javaQp, CALLS), () -> c.post(qp, CALLS)));
     loops.put(

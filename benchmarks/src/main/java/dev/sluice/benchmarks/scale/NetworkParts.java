@@ -48,7 +48,7 @@ final class NetworkParts implements AutoCloseable {
           });
 
   /** One thread each way: the transport's pools are Spark's to choose, and do not grow with us. */
-  private static final TransportConf TRANSPORT =
+  static final TransportConf TRANSPORT =
       new TransportConf(
           "sluice",
           new MapConfigProvider(
@@ -62,6 +62,7 @@ final class NetworkParts implements AutoCloseable {
   private final MapOutputRegistry registry;
   private final BlockServer server;
   private final PeerAddress address;
+  private final MemorySegment bytes;
   private final RemoteRegion memory;
 
   NetworkParts(String executorId) throws IOException {
@@ -87,9 +88,8 @@ final class NetworkParts implements AutoCloseable {
             new EndpointAcceptor(endpoint),
             registry);
     address = new PeerAddress(executorId, "localhost", server.port());
-    MemorySegment segment = arena.allocate(MEMORY_BYTES, 4096);
-    memory =
-        endpoint.protectionDomain().register(segment, Set.of(AccessFlag.REMOTE_READ)).toRemote();
+    bytes = arena.allocate(MEMORY_BYTES, 4096);
+    memory = endpoint.protectionDomain().register(bytes, Set.of(AccessFlag.REMOTE_READ)).toRemote();
   }
 
   private MapOutputRegistry emptyRegistry() throws IOException {
@@ -110,12 +110,21 @@ final class NetworkParts implements AutoCloseable {
     return address;
   }
 
+  /** What {@link #memory} is to its owner. */
+  MemorySegment bytes() {
+    return bytes;
+  }
+
   RemoteRegion memory() {
     return memory;
   }
 
   RdmaEndpoint endpoint() {
     return endpoint;
+  }
+
+  BlockServerClient client() {
+    return client;
   }
 
   @Override

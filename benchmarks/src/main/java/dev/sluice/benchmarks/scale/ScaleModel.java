@@ -31,8 +31,12 @@ final class ScaleModel {
 
   // Sluice's own, by design or measured.
   private static final int RECORD_BYTES = 53;
-  private static final int PAGE_BYTES = 65 * 16;
-  private static final int PAGE_HEAP_BYTES = 1232;
+  private static final int PAGE_PARTITIONS = 64;
+  private static final int PAGE_BYTES = (PAGE_PARTITIONS + 1) * 16;
+
+  /** As the cache reckons. */
+  static final long PAGE_HEAP_BYTES = 1232;
+
   private static final int ENTRY_BYTES = 16;
   private static final int DRIVER_HEAP_BYTES_A_MAP = 72;
   private static final int TABLE_HEAP_BYTES_A_MAP = 87;
@@ -55,6 +59,11 @@ final class ScaleModel {
 
   private static int nodes() {
     return Math.ceilDiv(EXECUTORS, EXECUTORS_A_NODE);
+  }
+
+  /** Of a partition table, on which a partition is. */
+  static int page(int partition) {
+    return partition / PAGE_PARTITIONS;
   }
 
   private static double blocksAnExecutor() {

@@ -1,10 +1,12 @@
 package dev.sluice.benchmarks.scale;
 
 import dev.sluice.spark.locate.Broadcasts;
-import dev.sluice.spark.locate.CodecChannel;
+import dev.sluice.spark.locate.DirectoryCodec;
+import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
+import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.LocationDirectory;
 import dev.sluice.spark.locate.LocatorClient;
 import java.io.IOException;
@@ -47,7 +49,7 @@ final class SluiceTable implements MapTable {
 
   @Override
   public Fetched fetch() throws Exception {
-    long before = driver.answerBytes();
+    long before = driver.answerBytes;
     long[] nanos = new long[1];
     long heapBytes =
         Heap.retainedBytes(
@@ -56,7 +58,7 @@ final class SluiceTable implements MapTable {
               nanos[0] = CpuTime.ofThread(() -> locateFirst(client));
               return client;
             });
-    return new Fetched(driver.answerBytes() - before, nanos[0], heapBytes);
+    return new Fetched(driver.answerBytes - before, nanos[0], heapBytes);
   }
 
   private static void locateFirst(LocatorClient client) {
@@ -81,8 +83,8 @@ final class SluiceTable implements MapTable {
 
   @Override
   public Served answerAll() throws IOException {
-    byte[] question = driver.encode(new Locate(ScaleSamples.SHUFFLE, 0, 0, 0));
-    long before = driver.answerBytes() + broadcasts.shippedBytes;
+    byte[] question = driver.codec.encode(new Locate(ScaleSamples.SHUFFLE, 0, 0, 0));
+    long before = driver.answerBytes + broadcasts.shippedBytes;
     long nanos =
         CpuTime.ofThread(
             () -> {
@@ -90,7 +92,7 @@ final class SluiceTable implements MapTable {
                 driver.serve(question);
               }
             });
-    return new Served(driver.answerBytes() + broadcasts.shippedBytes - before, nanos);
+    return new Served(driver.answerBytes + broadcasts.shippedBytes - before, nanos);
   }
 
   /** Another's, with the bytes that were shipped. */
@@ -111,6 +113,32 @@ final class SluiceTable implements MapTable {
     @Override
     public byte[] fetch(byte[] handle) throws IOException {
       return broadcasts.fetch(handle);
+    }
+  }
+
+  /**
+   * A directory in this very process: every message goes through the codec both ways, as over
+   * Spark's RPC, and the bytes of the answers are counted.
+   */
+  private static final class CodecChannel implements DriverChannel {
+    private final DirectoryCodec codec = new DirectoryCodec();
+    private final LocationDirectory directory;
+    private long answerBytes;
+
+    CodecChannel(LocationDirectory directory) {
+      this.directory = directory;
+    }
+
+    @Override
+    public DirectoryMessage ask(DirectoryMessage message) throws IOException {
+      return codec.decode(serve(codec.encode(message)));
+    }
+
+    /** What the driver does with an executor's message, and answers. */
+    byte[] serve(byte[] message) throws IOException {
+      byte[] answer = codec.encode(directory.handle(codec.decode(message)));
+      answerBytes += answer.length;
+      return answer;
     }
   }
 }

@@ -1,11 +1,11 @@
 package dev.sluice.benchmarks.scale;
 
-import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.PartitionTable;
-import dev.sluice.rdma.transfer.PeerAddress;
-import dev.sluice.spark.read.CountedTables;
-import java.util.List;
+import java.io.IOException;
+import java.util.Arrays;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.apache.spark.network.shuffle.protocol.FetchShuffleBlocks;
 
 /**
@@ -13,7 +13,8 @@ import org.apache.spark.network.shuffle.protocol.FetchShuffleBlocks;
  * reducers READ of those of others before they can READ a block. The partner is Spark's transfer,
  * whose reducers name each block to a server that knows where it is.
  *
- * <p>Reducers of an executor run one after the other, and each fetches from all executors in turn.
+ * <p>Reducers of an executor run one after the other, and each fetches from all executors in turn:
+ * by Sluice's own client and the software provider, from one peer for all of them.
  */
 record TableScale(int executors, int maps, int partitions, int rounds) {
   /** spark.shuffle.rdma.offsets.cacheBytes, as it is by default. */
@@ -36,53 +37,57 @@ record TableScale(int executors, int maps, int partitions, int rounds) {
     // As Spark hands tasks out: to whoever is free, so that E executors get every E-th each.
     IntUnaryOperator spread = i -> i * executors % partitions;
     IntUnaryOperator adjacent = i -> i;
-    for (int round = 0; round < rounds; round++) {
-      read(reducers, spread, CACHE_BYTES, "spread", pairs);
-      read(reducers, adjacent, CACHE_BYTES, "adjacent", pairs);
-      read(reducers, adjacent, Long.MAX_VALUE, "adjacent-cached", pairs);
+    try (ExecutorGroup group = ExecutorGroup.start(2)) {
+      group.connect(1); // what a connection needs is not the cache's
+      for (int round = 0; round < rounds; round++) {
+        read(group, reducers, spread, CACHE_BYTES, "spread", pairs);
+        read(group, reducers, adjacent, CACHE_BYTES, "adjacent", pairs);
+        read(group, reducers, adjacent, Long.MAX_VALUE, "adjacent-cached", pairs);
+      }
     }
   }
 
   private void read(
-      int reducers, IntUnaryOperator partition, long cacheBytes, String which, Pairs pairs)
+      ExecutorGroup group,
+      int reducers,
+      IntUnaryOperator partition,
+      long cacheBytes,
+      String which,
+      Pairs pairs)
       throws Exception {
-    CountedTables[] tables = new CountedTables[1];
-    long heap =
-        Heap.retainedBytes(
-            () -> {
-              tables[0] = new CountedTables(ScaleSamples.SHUFFLE, cacheBytes);
-              for (int i = 0; i < reducers; i++) {
-                reduce(tables[0], partition.applyAsInt(i));
-              }
-              return tables;
-            });
-    double blocks = (double) reducers * maps;
-    String name = "scale-partitions-%d-%s-".formatted(partitions, which);
-    pairs.less(name + "metadata", "B/block", tables[0].bytes() / blocks, SPARK, requestBytes());
-    pairs.less(name + "reads", "1/block", 1 + tables[0].workRequests() / blocks, SPARK, 1);
-    pairs.less(
-        name + "cache-heap",
-        "MB",
-        heap / 1e6,
-        "as-accounted",
-        tables[0].accountedHeapBytes() / 1e6);
+    try (TableReads tables = new TableReads(group.get(0), group.get(1), partitions, cacheBytes)) {
+      int[] reduced = IntStream.range(0, reducers).map(partition).toArray();
+      long heap =
+          Heap.retainedBytes(
+              () -> {
+                for (int reducer : reduced) {
+                  reduce(tables, reducer);
+                }
+                return tables;
+              });
+      double blocks = (double) reducers * maps;
+      String name = "scale-partitions-%d-%s-".formatted(partitions, which);
+      pairs.less(name + "metadata", "B/block", tables.tableBytes() / blocks, SPARK, requestBytes());
+      pairs.less(name + "reads", "1/block", tables.reads() / blocks, SPARK, 1);
+      long pages = maps * Arrays.stream(reduced).map(ScaleModel::page).distinct().count();
+      double accounted = Math.min(cacheBytes, pages * ScaleModel.PAGE_HEAP_BYTES);
+      pairs.less(name + "cache-heap", "MB", heap / 1e6, "as-accounted", accounted / 1e6);
+    }
   }
 
-  private void reduce(CountedTables tables, int partition) {
+  private void reduce(TableReads tables, int partition) throws IOException, InterruptedException {
     for (int executor = 0; executor < executors; executor++) {
-      List<MapOutputLocation> outputs = ScaleSamples.outputs(executor, executors, maps, partitions);
-      PeerAddress peer =
-          new PeerAddress("" + executor, ScaleSamples.host(executor), ScaleSamples.PORT);
-      tables.find(peer, outputs, partition);
+      tables.fetch(mapsOf(executor), partition);
     }
+  }
+
+  private LongStream mapsOf(int executor) {
+    return LongStream.iterate(executor, map -> map < maps, map -> map + executors);
   }
 
   /** What Spark's client sends for a block of all that one executor has for a reducer. */
   private double requestBytes() {
-    long[] mapIds =
-        ScaleSamples.outputs(0, executors, maps, partitions).stream()
-            .mapToLong(MapOutputLocation::mapId)
-            .toArray();
+    long[] mapIds = mapsOf(0).toArray();
     int[][] reduceIds = new int[mapIds.length][1];
     FetchShuffleBlocks request =
         new FetchShuffleBlocks(

@@ -17,7 +17,7 @@ import java.util.List;
  * captured the class loader before the jars of {@code --jars} were added, so a class of ours in a
  * message ends in ClassNotFoundException. Any thread.
  */
-final class DirectoryCodec {
+public final class DirectoryCodec {
   /** The block server's messages have the ids before. */
   private static final int FIRST_ID = 32;
 
@@ -33,14 +33,14 @@ final class DirectoryCodec {
 
   private final MessageCodec codec = new MessageCodec(TYPES);
 
-  byte[] encode(DirectoryMessage message) throws MessageException {
+  public byte[] encode(DirectoryMessage message) throws MessageException {
     return codec.encode(message);
   }
 
   /**
    * @throws MessageException for bytes that are not a message
    */
-  DirectoryMessage decode(byte[] bytes) throws MessageException {
+  public DirectoryMessage decode(byte[] bytes) throws MessageException {
     return (DirectoryMessage) codec.decode(bytes);
   }
 }

@@ -13,7 +13,10 @@ public final class IbvCq extends NativeObject {
   private final IbvCompChannel channel;
   private final AtomicInteger unacknowledged = new AtomicInteger();
 
-  IbvCq(IbvContext context, MemorySegment pointer, IbvCompChannel channel) {
+  /**
+   * @param channel where it announces completions; null for none
+   */
+  public IbvCq(IbvContext context, MemorySegment pointer, IbvCompChannel channel) {
     super("completion queue", context, pointer);
     this.channel = channel;
     struct = IbvStructs.CQ.at(pointer);
