@@ -1,0 +1,53 @@
+package dev.sluice.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The packages of all modules' main sources. */
+class PackagesTest {
+  private static final List<String> MODULES =
+      List.of("rdma-net", "block-server", "shuffle-manager", "spark-tests", "benchmarks");
+
+  @Test
+  void eachSaysWhatItIsFor() {
+    Stream<Path> undescribed =
+        MODULES.stream()
+            .map(PackagesTest::sources)
+            .flatMap(
+                sources ->
+                    packages(sources).stream()
+                        .map(sources::resolve)
+                        .filter(folder -> !Files.exists(folder.resolve("package-info.java"))));
+    assertThat(undescribed).isEmpty();
+  }
+
+  @Test
+  void noneIsInTwoModules() {
+    assertThat(MODULES.stream().map(PackagesTest::sources).flatMap(src -> packages(src).stream()))
+        .doesNotHaveDuplicates();
+  }
+
+  private static Path sources(String module) {
+    return Path.of("..", module, "src/main/java");
+  }
+
+  private static Set<Path> packages(Path sources) {
+    try (Stream<Path> files = Files.walk(sources)) {
+      return files
+          .filter(file -> file.toString().endsWith(".java"))
+          .map(file -> sources.relativize(file.getParent()))
+          .collect(Collectors.toSet());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
