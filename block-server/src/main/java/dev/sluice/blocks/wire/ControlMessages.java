@@ -3,12 +3,18 @@ package dev.sluice.blocks.wire;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RemoteRegion;
 import java.util.List;
 
 /** The messages between a block server and its clients. */
 public final class ControlMessages {
   /** Map outputs that one {@link Resolve} may ask for: its answer takes 200 KB. */
   public static final int MAX_RESOLVE = 4096;
+
+  /** Pieces that one {@link Stage} may ask for: 80 KB. */
+  public static final int MAX_PIECES = 4096;
+
+  private static final int PIECE_BYTES = 2 * Long.BYTES + Integer.BYTES;
 
   private static final int FIRST_ID = MessageType.FIRST_ID;
 
@@ -21,7 +27,11 @@ public final class ControlMessages {
           MessageType.of(FIRST_ID + 3, Released.class, Released::write, Released::read),
           MessageType.of(FIRST_ID + 4, Resolve.class, Resolve::write, Resolve::read),
           MessageType.of(FIRST_ID + 5, Resolved.class, Resolved::write, Resolved::read),
-          MessageType.of(FIRST_ID + 6, Touch.class, Touch::write, Touch::read));
+          MessageType.of(FIRST_ID + 6, Touch.class, Touch::write, Touch::read),
+          MessageType.of(FIRST_ID + 7, Stage.class, Stage::write, Stage::read),
+          MessageType.of(FIRST_ID + 8, Staged.class, Staged::write, Staged::read),
+          MessageType.of(FIRST_ID + 9, NotStaged.class, NotStaged::write, NotStaged::read),
+          MessageType.of(FIRST_ID + 10, Done.class, Done::write, Done::read));
 
   private ControlMessages() {}
 
@@ -115,6 +125,97 @@ public final class ControlMessages {
 
     private static Touch read(Input input) {
       return new Touch(Fields.readShuffleId(input));
+    }
+  }
+
+  /** Bytes [position, position + length) of a map output's data file. */
+  public record Piece(long mapId, long position, int length) {}
+
+  /**
+   * Asks for a copy of pieces, one after the other, in registered memory; answered by {@link
+   * Staged} or {@link NotStaged}.
+   *
+   * @param timeLeftMs what is not there by then need not be copied any more
+   */
+  public record Stage(int shuffleId, int timeLeftMs, List<Piece> pieces) {
+    private void write(Output output) {
+      output.writeInt(shuffleId);
+      output.writeInt(timeLeftMs);
+      Fields.writeCount(output, pieces.size());
+      for (Piece piece : pieces) {
+        output.writeLong(piece.mapId());
+        output.writeLong(piece.position());
+        output.writeInt(piece.length());
+      }
+    }
+
+    private static Stage read(Input input) {
+      int shuffleId = Fields.readShuffleId(input);
+      int timeLeftMs = input.readInt();
+      Piece[] pieces = new Piece[Fields.readCount(input, PIECE_BYTES)];
+      for (int i = 0; i < pieces.length; i++) {
+        pieces[i] = new Piece(input.readLong(), input.readLong(), input.readInt());
+      }
+      return new Stage(shuffleId, timeLeftMs, List.of(pieces));
+    }
+  }
+
+  /**
+   * Where the pieces are to be READ.
+   *
+   * @param leaseId never given out again
+   * @param tookNanos from the receipt of {@link Stage} to this answer, by the server's clock
+   * @param leaseNanos for which the bytes stay as they are from then on, unless the client says
+   *     {@link Done}
+   * @param crc32c of all bytes, where map outputs have no checksums of Spark's; else {@link
+   *     #NO_CHECKSUM}
+   */
+  public record Staged(
+      long leaseId, RemoteRegion region, long tookNanos, long leaseNanos, long crc32c) {
+    public static final long NO_CHECKSUM = -1;
+
+    private void write(Output output) {
+      output.writeLong(leaseId);
+      Fields.writeRegion(output, region);
+      output.writeLong(tookNanos);
+      output.writeLong(leaseNanos);
+      output.writeLong(crc32c);
+    }
+
+    private static Staged read(Input input) {
+      return new Staged(
+          input.readLong(),
+          Fields.readRegion(input),
+          input.readLong(),
+          input.readLong(),
+          input.readLong());
+    }
+  }
+
+  /**
+   * Nothing was copied, and why.
+   *
+   * @param stale whether the client's locations are: it may locate the map outputs again
+   */
+  public record NotStaged(boolean stale, String reason) {
+    private void write(Output output) {
+      output.writeBoolean(stale);
+      Fields.writeString(output, reason);
+    }
+
+    private static NotStaged read(Input input) {
+      return new NotStaged(input.readBoolean(), Fields.readString(input));
+    }
+  }
+
+  /** The client has READ what it wanted: the lease ends. No answer. */
+  public record Done(long leaseId) {
+    private void write(Output output) {
+      output.writeLong(leaseId);
+    }
+
+    private static Done read(Input input) {
+      return new Done(input.readLong());
     }
   }
 }
