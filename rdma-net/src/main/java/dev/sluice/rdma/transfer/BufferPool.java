@@ -1,12 +1,15 @@
 package dev.sluice.rdma.transfer;
 
+import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.VerbsException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -14,14 +17,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Registered buffers under a hard cap: the targets of READs.
+ * Registered buffers under a hard cap: the targets of READs, or what peers READ.
  *
  * <p>Any thread acquires and releases; the engine's duty cycle calls {@link #expire}; the endpoint
  * closes it after the last queue pair. Buffers are cut from {@link Slab}s, which are allocated and
  * registered once each as they are needed and count against the cap whole. What a process pins is
  * therefore the cap at most, whatever the number of peers.
  *
- * <p>Nobody may write to the memory from outside: it is registered for local writes alone.
+ * <p>Nobody may write to the memory from outside: it is registered for local writes, or for READs.
  */
 public final class BufferPool implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BufferPool.class);
@@ -33,6 +36,7 @@ public final class BufferPool implements AutoCloseable {
   private record Answer(Consumer<PooledBuffer> taker, PooledBuffer buffer) {}
 
   private final ProtectionDomain protectionDomain;
+  private final Set<AccessFlag> access;
   private final TransferCounters counters;
   private final LongSupplier nanoClock;
   private final int slabBytes;
@@ -54,27 +58,62 @@ public final class BufferPool implements AutoCloseable {
 
   private volatile Runnable shortage = () -> {};
 
-  /**
-   * @param maxBytes registered bytes at most
-   * @param nanoClock as {@link System#nanoTime}
-   */
-  BufferPool(
+  private BufferPool(
       ProtectionDomain protectionDomain,
+      Set<AccessFlag> access,
       long maxBytes,
       TransferCounters counters,
       LongSupplier nanoClock) {
     this.protectionDomain = protectionDomain;
+    this.access = access;
     this.counters = counters;
     this.nanoClock = nanoClock;
+    slabBytes = maxBufferBytes(maxBytes);
+    maxSlabs = Math.toIntExact(maxBytes / slabBytes);
+  }
+
+  /**
+   * Buffers that READs write to.
+   *
+   * @param maxBytes registered bytes at most
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  static BufferPool targets(
+      ProtectionDomain domain, long maxBytes, TransferCounters counters, LongSupplier nanoClock) {
+    return new BufferPool(
+        domain, EnumSet.of(AccessFlag.LOCAL_WRITE), maxBytes, counters, nanoClock);
+  }
+
+  /**
+   * Buffers that peers READ. Nobody's duty cycle calls {@link #expire} for it: who waits is
+   * answered when others release.
+   *
+   * @param maxBytes registered bytes at most
+   */
+  public static BufferPool readable(ProtectionDomain domain, long maxBytes) {
+    return new BufferPool(
+        domain,
+        EnumSet.of(AccessFlag.REMOTE_READ),
+        maxBytes,
+        new TransferCounters(),
+        System::nanoTime);
+  }
+
+  /** The largest buffer of a pool of so many bytes, in bytes. */
+  private static int maxBufferBytes(long maxBytes) {
     // At least four slabs, so that one request for the largest buffer does not take all.
     long quarter = Math.max(Slab.PAGE_BYTES, Long.highestOneBit(maxBytes / 4));
-    slabBytes = (int) Math.min(MAX_SLAB_BYTES, quarter);
-    maxSlabs = Math.toIntExact(maxBytes / slabBytes);
+    return (int) Math.min(MAX_SLAB_BYTES, quarter);
   }
 
   /** The largest buffer that can be asked for, in bytes. */
   public int maxBufferBytes() {
     return slabBytes;
+  }
+
+  /** Bytes that are pinned at most. */
+  public long maxBytes() {
+    return (long) maxSlabs * slabBytes;
   }
 
   /** Bytes of the buffers that are in use, rounded up to pages. */
@@ -234,7 +273,7 @@ public final class BufferPool implements AutoCloseable {
       return false;
     }
     try {
-      slabs.add(Slab.register(protectionDomain, slabBytes));
+      slabs.add(Slab.register(protectionDomain, slabBytes, access));
       return true;
     } catch (VerbsException | OutOfMemoryError e) {
       failures.failed(nowMs);
@@ -261,7 +300,7 @@ public final class BufferPool implements AutoCloseable {
       LOG.warn(
           "All {} bytes of the buffer pool are in use or too fragmented: READs wait for buffers,"
               + " and go another way when they wait too long. A larger bufferPoolBytes avoids it.",
-          (long) maxSlabs * slabBytes);
+          maxBytes());
     }
   }
 

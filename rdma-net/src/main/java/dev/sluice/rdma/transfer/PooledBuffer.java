@@ -1,5 +1,6 @@
 package dev.sluice.rdma.transfer;
 
+import dev.sluice.rdma.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -33,6 +34,11 @@ public final class PooledBuffer {
 
   public int lkey() {
     return slab.lkey();
+  }
+
+  /** Where peers READ it, if its pool lets them. */
+  public RemoteRegion remote() {
+    return slab.remote(firstPage, bytes());
   }
 
   public PooledBuffer retain() {

@@ -49,7 +49,7 @@ public final class RdmaEndpoint implements AutoCloseable {
     completionQueue = device.createCompletionQueue(entries(device, options), channel);
     unpolledQueue = device.createCompletionQueue(1, null);
     buffers =
-        new BufferPool(protectionDomain, options.bufferPoolBytes(), counters, System::nanoTime);
+        BufferPool.targets(protectionDomain, options.bufferPoolBytes(), counters, System::nanoTime);
     accepted = new AcceptedQueuePairs(protectionDomain, unpolledQueue, options, counters);
     TaskQueue tasks = new TaskQueue(counters, channel::wakeUp);
     Connections connections =

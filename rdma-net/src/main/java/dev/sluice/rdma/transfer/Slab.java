@@ -3,11 +3,12 @@ package dev.sluice.rdma.transfer;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.EnumSet;
+import java.util.Set;
 
 /**
  * One registered piece of memory that is handed out in pages by the buddy scheme: a buffer starts
@@ -53,13 +54,13 @@ final class Slab implements AutoCloseable {
    *
    * @param bytes a power of two of pages
    */
-  static Slab register(ProtectionDomain domain, int bytes) throws VerbsException {
+  static Slab register(ProtectionDomain domain, int bytes, Set<AccessFlag> access)
+      throws VerbsException {
     Arena arena = Arena.ofShared();
     boolean registered = false;
     try {
       MemorySegment memory = arena.allocate(bytes, PAGE_BYTES);
-      Slab slab =
-          new Slab(arena, memory, domain.register(memory, EnumSet.of(AccessFlag.LOCAL_WRITE)));
+      Slab slab = new Slab(arena, memory, domain.register(memory, access));
       registered = true;
       return slab;
     } finally {
@@ -104,6 +105,10 @@ final class Slab implements AutoCloseable {
 
   int lkey() {
     return region.lkey();
+  }
+
+  RemoteRegion remote(int firstPage, int bytes) {
+    return new RemoteRegion(region.address() + (long) firstPage * PAGE_BYTES, bytes, region.rkey());
   }
 
   /** Deregisters; the memory stays for those who still have buffers of it. */

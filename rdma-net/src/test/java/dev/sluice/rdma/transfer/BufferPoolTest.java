@@ -26,7 +26,7 @@ class BufferPoolTest {
   private long nowNanos;
   private final ScriptedDevice device = new ScriptedDevice();
   private final TransferCounters counters = new TransferCounters();
-  private final BufferPool pool = new BufferPool(device, CAP, counters, () -> nowNanos);
+  private final BufferPool pool = BufferPool.targets(device, CAP, counters, () -> nowNanos);
   private final List<PooledBuffer> taken = new ArrayList<>();
 
   @AfterEach

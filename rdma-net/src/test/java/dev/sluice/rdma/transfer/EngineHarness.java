@@ -82,7 +82,7 @@ final class EngineHarness implements QueuePairConnector {
 
   EngineHarness(TransferOptions options, int completionQueueCapacity) {
     device.capacity = completionQueueCapacity;
-    buffers = new BufferPool(device, options.bufferPoolBytes(), counters, System::nanoTime);
+    buffers = BufferPool.targets(device, options.bufferPoolBytes(), counters, System::nanoTime);
     tasks = new TaskQueue(counters, () -> wakeUps++);
     Connections connections = new Connections(device, device, options, this, counters, tasks);
     engine = new ReadEngine(device, connections, buffers, options, counters, tasks, () -> now);
