@@ -22,11 +22,11 @@ import org.slf4j.LoggerFactory;
  * task's business. Whoever creates the registry closes it, before the protection domain.
  *
  * <p>The budget bounds what is registered. Where it does not suffice, the shuffle that was READ
- * least recently gives way, if it is idle; one that is in use never does, and what finds no room is
- * left to Spark's own transfer. READs are one-sided and unseen, so "READ" means that a map output
- * of the shuffle was registered or resolved, or that a reader sent a touch message. Recency is kept
- * per shuffle and not per map output: reducers read all map outputs of a shuffle, and its memory is
- * unmapped at once.
+ * least recently gives way, if it is idle; one that is in use never does, and of what finds no room
+ * the partition table alone is registered, and the data are staged ({@link Stager}). READs are
+ * one-sided and unseen, so "READ" means that a map output of the shuffle was registered or
+ * resolved, or that a reader sent a touch message. Recency is kept per shuffle and not per map
+ * output: reducers read all map outputs of a shuffle, and its memory is unmapped at once.
  *
  * <p>Keys belong to an epoch of a shuffle ({@link ShuffleEpochs}) and end with it.
  */
@@ -84,7 +84,7 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /** A committed map output: registers it soon, on the registry's own thread. Never blocks. */
   public void add(int shuffleId, long mapId) {
-    RegisteredShuffle shuffle = limits.maxBytes() == 0 ? null : epochs.enterForCommit(shuffleId);
+    RegisteredShuffle shuffle = limits.isNone() ? null : epochs.enterForCommit(shuffleId);
     if (shuffle != null) {
       shuffle.committed(mapId);
       registerSoon(shuffle, new long[] {mapId});
@@ -106,7 +106,7 @@ public final class MapOutputRegistry implements AutoCloseable {
         return CompletableFuture.completedFuture(locations);
       }
     }
-    RegisteredShuffle shuffle = limits.maxBytes() == 0 ? null : epochs.enterForReader(shuffleId);
+    RegisteredShuffle shuffle = limits.isNone() ? null : epochs.enterForReader(shuffleId);
     return shuffle == null
         ? CompletableFuture.completedFuture(locations(null, mapIds))
         : registerSoon(shuffle, mapIds.clone());

@@ -11,12 +11,14 @@ import java.nio.file.Path;
 import java.util.zip.Checksum;
 
 /**
- * A map output that can be READ. Less than 1 KB of heap whatever the number of partitions: 100 KB
- * an executor where 1,000 executors hold 100,000 map outputs.
+ * A map output that can be READ, from memory that is registered or, where that is the partition
+ * table alone, staged. Less than 1 KB of heap whatever the number of partitions: 100 KB an executor
+ * where 1,000 executors hold 100,000 map outputs.
  *
  * @param location what peers get
  * @param file the data file
- * @param data the data file's bytes and region; null where all partitions are empty
+ * @param data the data file's bytes and region; null where all partitions are empty or the data are
+ *     staged
  * @param table the partition table, in {@code memory}
  * @param memory keeps data and table alive while they are read
  */

@@ -4,7 +4,6 @@ import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.transfer.Backoff;
 import java.io.FileNotFoundException;
@@ -32,16 +31,16 @@ import org.slf4j.LoggerFactory;
 final class RegisteredShuffle {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredShuffle.class);
   private static final long MAX_WAIT_MS = 10_000;
-  private static final RemoteRegion NO_DATA = new RemoteRegion(0, 0, 0);
 
   /** Finds room in the budget. */
   interface Room {
     /**
      * Reserves what {@code cost} says for the memory.
      *
+     * @param table whether it is a partition table without its data
      * @throws NoRoomException when that much is not left
      */
-    void reserve(ShuffleMemory memory, Cost cost) throws NoRoomException;
+    void reserve(ShuffleMemory memory, Cost cost, boolean table) throws NoRoomException;
   }
 
   private final int id;
@@ -188,9 +187,34 @@ final class RegisteredShuffle {
           files.data(), Files.exists(files.data()) ? Files.size(files.data()) : 0, 0);
       return register(mapId, files, index, null, room);
     }
+    try {
+      return registerData(mapId, files, index, room);
+    } catch (NoRoomException | RegistrationUnavailableException | VerbsException e) {
+      LOG.debug("Shuffle {}: map output {} is to be staged", id, mapId, e);
+      return stageData(mapId, files, index, room, e);
+    }
+  }
+
+  private RegisteredMapOutput registerData(
+      long mapId, MapOutputFiles.Files files, MapOutputIndex index, Room room) throws IOException {
     RegistrationForm form = directories.form(files.data(), clockMs.getAsLong());
     try (DataFile data = DataFile.open(files.data(), index.dataBytes(), form)) {
       return register(mapId, files, index, data, room);
+    }
+  }
+
+  /** Registers the partition table alone: the data are copied when somebody asks for them. */
+  private RegisteredMapOutput stageData(
+      long mapId, MapOutputFiles.Files files, MapOutputIndex index, Room room, IOException reason)
+      throws IOException {
+    DataFile.checkLength(files.data(), Files.size(files.data()), index.dataBytes());
+    try {
+      RegisteredMapOutput output = register(mapId, files, index, null, room);
+      counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
+      return output;
+    } catch (NoRoomException e) {
+      e.addSuppressed(reason);
+      throw e;
     }
   }
 
@@ -200,8 +224,8 @@ final class RegisteredShuffle {
     if (memory == null) {
       memory = new ShuffleMemory(domain, budget);
     }
-    Cost cost = memory.cost(index.dataBytes(), index.tableBytes());
-    room.reserve(memory, cost);
+    Cost cost = memory.cost(file == null ? 0 : index.dataBytes(), index.tableBytes());
+    room.reserve(memory, cost, file == null && index.dataBytes() > 0);
     boolean registered = false;
     try {
       ShuffleMemory.Table table = memory.table(index.tableBytes());
@@ -211,7 +235,12 @@ final class RegisteredShuffle {
           index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
       MapOutputLocation location =
           new MapOutputLocation(
-              mapId, data == null ? NO_DATA : data.region().toRemote(), table.remote(), algorithm);
+              mapId,
+              data == null
+                  ? MapOutputLocation.unregistered(index.dataBytes())
+                  : data.region().toRemote(),
+              table.remote(),
+              algorithm);
       memory.keep(table);
       registered = true;
       return new RegisteredMapOutput(location, files.data(), data, table.memory(), memory);

@@ -59,7 +59,9 @@ final class Registrar {
     }
     RegisteredMapOutput output = null;
     try {
-      output = shuffle.register(mapId, files, (memory, cost) -> reserve(shuffle, memory, cost));
+      output =
+          shuffle.register(
+              mapId, files, (memory, cost, table) -> reserve(shuffle, memory, cost, table));
     } catch (NoSuchFileException | FileNotFoundException e) {
       counters.add(RegistryCounter.GONE, 1);
       LOG.debug("Shuffle {}: map output {} is gone: {}", shuffle.id(), mapId, e.getMessage());
@@ -78,10 +80,10 @@ final class Registrar {
     announce(shuffle.id(), output);
   }
 
-  private void reserve(RegisteredShuffle shuffle, ShuffleMemory memory, Cost cost)
+  private void reserve(RegisteredShuffle shuffle, ShuffleMemory memory, Cost cost, boolean table)
       throws NoRoomException {
-    boolean possible = budget.canEverFit(cost);
-    while (possible && !memory.reserve(cost)) {
+    boolean possible = budget.canEverFit(cost, table);
+    while (possible && !memory.reserve(cost, table)) {
       possible = evictLeastRecentlyRead(shuffle);
     }
     if (!possible) {

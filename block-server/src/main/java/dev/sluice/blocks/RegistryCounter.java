@@ -11,6 +11,8 @@ public enum RegistryCounter {
   REFUSALS("Map outputs not registered so far because there was no room"),
   REJECTIONS(
       "Map outputs not registered so far because their files are inconsistent or unreadable"),
+  STAGED_OUTPUTS(
+      "Map outputs so far that are READ from staging memory, because they could not be registered"),
   GONE("Map outputs not registered so far because their files did not exist any more"),
   DIRECTORIES_READ_ONLY("Local directories whose map outputs are registered as read-only mappings"),
   DIRECTORIES_READ_WRITE(

@@ -81,9 +81,13 @@ final class ShuffleMemory {
     return Cost.region(dataBytes).plus(table);
   }
 
-  /** Takes it from the budget, to which it returns when the memory is unmapped. */
-  boolean reserve(Cost cost) {
-    if (!budget.reserve(cost)) {
+  /**
+   * Takes it from the budget, to which it returns when the memory is unmapped.
+   *
+   * @param table whether it is a partition table without its data
+   */
+  boolean reserve(Cost cost, boolean table) {
+    if (!budget.reserve(cost, table)) {
       return false;
     }
     reserved = reserved.plus(cost);

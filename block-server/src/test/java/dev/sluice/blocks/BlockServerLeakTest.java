@@ -76,7 +76,7 @@ class BlockServerLeakTest {
 
   private static void useAndClose(TestMapOutputs outputs) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
-    RegistryLimits limits = new RegistryLimits(1 << 20, 100, 1_000, false);
+    RegistryLimits limits = new RegistryLimits(1 << 20, 0, 100, 1_000, false);
     try (MapOutputRegistry registry =
             new MapOutputRegistry(
                 domain,

@@ -96,7 +96,7 @@ public final class ControlFuzz {
               domain,
               outputs.directories(),
               outputs::find,
-              new RegistryLimits(1 << 20, 100, 1_000, false),
+              new RegistryLimits(1 << 20, 0, 100, 1_000, false),
               new RecordingListener(),
               () -> 0);
       handler = new BlockServerHandler(codec, "soft", new FakeAcceptor(), registry);

@@ -57,7 +57,7 @@ class MapOutputReadTest {
             serving.domain(),
             outputs.directories(form),
             outputs::find,
-            new RegistryLimits(1 << 24, 100, 1_000, false),
+            new RegistryLimits(1 << 24, 0, 100, 1_000, false),
             new RecordingListener(),
             () -> 0);
     server = new BlockServer(CONF, "localhost", 0, List.of(), "soft", serving, registry);

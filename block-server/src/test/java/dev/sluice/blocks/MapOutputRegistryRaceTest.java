@@ -41,19 +41,19 @@ class MapOutputRegistryRaceTest {
 
   @Test
   void noRaceLeaksOrReadsWhatIsUnmapped() throws Exception {
-    race(new RegistryLimits(1 << 20, 1_000, Long.MAX_VALUE / 2, false), 42);
+    race(new RegistryLimits(1 << 20, 0, 1_000, Long.MAX_VALUE / 2, false), 42);
   }
 
   @Test
   void evictionRacesWithAllElse() throws Exception {
-    race(new RegistryLimits(60 << 10, 1_000, 0, false), 43);
+    race(new RegistryLimits(60 << 10, 0, 1_000, 0, false), 43);
   }
 
   @Test
   void segmentsAreAskedForWhileTheShuffleGoes() throws Exception {
     outputs = new TestMapOutputs(directory);
     outputs.write(0, 0, PARTITIONS);
-    RegistryLimits limits = new RegistryLimits(1 << 20, 1_000, Long.MAX_VALUE / 2, false);
+    RegistryLimits limits = new RegistryLimits(1 << 20, 0, 1_000, Long.MAX_VALUE / 2, false);
     AtomicBoolean done = new AtomicBoolean();
     try (MapOutputRegistry registry =
             new MapOutputRegistry(

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class MapOutputRegistryTest {
   private static final int SHUFFLE = 3;
   private static final long SLAB_BYTES = 16 << 10;
-  private static final RegistryLimits LIMITS = new RegistryLimits(1 << 20, 100, 1_000, false);
+  private static final RegistryLimits LIMITS = new RegistryLimits(1 << 20, 0, 100, 1_000, false);
 
   @Parameter RegistrationForm form;
   @TempDir Path directory;
@@ -100,7 +100,7 @@ class MapOutputRegistryTest {
       sparse.write(ByteBuffer.wrap(end), bytes - end.length);
     }
     registry.close();
-    registry = registry(outputs::find, new RegistryLimits(2 * bytes, 100, 1_000, false));
+    registry = registry(outputs::find, new RegistryLimits(2 * bytes, 0, 100, 1_000, false));
 
     MapOutputLocation location = resolve(SHUFFLE, 7);
     assertThat(domain.read(location.data(), bytes - end.length, end.length)).isEqualTo(end);

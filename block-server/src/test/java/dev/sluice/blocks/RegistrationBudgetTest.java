@@ -56,7 +56,7 @@ class RegistrationBudgetTest {
             domain,
             outputs.directories(),
             outputs::find,
-            new RegistryLimits(maxBytes, maxRegions, IDLE_MS, false),
+            new RegistryLimits(maxBytes, 0, maxRegions, IDLE_MS, false),
             listener,
             nowMs::get);
   }
@@ -78,6 +78,50 @@ class RegistrationBudgetTest {
     assertThat(resolve(1)).isNull();
     assertThat(domain.openRegions()).isZero();
     assertThat(registry.counters().get(REFUSALS)).isZero();
+  }
+
+  @Test
+  void whatFindsNoRoomAmongDataIsStagedHoweverManyThatAre() throws Exception {
+    long maxBytes = 100L << 12;
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(),
+            outputs::find,
+            new RegistryLimits(maxBytes, 1, 1_000, IDLE_MS, false),
+            listener,
+            nowMs::get);
+    int registered = 0;
+    for (int shuffle = 1; shuffle <= 60; shuffle++) {
+      outputs.write(shuffle, 7, 4096 * 3);
+      MapOutputLocation location = resolve(shuffle);
+      assertThat(location).as("shuffle %d", shuffle).isNotNull();
+      registered += location.isStaged() ? 0 : 1;
+      if (shuffle > 15) {
+        assertThat(location.isStaged()).as("shuffle %d", shuffle).isTrue();
+        outputs.delete(shuffle, 7);
+        registry.unregister(shuffle);
+      }
+    }
+    assertThat(registered).isPositive();
+    assertThat(registry.counters().get(REGISTERED_BYTES)).isLessThanOrEqualTo(maxBytes);
+  }
+
+  @Test
+  void whatFindsNoRegionAmongDataIsStaged() throws Exception {
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(),
+            outputs::find,
+            new RegistryLimits(1 << 30, 1, 16, IDLE_MS, false),
+            listener,
+            nowMs::get);
+    for (int shuffle = 1; shuffle <= 8; shuffle++) {
+      outputs.write(shuffle, 7, 10);
+      assertThat(resolve(shuffle)).as("shuffle %d", shuffle).isNotNull();
+    }
+    assertThat(resolve(8).isStaged()).isTrue();
   }
 
   @Test

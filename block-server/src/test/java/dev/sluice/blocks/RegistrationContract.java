@@ -104,7 +104,7 @@ abstract class RegistrationContract {
         serving.domain(),
         directories,
         outputs::find,
-        new RegistryLimits(1 << 24, 100, 1_000, true),
+        new RegistryLimits(1 << 24, 1 << 20, 100, 1_000, true),
         new RecordingListener(),
         () -> 0);
   }

@@ -43,7 +43,7 @@ class RegistrationRetryTest {
             domain,
             outputs.directories(form),
             outputs::find,
-            new RegistryLimits(1 << 20, 100, 1_000, false),
+            new RegistryLimits(1 << 20, 0, 100, 1_000, false),
             new RecordingListener(),
             nowMs::get);
   }

@@ -17,7 +17,7 @@ import org.apache.spark.network.util.TransportConf;
  * that opens it closes it.
  */
 final class TestBlockServer implements AutoCloseable {
-  private static final RegistryLimits LIMITS = new RegistryLimits(20_480, 100, 1_000, false);
+  private static final RegistryLimits LIMITS = new RegistryLimits(20_480, 0, 100, 1_000, false);
 
   /** The same secret for every application. */
   record Secret(String secret) implements SecretKeyHolder {

@@ -122,6 +122,7 @@ final class ReadingRuntime extends SluiceRuntime {
   private RegistryLimits registryLimits(Device device) {
     return new RegistryLimits(
         conf.registrationMaxBytes(),
+        0,
         conf.maxRegions(),
         conf.registrationIdleTimeoutMs(),
         device.providerName().equals("verbs"));

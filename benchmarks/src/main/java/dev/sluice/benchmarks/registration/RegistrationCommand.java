@@ -47,7 +47,8 @@ public final class RegistrationCommand implements Callable<Integer> {
   private static final int PARTITIONS = 200;
   private static final Path DROP_CACHES = Path.of("/proc/sys/vm/drop_caches");
   private static final long[] MAP_ID = {0};
-  private static final RegistryLimits LIMITS = new RegistryLimits(1L << 34, 10_000, 60_000, false);
+  private static final RegistryLimits LIMITS =
+      new RegistryLimits(1L << 34, 0, 10_000, 60_000, false);
 
   @Option(
       names = "--rounds",

@@ -36,7 +36,7 @@ final class NetworkParts implements AutoCloseable {
   static final long MEMORY_BYTES = 1 << 20;
 
   private static final int CONNECT_TIMEOUT_MS = 30_000;
-  private static final RegistryLimits NO_MAP_OUTPUTS = new RegistryLimits(0, 1, 60_000, false);
+  private static final RegistryLimits NO_MAP_OUTPUTS = new RegistryLimits(0, 0, 1, 60_000, false);
   private static final SoftOptions DEVICE = SoftOptions.DEFAULT;
 
   /** As an executor has them by default, but for a small pool: 64 executors share this process. */

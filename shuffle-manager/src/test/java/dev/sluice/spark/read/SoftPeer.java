@@ -28,6 +28,7 @@ import org.apache.spark.network.util.TransportConf;
 /** An executor that serves map outputs over the software provider, with files and all. */
 final class SoftPeer implements AutoCloseable {
   static final TransportConf TRANSPORT_CONF = new TransportConf("shuffle", MapConfigProvider.EMPTY);
+  static final RegistryLimits ALL = new RegistryLimits(1 << 30, 0, 1000, 0, false);
   private static final TransferOptions OPTIONS =
       TransferOptions.DEFAULT.with(
           o -> {
@@ -55,7 +56,7 @@ final class SoftPeer implements AutoCloseable {
             LocalDirectories.probe(
                 endpoint.protectionDomain(), RegistrationMode.AUTO, List.of(directory)),
             this::find,
-            new RegistryLimits(1 << 30, 1000, 0, false),
+            ALL,
             new Unpublished(),
             () -> System.nanoTime() / 1_000_000);
     this.server =
