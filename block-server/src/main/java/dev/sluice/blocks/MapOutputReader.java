@@ -1,14 +1,16 @@
 package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import java.io.IOException;
 import java.util.zip.Checksum;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Reads this process's own map outputs of one shuffle from their registered memory, without opening
- * a file. A reduce task gets one from the {@link MapOutputRegistry}; for one thread; nothing to
- * close, since memory is held only while it is copied.
+ * a file, and those that are not registered from their files. A reduce task gets one from the
+ * {@link MapOutputRegistry}; for one thread; nothing to close, since memory is held only while it
+ * is copied.
  *
  * <p>The memory may be a mapping of a file that somebody truncates or a disk that fails. The JDK
  * turns the SIGBUS of such an access into an InternalError; what lies between the new end of the
@@ -18,7 +20,7 @@ import org.slf4j.LoggerFactory;
 public final class MapOutputReader {
   private static final Logger LOG = LoggerFactory.getLogger(MapOutputReader.class);
 
-  /** The partitions are not registered, longer than the target, or not what was written. */
+  /** The partitions are not known here, longer than the target, or not what was written. */
   public static final int UNREADABLE = -1;
 
   /** The partitions do not fit behind the offset. */
@@ -46,17 +48,17 @@ public final class MapOutputReader {
     }
     try {
       return output.copy(startPartition, endPartition, target, offset, checksum);
-    } catch (InternalError e) {
+    } catch (InternalError | IOException e) {
       warnOnce(mapId, e);
       return UNREADABLE;
     }
   }
 
-  private void warnOnce(long mapId, InternalError e) {
+  private void warnOnce(long mapId, Throwable e) {
     if (!warned) {
       warned = true;
       LOG.warn(
-          "Shuffle {}: the file of map output {} cannot be read where it is mapped. Was it"
+          "Shuffle {}: the file of map output {} cannot be read. Was it"
               + " truncated, or is its disk failing?",
           shuffle.id(),
           mapId,

@@ -41,8 +41,12 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   private static final long CLOSE_TIMEOUT_MS = 10_000;
 
-  /** Bytes of one partition range in a data file. */
-  public record Segment(Path file, long offset, long length) {}
+  /**
+   * Bytes of one partition range in a data file.
+   *
+   * @param registered whether they are in registered memory, too
+   */
+  public record Segment(Path file, long offset, long length, boolean registered) {}
 
   private final RegistryLimits limits;
   private final RegistryCounters counters = new RegistryCounters();
@@ -141,8 +145,8 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * What reads this process's own map outputs of the shuffle from registered memory; null when none
-   * is registered.
+   * What reads this process's own map outputs of the shuffle; null when none is registered, nor
+   * staged from.
    */
   public MapOutputReader reader(int shuffleId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);

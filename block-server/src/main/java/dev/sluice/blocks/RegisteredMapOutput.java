@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.PartitionTable;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -36,7 +37,7 @@ record RegisteredMapOutput(
     }
     try {
       long start = offset(startPartition);
-      return new MapOutputRegistry.Segment(file, start, offset(endPartition) - start);
+      return new MapOutputRegistry.Segment(file, start, offset(endPartition) - start, data != null);
     } finally {
       memory.release();
     }
@@ -60,14 +61,16 @@ record RegisteredMapOutput(
   }
 
   /**
-   * Copies partitions out of the registered memory and verifies them, as {@link
+   * Copies partitions out of the registered memory, or the file, and verifies them, as {@link
    * MapOutputReader#copy} says. Any thread.
    *
    * @param checksum of the map output's algorithm
    * @throws InternalError when the file under a mapping has become shorter, or its disk fails
+   * @throws IOException when a file that is not mapped is shorter or gone, or its disk fails
    */
-  int copy(int startPartition, int endPartition, byte[] target, int offset, Checksum checksum) {
-    if (data == null || !hasPartitions(startPartition, endPartition) || !memory.retain()) {
+  int copy(int startPartition, int endPartition, byte[] target, int offset, Checksum checksum)
+      throws IOException {
+    if (!hasPartitions(startPartition, endPartition) || !memory.retain()) {
       return MapOutputReader.UNREADABLE;
     }
     try {
@@ -76,7 +79,12 @@ record RegisteredMapOutput(
       if (length > target.length - offset) {
         return length > target.length ? MapOutputReader.UNREADABLE : MapOutputReader.NO_ROOM;
       }
-      MemorySegment.copy(data.bytes(), ValueLayout.JAVA_BYTE, start, target, offset, (int) length);
+      if (data == null) {
+        read(start, target, offset, (int) length);
+      } else {
+        MemorySegment.copy(
+            data.bytes(), ValueLayout.JAVA_BYTE, start, target, offset, (int) length);
+      }
       if (matches(startPartition, endPartition, target, offset, checksum)) {
         return (int) length;
       }
@@ -84,6 +92,18 @@ record RegisteredMapOutput(
       return MapOutputReader.UNREADABLE;
     } finally {
       memory.release();
+    }
+  }
+
+  /**
+   * Opened by each task for itself, and not a channel: where a thread that reads one is
+   * interrupted, as a task that is killed, it is closed for all, and whoever interrupts waits for
+   * their reads.
+   */
+  private void read(long position, byte[] target, int offset, int length) throws IOException {
+    try (RandomAccessFile data = new RandomAccessFile(file.toFile(), "r")) {
+      data.seek(position);
+      data.readFully(target, offset, length);
     }
   }
 

@@ -142,7 +142,8 @@ class MapOutputRegistryRaceTest {
     MapOutputRegistry.Segment segment = registry.segment(shuffleId, mapId, 1, 3);
     if (segment != null) {
       assertThat(segment)
-          .isEqualTo(new MapOutputRegistry.Segment(outputs.data(shuffleId, mapId), 100, 5000));
+          .isEqualTo(
+              new MapOutputRegistry.Segment(outputs.data(shuffleId, mapId), 100, 5000, true));
     }
   }
 

@@ -186,7 +186,7 @@ class MapOutputRegistryTest {
   }
 
   private MapOutputRegistry.Segment segment(long offset, long length) {
-    return new MapOutputRegistry.Segment(outputs.data(SHUFFLE, 7), offset, length);
+    return new MapOutputRegistry.Segment(outputs.data(SHUFFLE, 7), offset, length, true);
   }
 
   @Test

@@ -99,8 +99,10 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
     FileSegmentManagedBuffer file =
         new FileSegmentManagedBuffer(
             transportConf, segment.file().toFile(), segment.offset(), segment.length());
-    return new RegisteredManagedBuffer(
-        file, () -> outputs.open(shuffleId, mapId, startPartition, endPartition));
+    return segment.registered()
+        ? new RegisteredManagedBuffer(
+            file, () -> outputs.open(shuffleId, mapId, startPartition, endPartition))
+        : whole(file);
   }
 
   /**
