@@ -116,13 +116,18 @@ public final class MapOutputRegistry implements AutoCloseable {
         : registerSoon(shuffle, mapIds.clone());
   }
 
+  /** Null when it is neither registered nor staged from. */
+  RegisteredMapOutput output(int shuffleId, long mapId) {
+    RegisteredShuffle shuffle = epochs.get(shuffleId);
+    return shuffle == null ? null : shuffle.get(mapId);
+  }
+
   /**
    * Where partitions [start, end) lie in a registered map output's file; null when not registered,
    * or when it has no such partitions.
    */
   public Segment segment(int shuffleId, long mapId, int startPartition, int endPartition) {
-    RegisteredShuffle shuffle = epochs.get(shuffleId);
-    RegisteredMapOutput output = shuffle == null ? null : shuffle.get(mapId);
+    RegisteredMapOutput output = output(shuffleId, mapId);
     return output == null ? null : output.segment(startPartition, endPartition);
   }
 

@@ -30,6 +30,12 @@ record RegisteredMapOutput(
     MemorySegment table,
     ShuffleMemory memory) {
 
+  /** Whether the data file has these bytes, and there are any. */
+  boolean contains(long position, int length) {
+    long end = location.data().length();
+    return length > 0 && position >= 0 && position <= end - length;
+  }
+
   /** Null when the partitions do not exist or the table is gone. Any thread. */
   MapOutputRegistry.Segment segment(int startPartition, int endPartition) {
     if (!hasPartitions(startPartition, endPartition) || !memory.retain()) {
@@ -173,6 +179,17 @@ record RegisteredMapOutput(
     if (data != null) {
       data.region().close();
     }
+  }
+
+  /** A registration is itself: another one of the same map output may be of another file. */
+  @Override
+  public boolean equals(Object other) {
+    return this == other;
+  }
+
+  @Override
+  public int hashCode() {
+    return System.identityHashCode(this);
   }
 
   @Override

@@ -13,6 +13,11 @@ public enum RegistryCounter {
       "Map outputs not registered so far because their files are inconsistent or unreadable"),
   STAGED_OUTPUTS(
       "Map outputs so far that are READ from staging memory, because they could not be registered"),
+  STAGED_BYTES("Bytes of map outputs copied into staging memory so far, as readers asked for them"),
+  STAGING_REGIONS("Memory regions that staging has now; they stay once they are needed"),
+  STAGING_BYTES_IN_USE("Bytes that are being staged, or that a reader has a lease of, now"),
+  STAGING_REFUSALS("Requests for staged bytes that were not served so far"),
+  LEASES_EXPIRED("Staged bytes whose readers have not said in time that they are done, so far"),
   GONE("Map outputs not registered so far because their files did not exist any more"),
   DIRECTORIES_READ_ONLY("Local directories whose map outputs are registered as read-only mappings"),
   DIRECTORIES_READ_WRITE(

@@ -20,7 +20,9 @@ public final class ExecutorMetrics {
       Set.of(
           name("transfer", TransferCounter.BUFFER_BYTES_IN_USE),
           name("registry", RegistryCounter.REGISTERED_BYTES),
-          name("registry", RegistryCounter.REGISTERED_REGIONS));
+          name("registry", RegistryCounter.REGISTERED_REGIONS),
+          name("registry", RegistryCounter.STAGING_REGIONS),
+          name("registry", RegistryCounter.STAGING_BYTES_IN_USE));
 
   private final Map<String, LongSupplier> counters;
 
