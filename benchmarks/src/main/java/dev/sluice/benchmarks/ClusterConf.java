@@ -51,7 +51,7 @@ public record ClusterConf(
   }
 
   /**
-   * Map outputs may take three eighths of the memory overhead (docs/deployment.md): four times an
+   * Map outputs may take five sixteenths of the memory overhead (docs/deployment.md): four times an
    * executor's part of the data leaves room for one that runs more than its part of the map tasks.
    */
   public long memoryOverheadMb() {

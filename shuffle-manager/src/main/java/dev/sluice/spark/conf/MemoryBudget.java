@@ -17,8 +17,9 @@ import org.slf4j.LoggerFactory;
  *
  * @param registrationBytes for map outputs
  * @param bufferBytes for buffers
+ * @param stagingBytes for what is not registered and is asked for
  */
-record MemoryBudget(long registrationBytes, long bufferBytes) {
+record MemoryBudget(long registrationBytes, long bufferBytes, long stagingBytes) {
   private static final Logger LOG = LoggerFactory.getLogger(MemoryBudget.class);
   private static final long MIB = 1L << 20;
 
@@ -40,7 +41,9 @@ record MemoryBudget(long registrationBytes, long bufferBytes) {
     }
     long granted = (long) (available * share);
     return new MemoryBudget(
-        Math.max(granted / 4 * 3, LEAST_BYTES), Math.max(granted / 4, LEAST_BYTES));
+        Math.max(granted / 8 * 5, LEAST_BYTES),
+        Math.max(granted / 4, LEAST_BYTES),
+        Math.max(granted / 8, LEAST_BYTES));
   }
 
   /** As Spark's resource managers compute it. */

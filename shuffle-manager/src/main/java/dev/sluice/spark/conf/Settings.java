@@ -47,10 +47,19 @@ final class Settings {
       derived(
           "registration.maxBytes",
           Types.bytes("0", "64t"),
-          "three quarters of the memory share",
+          "five eighths of the memory share",
           "Bytes of map output files and their partition tables that an executor keeps registered"
               + " at most. Above it the least recently READ shuffle that is idle is deregistered;"
-              + " what finds no room goes by Spark's own transfer, as everything does with 0.");
+              + " what finds no room is staged, as everything is with 0."
+              + " Partition tables may take 16 MiB in any case.");
+
+  static final Setting<Long> STAGING_MAX_BYTES =
+      derived(
+          "staging.maxBytes",
+          Types.bytes("4m", "16g"),
+          "an eighth of the memory share",
+          "Bytes of registered memory that an executor copies what is not registered into, as"
+              + " readers ask for it, at most.");
 
   static final Setting<String> REGISTRATION_MODE =
       with(

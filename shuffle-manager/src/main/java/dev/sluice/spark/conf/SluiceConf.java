@@ -27,10 +27,14 @@ public final class SluiceConf {
           "spark.authenticate.enableSaslEncryption",
           "spark.ssl.rpc.enabled");
 
+  /** A million partitions, of however many map outputs. */
+  private static final long TABLE_BYTES = 16 << 20;
+
   private final SparkConf conf;
   private final EnvironmentHints hints;
   private final long registrationMaxBytes;
   private final long buffersMaxBytes;
+  private final long stagingMaxBytes;
   private final int maxRegions;
 
   /**
@@ -48,6 +52,7 @@ public final class SluiceConf {
     this.registrationMaxBytes =
         readsForbidden() ? 0 : or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
     this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
+    this.stagingMaxBytes = or(Settings.STAGING_MAX_BYTES, budget.stagingBytes());
     this.maxRegions = MappingLimit.derive(root);
   }
 
@@ -71,6 +76,16 @@ public final class SluiceConf {
   /** Bytes of map outputs that are registered at most: none where nobody may READ them. */
   public long registrationMaxBytes() {
     return registrationMaxBytes;
+  }
+
+  /** Bytes of partition tables that may be registered in any case. */
+  public long tableBytes() {
+    return readsForbidden() ? 0 : TABLE_BYTES;
+  }
+
+  /** Bytes of memory that what is not registered is copied into, at most. */
+  public long stagingMaxBytes() {
+    return stagingMaxBytes;
   }
 
   /** Memory regions at most, as each is a mapping. */
@@ -171,7 +186,8 @@ public final class SluiceConf {
   /** What may be registered at most and stays in memory while it is. */
   private long lockedBytes() {
     boolean pinned = registrationMode() != RegistrationMode.ODP;
-    return buffersMaxBytes + (pinned ? registrationMaxBytes : 0);
+    long registered = Math.max(registrationMaxBytes, tableBytes());
+    return buffersMaxBytes + stagingMaxBytes + (pinned ? registered : tableBytes());
   }
 
   /** Limits and times of this process's RDMA endpoint. */

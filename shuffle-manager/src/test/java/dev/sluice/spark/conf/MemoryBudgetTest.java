@@ -20,15 +20,17 @@ class MemoryBudgetTest {
   @Test
   void isAShareOfTheOverheadThatIsSet() {
     conf.set("spark.executor.memoryOverhead", "2g");
-    assertThat(derive(0.5, OptionalLong.empty())).isEqualTo(new MemoryBudget(768 * MIB, 256 * MIB));
+    assertThat(derive(0.5, OptionalLong.empty()))
+        .isEqualTo(new MemoryBudget(640 * MIB, 256 * MIB, 128 * MIB));
   }
 
   @Test
   void isAShareOfWhatSparkDerivesForTheOverhead() {
-    assertThat(derive(0.5, OptionalLong.empty())).isEqualTo(new MemoryBudget(144 * MIB, 48 * MIB));
+    assertThat(derive(0.5, OptionalLong.empty()))
+        .isEqualTo(new MemoryBudget(120 * MIB, 48 * MIB, 24 * MIB));
     conf.set("spark.executor.memory", "16g").set("spark.executor.memoryOverheadFactor", "0.25");
     assertThat(derive(0.5, OptionalLong.empty()))
-        .isEqualTo(new MemoryBudget(1536 * MIB, 512 * MIB));
+        .isEqualTo(new MemoryBudget(1280 * MIB, 512 * MIB, 256 * MIB));
   }
 
   @Test
@@ -38,7 +40,7 @@ class MemoryBudgetTest {
         .set("spark.memory.offHeap.size", "1g");
     long limit = HEAP + 1024 * MIB + 512 * MIB;
     assertThat(derive(0.5, OptionalLong.of(limit)))
-        .isEqualTo(new MemoryBudget(192 * MIB, 64 * MIB));
+        .isEqualTo(new MemoryBudget(160 * MIB, 64 * MIB, 32 * MIB));
   }
 
   @Test

@@ -130,10 +130,11 @@ class SluiceConfTest {
   @Test
   void verbsMustBeAllowedToLockWhatMayBeRegistered() {
     conf.set("spark.shuffle.rdma.buffers.maxBytes", "5m")
-        .set("spark.shuffle.rdma.registration.maxBytes", "7m");
-    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo(12 << 20);
+        .set("spark.shuffle.rdma.registration.maxBytes", "70m")
+        .set("spark.shuffle.rdma.staging.maxBytes", "4m");
+    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo((5 + 70 + 4) << 20);
     conf.set("spark.shuffle.rdma.registration.mode", "odp");
-    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo(5 << 20);
+    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo((5 + 16 + 4) << 20);
   }
 
   @Test
