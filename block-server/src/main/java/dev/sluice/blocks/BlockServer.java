@@ -36,10 +36,12 @@ public final class BlockServer implements AutoCloseable {
       List<TransportServerBootstrap> bootstraps,
       String providerName,
       QueuePairAcceptor acceptor,
-      MapOutputRegistry registry) {
+      MapOutputRegistry registry,
+      Stager stager) {
     MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
     context =
-        new TransportContext(conf, new BlockServerHandler(codec, providerName, acceptor, registry));
+        new TransportContext(
+            conf, new BlockServerHandler(codec, providerName, acceptor, registry, stager));
     List<TransportServerBootstrap> guarded = new ArrayList<>(bootstraps);
     guarded.addFirst(guard(conf.authRTTimeoutMs()));
     server = listen(host, port, guarded);

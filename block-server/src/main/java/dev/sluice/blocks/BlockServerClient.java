@@ -3,10 +3,14 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.Done;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
@@ -129,6 +133,30 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
       matches = locations.get(i) == null || locations.get(i).mapId() == mapIds[i];
     }
     return matches;
+  }
+
+  /**
+   * Has the peer copy bytes of map outputs that it has not registered. Whoever has READ them, or
+   * does not want them any more, says {@link #done}.
+   *
+   * @return {@link Staged} or {@link NotStaged}; completes exceptionally when the peer cannot be
+   *     asked or does not answer in the time that the request has
+   */
+  public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
+    return request(peer, request, request.timeLeftMs())
+        .thenCompose(
+            answer ->
+                answer instanceof Staged || answer instanceof NotStaged
+                    ? CompletableFuture.completedFuture(answer)
+                    : unexpected(peer, answer));
+  }
+
+  /** Ends a lease. No answer; a peer that is gone needs none. */
+  public void done(PeerAddress peer, long leaseId) {
+    PeerChannel channel = channels.get(peer);
+    if (channel != null) {
+      channel.sendIfConnected(new Done(leaseId));
+    }
   }
 
   /**

@@ -3,10 +3,12 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.Done;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
@@ -35,6 +37,7 @@ final class BlockServerHandler extends RpcHandler {
   private final String providerName;
   private final QueuePairAcceptor acceptor;
   private final MapOutputRegistry registry;
+  private final Stager stager;
   private final StreamManager noStreams = new OneForOneStreamManager();
 
   /** Those that have queue pairs, by their connections to here. */
@@ -44,11 +47,13 @@ final class BlockServerHandler extends RpcHandler {
       MessageCodec codec,
       String providerName,
       QueuePairAcceptor acceptor,
-      MapOutputRegistry registry) {
+      MapOutputRegistry registry,
+      Stager stager) {
     this.codec = codec;
     this.providerName = providerName;
     this.acceptor = acceptor;
     this.registry = registry;
+    this.stager = stager;
   }
 
   @Override
@@ -57,6 +62,8 @@ final class BlockServerHandler extends RpcHandler {
       switch (decode(client, frame)) {
         case Connect connect -> answer(callback, connect(client, connect));
         case Resolve resolve -> resolve(resolve, callback);
+        case Stage stage ->
+            stager.stage(client, client::isActive, stage, answer -> answer(callback, answer));
         case Object other ->
             throw new MessageException(other.getClass().getName() + " is not a request");
       }
@@ -72,6 +79,7 @@ final class BlockServerHandler extends RpcHandler {
       switch (decode(client, frame)) {
         case Released released -> acceptor.disconnected(released.peerId(), released.qpNumber());
         case Touch touch -> registry.touch(touch.shuffleId());
+        case Done done -> stager.done(client, done.leaseId());
         case Object other ->
             throw new MessageException(other.getClass().getName() + " is not a one-way message");
       }

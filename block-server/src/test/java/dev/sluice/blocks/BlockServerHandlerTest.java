@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 class BlockServerHandlerTest {
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
   private final FakeAcceptor acceptor = new FakeAcceptor();
-  private final BlockServerHandler handler = new BlockServerHandler(codec, "soft", acceptor, null);
+  private final BlockServerHandler handler =
+      new BlockServerHandler(codec, "soft", acceptor, null, null);
 
   /** The end of a connection that was cut is noticed long after the peer has made another. */
   @Test

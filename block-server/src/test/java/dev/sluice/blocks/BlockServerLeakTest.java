@@ -71,7 +71,8 @@ class BlockServerLeakTest {
   }
 
   private static BlockServer listen(int port) {
-    return new BlockServer(SHUFFLE, "localhost", port, List.of(), "soft", new FakeAcceptor(), null);
+    return new BlockServer(
+        SHUFFLE, "localhost", port, List.of(), "soft", new FakeAcceptor(), null, null);
   }
 
   private static void useAndClose(TestMapOutputs outputs) throws Exception {
@@ -85,8 +86,10 @@ class BlockServerLeakTest {
                 limits,
                 new RecordingListener(),
                 () -> 0);
+        Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime);
         BlockServer server =
-            new BlockServer(CONF, "localhost", 0, List.of(), "soft", new FakeAcceptor(), registry);
+            new BlockServer(
+                CONF, "localhost", 0, List.of(), "soft", new FakeAcceptor(), registry, stager);
         BlockServerClient client =
             new BlockServerClient("client", CONF, List.of(), 10_000, 10_000, () -> 0)) {
       PeerAddress peer = new PeerAddress("server", "localhost", server.port());

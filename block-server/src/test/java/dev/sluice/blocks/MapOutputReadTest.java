@@ -43,6 +43,7 @@ class MapOutputReadTest {
   private Node serving;
   private Node reading;
   private MapOutputRegistry registry;
+  private Stager stager;
   private BlockServer server;
   private BlockServerClient client;
   private PeerAddress peer;
@@ -60,7 +61,8 @@ class MapOutputReadTest {
             new RegistryLimits(1 << 24, 0, 100, 1_000, false),
             new RecordingListener(),
             () -> 0);
-    server = new BlockServer(CONF, "localhost", 0, List.of(), "soft", serving, registry);
+    stager = new Stager(serving.domain(), registry, 4 << 20, 2, System::nanoTime);
+    server = new BlockServer(CONF, "localhost", 0, List.of(), "soft", serving, registry, stager);
     client = new BlockServerClient("reader", CONF, List.of(), 10_000, 10_000, () -> 0);
     peer = new PeerAddress("server", "localhost", server.port());
   }
@@ -69,6 +71,7 @@ class MapOutputReadTest {
   void close() throws Exception {
     client.close();
     server.close();
+    stager.close();
     registry.close();
     assertThat(outputs.mappings()).isZero();
     reading.close();

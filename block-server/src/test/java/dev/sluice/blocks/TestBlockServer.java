@@ -43,6 +43,7 @@ final class TestBlockServer implements AutoCloseable {
   private final TransportConf conf;
   private final List<TransportServerBootstrap> bootstraps;
   private final MapOutputRegistry registry;
+  private final Stager stager;
   private BlockServer server;
 
   TestBlockServer(Path directory, TransportConf conf, TransportServerBootstrap... bootstraps) {
@@ -52,6 +53,7 @@ final class TestBlockServer implements AutoCloseable {
     registry =
         new MapOutputRegistry(
             domain, outputs.directories(), this::find, LIMITS, new RecordingListener(), nowMs::get);
+    stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime);
     start(0);
   }
 
@@ -69,7 +71,8 @@ final class TestBlockServer implements AutoCloseable {
   }
 
   void start(int port) {
-    server = new BlockServer(conf, "localhost", port, bootstraps, "soft", acceptor, registry);
+    server =
+        new BlockServer(conf, "localhost", port, bootstraps, "soft", acceptor, registry, stager);
   }
 
   void stop() {
@@ -88,6 +91,7 @@ final class TestBlockServer implements AutoCloseable {
   public void close() {
     filesReady.countDown();
     stop();
+    stager.close();
     registry.close();
   }
 }

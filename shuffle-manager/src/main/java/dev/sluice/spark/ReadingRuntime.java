@@ -6,6 +6,7 @@ import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.Stager;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -63,7 +64,7 @@ final class ReadingRuntime extends SluiceRuntime {
       RdmaEndpoint endpoint = open(opener.open(), servers);
       Publisher publisher = new Publisher(env.driver(), writers::any);
       registry = started(openRegistry(endpoint, publisher));
-      BlockServer server = started(listen(endpoint));
+      BlockServer server = started(listen(endpoint, started(stager(endpoint))));
       started(publisher);
       publisher.start(
           new ExecutorEndpoint(
@@ -86,12 +87,13 @@ final class ReadingRuntime extends SluiceRuntime {
   private void sayStarted(Device device, BlockServer server) {
     LOG.info(
         "Shuffle blocks are READ by provider {}, device {}; block server at {}:{}; {} MiB for map"
-            + " outputs, {} MiB for buffers",
+            + " outputs, {} MiB for what of them is staged, {} MiB for buffers",
         device.providerName(),
         device.name(),
         env.host(),
         server.port(),
         conf.registrationMaxBytes() >> 20,
+        conf.stagingMaxBytes() >> 20,
         conf.buffersMaxBytes() >> 20);
   }
 
@@ -128,7 +130,16 @@ final class ReadingRuntime extends SluiceRuntime {
         device.providerName().equals("verbs"));
   }
 
-  private BlockServer listen(RdmaEndpoint endpoint) throws IOException {
+  private Stager stager(RdmaEndpoint endpoint) {
+    return new Stager(
+        endpoint.protectionDomain(),
+        registry,
+        conf.stagingMaxBytes(),
+        env.cores(),
+        System::nanoTime);
+  }
+
+  private BlockServer listen(RdmaEndpoint endpoint, Stager stager) throws IOException {
     String provider = endpoint.device().providerName();
     String bindAddress = bindAddress(env.host());
     return FreePort.listen(
@@ -142,7 +153,8 @@ final class ReadingRuntime extends SluiceRuntime {
                 env.serverBootstraps(),
                 provider,
                 new EndpointAcceptor(endpoint),
-                registry));
+                registry,
+                stager));
   }
 
   /** The address that peers connect to; null, for all, where it is translated on its way here. */

@@ -7,6 +7,7 @@ import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.Stager;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
@@ -86,7 +87,8 @@ final class NetworkParts implements AutoCloseable {
             List.of(),
             SoftProvider.NAME,
             new EndpointAcceptor(endpoint),
-            registry);
+            registry,
+            new Stager(endpoint.protectionDomain(), registry, 4 << 20, 2, System::nanoTime));
     address = new PeerAddress(executorId, "localhost", server.port());
     bytes = arena.allocate(MEMORY_BYTES, 4096);
     memory = endpoint.protectionDomain().register(bytes, Set.of(AccessFlag.REMOTE_READ)).toRemote();

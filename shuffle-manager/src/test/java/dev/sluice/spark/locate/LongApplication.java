@@ -10,6 +10,7 @@ import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.RemoteRegion;
@@ -127,7 +128,9 @@ final class LongApplication implements AutoCloseable {
             List.of(),
             SoftProvider.NAME,
             new EndpointAcceptor(otherEndpoint),
-            otherOutputs);
+            otherOutputs,
+            new Stager(
+                otherEndpoint.protectionDomain(), otherOutputs, 4 << 20, 2, System::nanoTime));
   }
 
   private static RdmaEndpoint endpoint(QueuePairConnector connector) throws IOException {

@@ -7,6 +7,7 @@ import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.soft.FaultPlan;
@@ -45,6 +46,7 @@ final class SoftPeer implements AutoCloseable {
   private final Path directory;
   private final RdmaEndpoint endpoint;
   private final MapOutputRegistry registry;
+  private final Stager stager;
   private final BlockServer server;
 
   SoftPeer(Path directory, FaultPlan faults) throws IOException {
@@ -59,6 +61,7 @@ final class SoftPeer implements AutoCloseable {
             ALL,
             new Unpublished(),
             () -> System.nanoTime() / 1_000_000);
+    this.stager = new Stager(endpoint.protectionDomain(), registry, 1 << 20, 2, System::nanoTime);
     this.server =
         new BlockServer(
             TRANSPORT_CONF,
@@ -67,7 +70,8 @@ final class SoftPeer implements AutoCloseable {
             List.of(),
             SoftProvider.NAME,
             new EndpointAcceptor(endpoint),
-            registry);
+            registry,
+            stager);
   }
 
   /** An endpoint of another process, so to speak. */
@@ -103,9 +107,15 @@ final class SoftPeer implements AutoCloseable {
     return directory.resolve(mapId + "." + suffix);
   }
 
+  /** Nobody can ask it for anything any more, and what it has staged is gone. */
+  void closeServer() {
+    server.close();
+    stager.close();
+  }
+
   @Override
   public void close() {
-    server.close();
+    closeServer();
     registry.close();
     endpoint.close();
   }
