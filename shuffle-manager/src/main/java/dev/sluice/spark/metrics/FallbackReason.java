@@ -8,6 +8,8 @@ public enum FallbackReason {
   PEER,
   /** The map output is not registered at the peer: over budget, migrated, gone. */
   NOT_REGISTERED,
+  /** The peer did not stage the bytes in time, or its leases were too short for the network. */
+  STAGING,
   /** The location was stale, also when it was resolved again. */
   STALE_LOCATION,
   /** No queue pair could be connected. */

@@ -10,6 +10,8 @@ import java.util.function.LongSupplier;
 public final class ShuffleCounters {
   private final LongAdder readBlocks = new LongAdder();
   private final LongAdder readBytes = new LongAdder();
+  private final LongAdder stagedBytes = new LongAdder();
+  private final LongAdder lateLeases = new LongAdder();
   private final LongAdder localBlocks = new LongAdder();
   private final LongAdder localBytes = new LongAdder();
   private final LongAdder gatheredBlocks = new LongAdder();
@@ -21,6 +23,16 @@ public final class ShuffleCounters {
   public void read(long blocks, long bytes) {
     readBlocks.add(blocks);
     readBytes.add(bytes);
+  }
+
+  /** Bytes that arrived by READ from staging memory; each counts as READ, too. */
+  public void staged(long bytes) {
+    stagedBytes.add(bytes);
+  }
+
+  /** Bytes were READ after their lease had run out, and had to be asked for again. */
+  public void lateLease() {
+    lateLeases.increment();
   }
 
   /** Blocks that this executor read from its own disks. */
@@ -50,14 +62,16 @@ public final class ShuffleCounters {
   }
 
   /**
-   * All counters by name: {@code read.blocks}, {@code read.bytes}, {@code local.*}, {@code
-   * gathered.blocks}, {@code corruptions} and, for each {@link FallbackReason}, {@code
-   * fallback.blocks.REASON} and {@code fallback.bytes.REASON}.
+   * All counters by name: {@code read.blocks}, {@code read.bytes}, {@code staged.bytes}, {@code
+   * staged.late}, {@code local.*}, {@code gathered.blocks}, {@code corruptions} and, for each
+   * {@link FallbackReason}, {@code fallback.blocks.REASON} and {@code fallback.bytes.REASON}.
    */
   public Map<String, LongSupplier> byName() {
     Map<String, LongSupplier> all = new TreeMap<>();
     all.put("read.blocks", readBlocks::sum);
     all.put("read.bytes", readBytes::sum);
+    all.put("staged.bytes", stagedBytes::sum);
+    all.put("staged.late", lateLeases::sum);
     all.put("local.blocks", localBlocks::sum);
     all.put("local.bytes", localBytes::sum);
     all.put("gathered.blocks", gatheredBlocks::sum);
