@@ -19,7 +19,7 @@ final class BlockVerifier {
   private boolean mismatch;
 
   /**
-   * @param enabled false to accept any bytes
+   * @param enabled false to accept any bytes, but for those that were staged
    */
   BlockVerifier(LocatedBlocks blocks, boolean enabled) {
     this.blocks = blocks;
@@ -32,7 +32,7 @@ final class BlockVerifier {
     partition = 0;
     mismatch = false;
     left = blocks.length(block, 0);
-    if (!enabled || !blocks.hasChecksums(block)) {
+    if (!blocks.hasChecksums(block) || !(enabled || blocks.isStaged(block))) {
       checksum = null;
       algorithm = ChecksumAlgorithm.NONE;
     } else if (algorithm == blocks.algorithm(block)) {

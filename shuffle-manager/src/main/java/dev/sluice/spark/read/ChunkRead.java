@@ -1,7 +1,5 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.rdma.transfer.ReadException;
-import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
@@ -12,7 +10,7 @@ import org.slf4j.LoggerFactory;
  * READs a span of located blocks into one pooled buffer and gives it to a sink, which releases it.
  * Answers on the thread that ended the READ, or on the caller's; nothing here blocks.
  */
-final class ChunkRead implements ReadListener {
+final class ChunkRead implements DataRead.Sink {
   private static final Logger LOG = LoggerFactory.getLogger(ChunkRead.class);
 
   /** Has one answer: {@link #arrived}, {@link #failed}, or none where nobody waits any more. */
@@ -30,6 +28,7 @@ final class ChunkRead implements ReadListener {
   private final LocatedBlocks located;
   private final LocatedBlocks.Span span;
   private final Sink sink;
+  private final boolean staged;
   private long deadlineNanos;
   private ReadTransport.Buffer buffer;
 
@@ -38,49 +37,69 @@ final class ChunkRead implements ReadListener {
     this.located = located;
     this.span = span;
     this.sink = sink;
+    this.staged = located.isStaged(span);
   }
 
   void start(long deadline) {
     deadlineNanos = deadline;
+    if (staged) {
+      path.staging().acquire(located.peer(), span.bytes(), this::acquire);
+    } else {
+      acquire();
+    }
+  }
+
+  private void acquire() {
     try {
-      path.transport().acquire(span.bytes(), path.bufferDeadlineNanos(deadline), this::acquired);
+      if (sink.awaits()) {
+        long bufferDeadline = path.bufferDeadlineNanos(deadlineNanos);
+        path.transport().acquire(span.bytes(), bufferDeadline, this::acquired);
+      } else {
+        endStaging();
+      }
     } catch (Throwable e) {
       failed(e);
     }
   }
 
+  /** What was staged is here, or never will be: another buffer may wait for the peer. */
+  private void endStaging() {
+    if (staged) {
+      path.staging().release(located.peer(), span.bytes());
+    }
+  }
+
   private void acquired(ReadTransport.Buffer acquired) {
     if (acquired == null) {
+      endStaging();
       sink.failed(FallbackReason.BUFFERS);
       return;
     }
     buffer = acquired;
-    if (!sink.awaits()) {
+    if (sink.awaits()) {
+      DataRead.start(path, located, located.extents(span), buffer, deadlineNanos, this);
+    } else {
       buffer.release();
-      return;
-    }
-    try {
-      path.transport().read(located.peer(), located.ranges(span), buffer, deadlineNanos, this);
-    } catch (RuntimeException | Error e) {
-      buffer.release();
-      failed(e);
+      endStaging();
     }
   }
 
   @Override
-  public void onSuccess() {
+  public void arrived() {
+    endStaging();
     sink.arrived();
   }
 
   @Override
-  public void onFailure(ReadException e) {
-    LOG.debug("{} was not READ", this, e);
+  public void failed(FallbackReason reason) {
     buffer.release();
-    sink.failed(Failures.reason(e));
+    endStaging();
+    sink.failed(reason);
   }
 
   private void failed(Throwable e) {
     LOG.error("Reading from {} failed unexpectedly", located.peer(), e);
+    endStaging();
     sink.failed(FallbackReason.TRANSPORT);
   }
 

@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
@@ -9,6 +10,7 @@ import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.rdma.transfer.ReadRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /** {@link ReadTransport} over the process's endpoint, which the shuffle manager owns and closes. */
@@ -35,6 +37,11 @@ record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers)
   @Override
   public int maxBufferBytes() {
     return endpoint.buffers().maxBufferBytes();
+  }
+
+  @Override
+  public long poolBytes() {
+    return endpoint.buffers().maxBytes();
   }
 
   @Override
@@ -66,6 +73,16 @@ record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers)
       ReadListener listener) {
     PooledBuffer pooled = ((EndpointBuffer) target).pooled();
     endpoint.read(new ReadRequest(peer, ranges, pooled, deadlineNanos, listener));
+  }
+
+  @Override
+  public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
+    return servers.stage(peer, request);
+  }
+
+  @Override
+  public void done(PeerAddress peer, long leaseId) {
+    servers.done(peer, leaseId);
   }
 
   @Override

@@ -1,8 +1,8 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.gather.BlockList;
 import dev.sluice.spark.locate.Locator.Located;
@@ -12,6 +12,7 @@ import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * Where blocks of an executor are to be READ, and what their bytes must be: in arrays, 40 bytes a
@@ -19,6 +20,9 @@ import java.util.Set;
  * at a time.
  */
 final class LocatedBlocks {
+  /** A peer is asked to stage so many pieces at most. */
+  private static final int MAX_SPAN_BLOCKS = ControlMessages.MAX_PIECES;
+
   private final BlockList blocks;
   private final PeerAddress peer;
   private final MapOutputLocation[] outputs;
@@ -58,7 +62,7 @@ final class LocatedBlocks {
     if (output == null) {
       return FallbackReason.NOT_REGISTERED;
     }
-    if (verifiable && !hasChecksums(block)) {
+    if (verifiable && !hasChecksums(block) && !output.isStaged()) {
       return FallbackReason.BLOCK_KIND;
     }
     boolean inTable = blocks.endPartition(block) <= PageKey.partitions(output.table());
@@ -152,7 +156,12 @@ final class LocatedBlocks {
     return failures[block] == null && !leftOut.get(block);
   }
 
-  /** Whether there is something to compare its bytes with. */
+  /** Whether the peer has to be asked for its bytes before they can be READ. */
+  boolean isStaged(int block) {
+    return outputs[block].isStaged();
+  }
+
+  /** Whether Spark has something to compare its bytes with. */
   boolean hasChecksums(int block) {
     return algorithm(block) != ChecksumAlgorithm.NONE;
   }
@@ -186,28 +195,36 @@ final class LocatedBlocks {
     return checksums[firstPartitions[block] + partition];
   }
 
-  /** Where a block's bytes from {@code position} on are. */
-  RemoteRegion range(int block, long position, long length) {
-    return new RemoteRegion(address(block) + position, length, outputs[block].data().rkey());
+  /** A block's bytes from {@code position} on. */
+  Extent extent(int block, long position, long length) {
+    return new Extent(outputs[block], offset(block) + position, length);
   }
 
-  private long address(int block) {
-    return outputs[block].data().address() + offset(block);
-  }
-
-  /** All that is not left out, in spans of so many bytes at most, or of one block. */
-  List<Span> spans(int maxBytes) {
+  /**
+   * All that is not left out, in spans of so many bytes, of which so many are staged, and of 4,096
+   * blocks; or of one block.
+   */
+  List<Span> spans(int maxBytes, int maxStagedBytes) {
     List<Span> spans = new ArrayList<>();
     int from = 0;
     long bytes = 0;
+    long stagedBytes = 0;
     for (int block = 0; block < blocks.size(); block++) {
+      from = bytes == 0 ? block : from;
       long length = isRead(block) ? length(block) : 0;
-      if (bytes > 0 && bytes + length > maxBytes) {
+      long stagedLength = length > 0 && isStaged(block) ? length : 0;
+      boolean fits =
+          bytes + length <= maxBytes
+              && stagedBytes + stagedLength <= maxStagedBytes
+              && block - from < MAX_SPAN_BLOCKS;
+      if (bytes > 0 && !fits) {
         spans.add(new Span(from, block, Math.toIntExact(bytes)));
         from = block;
         bytes = 0;
+        stagedBytes = 0;
       }
       bytes += length;
+      stagedBytes += stagedLength;
     }
     if (bytes > 0) {
       spans.add(new Span(from, blocks.size(), Math.toIntExact(bytes)));
@@ -231,29 +248,29 @@ final class LocatedBlocks {
     return ends;
   }
 
-  /** What to READ to have the blocks of a span one after the other; what adjoins is one range. */
-  List<RemoteRegion> ranges(Span span) {
-    List<RemoteRegion> ranges = new ArrayList<>(span.to() - span.from());
-    long address = 0;
-    long length = 0;
-    int rkey = 0;
+  /** What to READ to have the blocks of a span one after the other; what adjoins is one extent. */
+  List<Extent> extents(Span span) {
+    List<Extent> extents = new ArrayList<>(span.to() - span.from());
+    Extent last = null;
     for (int block = span.from(); block < span.to(); block++) {
       if (!isRead(block)) {
         continue;
       }
-      long start = address(block);
-      if (length > 0 && (start != address + length || outputs[block].data().rkey() != rkey)) {
-        ranges.add(new RemoteRegion(address, length, rkey));
-        length = 0;
+      Extent next = extent(block, 0, length(block));
+      if (last != null && last.adjoins(next)) {
+        extents.removeLast();
+        next = last.with(next);
       }
-      if (length == 0) {
-        address = start;
-        rkey = outputs[block].data().rkey();
-      }
-      length += length(block);
+      extents.add(next);
+      last = next;
     }
-    ranges.add(new RemoteRegion(address, length, rkey));
-    return ranges;
+    return extents;
+  }
+
+  /** Whether the peer has to be asked for some bytes of the span. */
+  boolean isStaged(Span span) {
+    return IntStream.range(span.from(), span.to())
+        .anyMatch(block -> isRead(block) && isStaged(block));
   }
 
   /** Where a block was thought to be; null where that was not known. */

@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.FallbackReason;
@@ -100,7 +101,8 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
             deliverer,
             timer,
             new ParkedBytes(transport, deliverer),
-            new TaskLimits());
+            new TaskLimits(),
+            new PeerQuota<>(transport.poolBytes() / 2, transport.poolBytes() / 8));
     return new RdmaBlockStoreClient(ownExecutorId, path, NOTHING, closeThreads);
   }
 

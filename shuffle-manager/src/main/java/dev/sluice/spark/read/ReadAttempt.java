@@ -87,13 +87,13 @@ final class ReadAttempt {
         failures.computeIfAbsent(reason, _ -> new BitSet()).set(block);
         located.leaveOut(block);
       } else if (call.files() != null
-          || located.length(block) > path.transport().maxBufferBytes()) {
+          || located.length(block) > path.maxBlockBytes(located, block)) {
         large.set(block);
         located.leaveOut(block);
       }
     }
     failures.forEach((reason, which) -> failed(which, reason));
-    for (LocatedBlocks.Span span : located.spans(path.maxGroupBytes())) {
+    for (LocatedBlocks.Span span : path.spans(located, path.maxGroupBytes())) {
       new FetchedChunk(path, this, span, false).start();
     }
     if (!large.isEmpty()) {

@@ -1,5 +1,6 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.blocks.Stager;
 import java.util.function.Consumer;
 
 /**
@@ -13,6 +14,7 @@ import java.util.function.Consumer;
  * @param tableCacheBytes heap that cached partition tables may take
  * @param gatherBytes bytes of gathered blocks that a task READs or has waiting at most; 0 to gather
  *     none
+ * @param maxStagedBytes that a peer is asked to stage at a time
  */
 public record ReadOptions(
     boolean verifyChecksums,
@@ -20,7 +22,8 @@ public record ReadOptions(
     long bufferWaitMs,
     int maxGroupBytes,
     long tableCacheBytes,
-    long gatherBytes) {
+    long gatherBytes,
+    int maxStagedBytes) {
 
   /** The configuration's defaults, for one task at a time in as little memory as Spark gives. */
   public static final ReadOptions DEFAULT = new Builder().build();
@@ -40,6 +43,7 @@ public record ReadOptions(
     public int maxGroupBytes = 1 << 20;
     public long tableCacheBytes = 32 << 20;
     public long gatherBytes = 24 << 20;
+    public int maxStagedBytes = Stager.MAX_REQUEST_BYTES;
 
     private Builder() {}
 
@@ -50,6 +54,7 @@ public record ReadOptions(
       maxGroupBytes = from.maxGroupBytes;
       tableCacheBytes = from.tableCacheBytes;
       gatherBytes = from.gatherBytes;
+      maxStagedBytes = from.maxStagedBytes;
     }
 
     private ReadOptions build() {
@@ -59,7 +64,8 @@ public record ReadOptions(
           bufferWaitMs,
           maxGroupBytes,
           tableCacheBytes,
-          gatherBytes);
+          gatherBytes,
+          maxStagedBytes);
     }
   }
 }

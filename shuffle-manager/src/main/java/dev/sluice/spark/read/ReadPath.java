@@ -1,6 +1,8 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.spark.gather.BlockList;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -21,6 +23,7 @@ import org.apache.spark.network.util.TransportConf;
  *     completion thread does not; its queue is bounded by the buffers of the pool and those who
  *     wait for one
  * @param transportConf for the download files that Spark makes
+ * @param staging buffers that wait for what peers stage: so that one slow peer does not have all
  */
 record ReadPath(
     ReadTransport transport,
@@ -33,7 +36,8 @@ record ReadPath(
     Executor deliverer,
     DeadlineTimer timer,
     ParkedBytes parked,
-    TaskLimits limits) {
+    TaskLimits limits,
+    PeerQuota<PeerAddress> staging) {
 
   /** Runs the step on a delivery thread; once those are gone, at once: it has to be answered. */
   void deliver(Runnable step) {
@@ -102,5 +106,16 @@ record ReadPath(
 
   int maxGroupBytes() {
     return Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
+  }
+
+  /** What is READ together, in chunks of so many bytes at most, or of one block. */
+  List<LocatedBlocks.Span> spans(LocatedBlocks located, int maxBytes) {
+    return located.spans(maxBytes, options.maxStagedBytes());
+  }
+
+  /** Bytes of a block that is READ in one go, at most. */
+  int maxBlockBytes(LocatedBlocks located, int block) {
+    int largest = transport.maxBufferBytes();
+    return located.isStaged(block) ? Math.min(largest, options.maxStagedBytes()) : largest;
   }
 }

@@ -1,10 +1,12 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadListener;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
@@ -24,6 +26,9 @@ interface ReadTransport {
   /** The largest buffer that can be asked for, in bytes. */
   int maxBufferBytes();
 
+  /** Bytes of all buffers at most. */
+  long poolBytes();
+
   /** Hands a buffer to {@code taker}, or null when none became free by the deadline. */
   void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker);
 
@@ -40,6 +45,12 @@ interface ReadTransport {
       Buffer target,
       long deadlineNanos,
       ReadListener listener);
+
+  /** As {@link dev.sluice.blocks.BlockServerClient#stage}. */
+  CompletableFuture<Object> stage(PeerAddress peer, Stage request);
+
+  /** Ends a lease. */
+  void done(PeerAddress peer, long leaseId);
 
   /** Tells the peer that its map outputs of the shuffle are in use; limits its own rate. */
   void touch(PeerAddress peer, int shuffleId);

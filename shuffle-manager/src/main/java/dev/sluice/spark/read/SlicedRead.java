@@ -52,9 +52,11 @@ final class SlicedRead implements Slices.Sink {
     this.destination = destination;
     this.unstorable = unstorable;
     long longest = blocks.stream().mapToLong(located::length).max().orElseThrow();
-    int bufferBytes = (int) Math.min(longest, path.maxGroupBytes());
+    boolean staged = blocks.stream().anyMatch(located::isStaged);
+    int most = staged ? path.options().maxStagedBytes() : Integer.MAX_VALUE;
+    int bufferBytes = (int) Math.min(Math.min(longest, path.maxGroupBytes()), most);
     Steps steps = new Steps(path.deliverer(), this::notStored);
-    this.slices = new Slices(path, call, located, bufferBytes, steps, this);
+    this.slices = new Slices(path, call, located, bufferBytes, staged, steps, this);
   }
 
   /**

@@ -1,16 +1,11 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.transfer.ReadException;
-import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * READs blocks in slices, one block after the other, through two pooled buffers: the sink has one
@@ -18,8 +13,6 @@ import org.slf4j.LoggerFactory;
  * closes it; READs that are under way then give back their buffers when they end.
  */
 final class Slices {
-  private static final Logger LOG = LoggerFactory.getLogger(Slices.class);
-
   /** What a step throws that these are called in goes to whoever runs the steps. */
   interface Sink {
     /** There is a buffer: blocks can begin. */
@@ -39,6 +32,7 @@ final class Slices {
   private final FetchCall call;
   private final LocatedBlocks located;
   private final int bufferBytes;
+  private final boolean staged;
   private final Steps steps;
   private final Sink sink;
   private final Deque<ReadTransport.Buffer> free = new ArrayDeque<>();
@@ -61,12 +55,14 @@ final class Slices {
       FetchCall call,
       LocatedBlocks located,
       int bufferBytes,
+      boolean staged,
       Steps steps,
       Sink sink) {
     this.path = path;
     this.call = call;
     this.located = located;
     this.bufferBytes = bufferBytes;
+    this.staged = staged;
     this.steps = steps;
     this.sink = sink;
   }
@@ -76,6 +72,18 @@ final class Slices {
   }
 
   private void acquire() {
+    if (staged) {
+      path.staging().acquire(located.peer(), bufferBytes, () -> steps.add(this::acquireBuffer));
+    } else {
+      acquireBuffer();
+    }
+  }
+
+  private void acquireBuffer() {
+    if (closed) {
+      endStaging();
+      return;
+    }
     path.transport()
         .acquire(
             bufferBytes,
@@ -86,6 +94,7 @@ final class Slices {
   /** Where there is no second buffer slices are READ one after the other. */
   private void acquired(ReadTransport.Buffer buffer) throws IOException {
     if (buffer == null) {
+      endStaging();
       if (!second) {
         sink.failed(FallbackReason.BUFFERS);
       }
@@ -121,15 +130,15 @@ final class Slices {
   private void read() {
     while (position < located.length(block) && !free.isEmpty()) {
       int bytes = (int) Math.min(bufferBytes, located.length(block) - position);
-      RemoteRegion range = located.range(block, position, bytes);
+      Extent extent = located.extent(block, position, bytes);
       Slice slice = new Slice(free.poll(), bytes);
       underWay.add(slice);
-      slice.read(range);
+      slice.read(extent);
       position += bytes;
     }
   }
 
-  private final class Slice implements ReadListener {
+  private final class Slice implements DataRead.Sink {
     private final ReadTransport.Buffer buffer;
     private final int bytes;
     private boolean isThere;
@@ -139,17 +148,12 @@ final class Slices {
       this.bytes = bytes;
     }
 
-    void read(RemoteRegion range) {
-      try {
-        path.transport().read(located.peer(), List.of(range), buffer, call.deadlineNanos(), this);
-      } catch (RuntimeException | Error e) {
-        end();
-        throw e;
-      }
+    void read(Extent extent) {
+      DataRead.start(path, located, List.of(extent), buffer, call.deadlineNanos(), this);
     }
 
     @Override
-    public void onSuccess() {
+    public void arrived() {
       call.extendDeadline();
       steps.add(
           () -> {
@@ -163,12 +167,11 @@ final class Slices {
     }
 
     @Override
-    public void onFailure(ReadException e) {
-      LOG.debug("A slice was not READ from {}", located.peer(), e);
+    public void failed(FallbackReason reason) {
       steps.add(
           () -> {
             end();
-            sink.failed(Failures.reason(e));
+            sink.failed(reason);
           });
     }
 
@@ -202,6 +205,14 @@ final class Slices {
   private void releaseFree() {
     for (ReadTransport.Buffer buffer = free.poll(); buffer != null; buffer = free.poll()) {
       buffer.release();
+      endStaging();
+    }
+  }
+
+  /** A buffer is not waited with for the peer any more. */
+  private void endStaging() {
+    if (staged) {
+      path.staging().release(located.peer(), bufferBytes);
     }
   }
 

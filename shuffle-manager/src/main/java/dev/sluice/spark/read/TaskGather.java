@@ -166,12 +166,14 @@ final class TaskGather implements RemoteChunks {
   private List<GatheredChunk> layOut(BlockGroup group, LocatedBlocks located) {
     int maxMemberBytes = maxMemberBytes();
     for (int member = 0; member < group.size(); member++) {
-      if (located.failure(member) != null || located.length(member) > maxMemberBytes) {
+      if (located.failure(member) != null
+          || located.length(member)
+              > Math.min(maxMemberBytes, path.maxBlockBytes(located, member))) {
         located.leaveOut(member);
         group.leave(member, member + 1);
       }
     }
-    return located.spans(maxChunkBytes()).stream()
+    return path.spans(located, maxChunkBytes()).stream()
         .map(span -> new GatheredChunk(path, this, group, located, span))
         .toList();
   }

@@ -1,5 +1,6 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
@@ -38,7 +40,12 @@ final class FakeTransport implements ReadTransport {
   private final TreeMap<Long, byte[]> memory = new TreeMap<>();
   private final Executor completions;
   private Executor readCompletions;
+  private Executor stageCompletions;
   private final List<Read> reads = new ArrayList<>();
+  private final List<Stage> stages = new ArrayList<>();
+  private final List<Long> done = new ArrayList<>();
+  private final long pool;
+  private FakeStager stager = new FakeStager(this, _ -> null, () -> 0);
   private final List<PeerAddress> touched = new ArrayList<>();
   private Script script = Script.SUCCEED;
   private Consumer<Read> afterRead = read -> {};
@@ -52,8 +59,36 @@ final class FakeTransport implements ReadTransport {
   private int wanted;
 
   FakeTransport(Executor completions) {
+    this(completions, 1 << 30);
+  }
+
+  /**
+   * @param pool bytes that its pool says to have
+   */
+  FakeTransport(Executor completions, long pool) {
     this.completions = completions;
+    this.pool = pool;
     this.readCompletions = completions;
+    this.stageCompletions = completions;
+  }
+
+  /** Answers requests for what is not registered. */
+  void stager(FakeStager newStager) {
+    stager = newStager;
+  }
+
+  /** Answers to such requests go there. */
+  void holdStages(Executor newStageCompletions) {
+    stageCompletions = newStageCompletions;
+  }
+
+  List<Stage> stages() {
+    return stages;
+  }
+
+  /** Leases that were given back. */
+  List<Long> done() {
+    return done;
   }
 
   /** Memory of the peer. */
@@ -105,6 +140,11 @@ final class FakeTransport implements ReadTransport {
   @Override
   public int maxBufferBytes() {
     return maxBufferBytes;
+  }
+
+  @Override
+  public long poolBytes() {
+    return pool;
   }
 
   @Override
@@ -163,11 +203,24 @@ final class FakeTransport implements ReadTransport {
   }
 
   @Override
+  public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
+    stages.add(request);
+    return CompletableFuture.supplyAsync(() -> stager.stage(request), stageCompletions);
+  }
+
+  @Override
+  public void done(PeerAddress peer, long leaseId) {
+    done.add(leaseId);
+    stager.done(leaseId);
+  }
+
+  @Override
   public void touch(PeerAddress peer, int shuffleId) {
     touched.add(peer);
   }
 
   private void copy(Read read) {
+    stager.expire();
     long position = 0;
     for (RemoteRegion range : read.ranges()) {
       Map.Entry<Long, byte[]> region = memory.floorEntry(range.address());

@@ -4,7 +4,6 @@ import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.soft.FaultPlan;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -33,7 +32,7 @@ class LocalGatherTest {
 
   @BeforeEach
   void register() throws Exception {
-    executor = new SoftPeer(directory, FaultPlan.NONE);
+    executor = new SoftPeer(directory);
     for (long map = 0; map < MAPS; map++) {
       executor.write(reads.unregistered(map, 500, BLOCK_BYTES, 500));
     }

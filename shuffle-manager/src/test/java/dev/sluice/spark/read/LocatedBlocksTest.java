@@ -33,7 +33,7 @@ class LocatedBlocksTest {
 
     assertThat(located.failure(0)).isNull();
     assertThat(located.length(0)).isEqualTo(PARTITION_BYTES);
-    assertThat(located.range(0, 7, 8))
+    assertThat(located.extent(0, 7, 8).region())
         .isEqualTo(new RemoteRegion(ADDRESS + 99 * PARTITION_BYTES + 7, 8, 1));
     assertThat(located.checksum(0, 0)).isEqualTo(1099);
   }
@@ -42,7 +42,8 @@ class LocatedBlocksTest {
   void batchReachesOverPages() {
     LocatedBlocks located = locate(LOCATION, "shuffle_3_5_62_66");
 
-    assertThat(located.range(0, 0, 1).address()).isEqualTo(ADDRESS + 62 * PARTITION_BYTES);
+    assertThat(located.extent(0, 0, 1).region().address())
+        .isEqualTo(ADDRESS + 62 * PARTITION_BYTES);
     assertThat(located.length(0)).isEqualTo(4 * PARTITION_BYTES);
     assertThat(located.partitions(0)).isEqualTo(4);
     for (int partition = 0; partition < 4; partition++) {

@@ -16,6 +16,7 @@ final class MapOutput {
   private final byte[] data;
   private final int[] offsets;
   private final byte[] table;
+  private ChecksumAlgorithm algorithm = ChecksumAlgorithm.CRC32C;
 
   /**
    * @param lengths of the partitions
@@ -44,6 +45,16 @@ final class MapOutput {
 
   long mapId() {
     return mapId;
+  }
+
+  /** As what is encrypted or has migrated. */
+  MapOutput withoutChecksums() {
+    algorithm = ChecksumAlgorithm.NONE;
+    return this;
+  }
+
+  ChecksumAlgorithm algorithm() {
+    return algorithm;
   }
 
   byte[] data() {
@@ -79,14 +90,23 @@ final class MapOutput {
 
   /** Puts it into the peer's memory; the address tells registrations apart. */
   MapOutputLocation register(FakeTransport transport, long address) {
-    long tableAddress = address + (1L << 32);
     transport.map(address, data);
+    return location(transport, address, new RemoteRegion(address, data.length, rkey(address)));
+  }
+
+  /** Its partition table is in the peer's memory, its bytes are to be staged. */
+  MapOutputLocation stage(FakeTransport transport, long address) {
+    return location(transport, address, MapOutputLocation.unregistered(data.length));
+  }
+
+  private MapOutputLocation location(FakeTransport transport, long address, RemoteRegion bytes) {
+    long tableAddress = address + (1L << 32);
     transport.map(tableAddress, table);
-    int rkey = (int) (address >> 8) + 1;
-    return new MapOutputLocation(
-        mapId,
-        new RemoteRegion(address, data.length, rkey),
-        new RemoteRegion(tableAddress, table.length, rkey + 1),
-        ChecksumAlgorithm.CRC32C);
+    RemoteRegion entries = new RemoteRegion(tableAddress, table.length, rkey(address) + 1);
+    return new MapOutputLocation(mapId, bytes, entries, algorithm);
+  }
+
+  private static int rkey(long address) {
+    return (int) (address >> 8) + 1;
   }
 }

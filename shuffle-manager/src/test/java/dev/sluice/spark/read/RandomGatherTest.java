@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Whatever fails and in whatever order threads run, a task that gathers reads each block once, with
- * its bytes, and no buffer is lost, also when it ends early. Each round is a schedule of its own
- * that its seed repeats.
+ * its bytes, and no buffer or lease is lost, also when it ends early. Each round is a schedule of
+ * its own that its seed repeats.
  */
 @Timeout(300)
 class RandomGatherTest {
@@ -51,13 +51,13 @@ class RandomGatherTest {
                 o.maxGroupBytes = 4_000;
                 o.gatherBytes = random.nextInt(3_000, 60_000);
               });
-      reads = new ReadFixture(options, steps::add);
+      reads = new ReadFixture(options, steps::add, random.nextInt(1 << 17));
     }
 
     void run() {
       for (long map = 0; map < MAPS; map++) {
         int[] lengths = random.ints(PARTITIONS, 16, chance(90) ? 1500 : 6000).toArray();
-        outputs.add(chance(90) ? reads.registered(map, lengths) : reads.unregistered(map, lengths));
+        outputs.add(reads.any(random, map, lengths));
       }
       breakThings();
       String[] blocks = randomBlocks();
@@ -78,8 +78,7 @@ class RandomGatherTest {
       }
       reads.timer.advanceMs(20_000);
       assertThat(steps).isEmpty();
-      assertThat(reads.transport.buffersOut()).isZero();
-      assertThat(reads.timer.scheduled()).isZero();
+      reads.assertNothingIsHeld();
       assertThat(reads.count("read.bytes"))
           .isEqualTo(task.metrics.getOrDefault("incRemoteBytesRead", 0L));
     }
@@ -100,6 +99,7 @@ class RandomGatherTest {
               read.target().set(ValueLayout.JAVA_BYTE, place, spoilt);
             }
           });
+      reads.stager.misbehave(random);
       if (chance(20)) {
         reads.transport.poolBytes(random.nextInt(20_000));
       }

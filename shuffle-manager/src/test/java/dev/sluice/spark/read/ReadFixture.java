@@ -2,11 +2,13 @@ package dev.sluice.spark.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.Executor;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.util.MapConfigProvider;
@@ -35,6 +37,7 @@ final class ReadFixture {
   final ShuffleCounters counters = new ShuffleCounters();
   final RecordingListener listener = new RecordingListener();
   final RdmaBlockStoreClient client;
+  final FakeStager stager;
   private final Map<Long, MapOutput> outputs = new HashMap<>();
   private long nextAddress = 1 << 20;
 
@@ -50,8 +53,17 @@ final class ReadFixture {
    * @param executor runs whatever other threads would
    */
   ReadFixture(ReadOptions options, Executor executor) {
+    this(options, executor, 1 << 30);
+  }
+
+  /**
+   * @param pool bytes that the buffer pool says to have
+   */
+  ReadFixture(ReadOptions options, Executor executor, long pool) {
     this.options = options;
-    transport = new FakeTransport(executor);
+    transport = new FakeTransport(executor, pool);
+    stager = new FakeStager(transport, outputs::get, timer::nanoTime);
+    transport.stager(stager);
     locator = new FakeLocator(executor);
     client =
         RdmaBlockStoreClient.open(
@@ -82,9 +94,52 @@ final class ReadFixture {
     return output;
   }
 
+  /** A map output whose bytes have to be asked for. */
+  MapOutput staged(long mapId, int... lengths) {
+    MapOutput output = unregistered(mapId, lengths);
+    stage(output);
+    return output;
+  }
+
+  /** As {@link #staged}, and there is nothing of Spark's to verify it by. */
+  MapOutput unverifiable(long mapId, int... lengths) {
+    MapOutput output = unregistered(mapId, lengths).withoutChecksums();
+    stage(output);
+    return output;
+  }
+
+  /** One of the above. */
+  MapOutput any(Random random, long mapId, int... lengths) {
+    int percent = random.nextInt(100);
+    if (percent < 10) {
+      return unregistered(mapId, lengths);
+    } else if (percent < 50) {
+      return registered(mapId, lengths);
+    } else {
+      return percent < 80 ? staged(mapId, lengths) : unverifiable(mapId, lengths);
+    }
+  }
+
   /** Registers, or registers anew at another address. */
   MapOutputLocation register(MapOutput output) {
-    MapOutputLocation location = output.register(transport, nextAddress);
+    return put(output.register(transport, nextAddress));
+  }
+
+  /** Registers its partition table alone, perhaps anew. */
+  void stage(MapOutput output) {
+    put(output.stage(transport, nextAddress));
+  }
+
+  /** Registers it, or what of it can be verified by somebody. */
+  void move(MapOutput output) {
+    if (output.algorithm() == ChecksumAlgorithm.NONE) {
+      stage(output);
+    } else {
+      register(output);
+    }
+  }
+
+  private MapOutputLocation put(MapOutputLocation location) {
     nextAddress += 1 << 20;
     locator.put(location);
     return location;
@@ -118,6 +173,16 @@ final class ReadFixture {
 
   long fallbacks(FallbackReason reason) {
     return count("fallback.blocks." + reason);
+  }
+
+  /** Whatever has become of the READs. */
+  void assertNothingIsHeld() {
+    assertThat(transport.buffersOut()).as("buffers").isZero();
+    assertThat(client.path.staging().bytes()).as("waiting to be staged").isZero();
+    assertThat(transport.done())
+        .as("each lease is given back once")
+        .containsExactlyInAnyOrderElementsOf(stager.leaseIds());
+    assertThat(timer.scheduled()).as("timeouts").isZero();
   }
 
   /** Each of the blocks was answered with what was written, and no other. */

@@ -4,7 +4,6 @@ import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.soft.FaultPlan;
 import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.io.InputStream;
@@ -29,7 +28,7 @@ class RegisteredManagedBufferTest {
 
   @BeforeEach
   void register() throws Exception {
-    executor = new SoftPeer(directory, FaultPlan.NONE);
+    executor = new SoftPeer(directory);
     executor.write(output);
     executor.registry().resolve(SHUFFLE, new long[] {MAP}).get(30, TimeUnit.SECONDS);
     file = executor.registry().segment(SHUFFLE, MAP, 1, 2).file();

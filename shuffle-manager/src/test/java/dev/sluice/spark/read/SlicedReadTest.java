@@ -4,6 +4,9 @@ import static dev.sluice.spark.read.ReadFixture.batch;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.metrics.FallbackReason;
 import java.io.IOException;
@@ -24,7 +27,7 @@ class SlicedReadTest {
   private static final int BUFFER_BYTES = 5000;
 
   @TempDir private Path directory;
-  private final ReadFixture fixture = new ReadFixture();
+  private ReadFixture fixture = new ReadFixture();
   private DownloadDirectory downloads;
 
   @BeforeEach
@@ -36,9 +39,8 @@ class SlicedReadTest {
 
   @AfterEach
   void nothingIsLeftBehind() throws IOException {
-    assertThat(fixture.transport.buffersOut()).isZero();
+    fixture.assertNothingIsHeld();
     assertThat(fixture.listener.repeated()).isEmpty();
-    assertThat(fixture.timer.scheduled()).isZero();
     assertThat(downloads.files()).hasSameElementsAs(downloads.registered());
   }
 
@@ -269,6 +271,142 @@ class SlicedReadTest {
 
     fixture.assertDelivered(block(10, 0), block(10, 2));
     assertFellBack(FallbackReason.DEADLINE, block(10, 0), block(10, 2));
+  }
+
+  @Test
+  void whatIsLargerThanStagingMemoryIsStagedInSlices() {
+    fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = BUFFER_BYTES));
+    fixture.staged(11, 12_000, 700);
+    fixture.unverifiable(12, 12_000, 700);
+    fixture.registered(13, 12_000, 700);
+    String[] blocks = {block(11, 0), block(12, 0), block(13, 0), block(11, 1)};
+
+    fixture.fetch(blocks);
+
+    fixture.assertDelivered(blocks);
+    assertThat(fixture.transport.stages())
+        .flatExtracting(Stage::pieces)
+        .extracting(Piece::length)
+        .containsExactlyInAnyOrder(5000, 5000, 2000, 5000, 5000, 2000, 700);
+    assertThat(fixture.transport.reads()).extracting(FakeTransport.Read::bytes).contains(12_700L);
+    assertThat(fixture.count("staged.bytes")).isEqualTo(24_700);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void stagedBlocksAreFetchedToFiles() {
+    fixture.staged(11, 12_000, 700);
+    fixture.unverifiable(12, 12_000, 700);
+    String[] blocks = {block(11, 0), block(11, 1), block(12, 0), block(12, 1)};
+
+    fixture.fetch(downloads, blocks);
+
+    fixture.assertDelivered(blocks);
+    assertThat(fixture.count("staged.bytes")).isEqualTo(25_400);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void wrongBytesOfAStagedBlockHaveItStagedOnceMore() {
+    fixture.staged(11, 12_000);
+    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() == 3));
+
+    fixture.fetch(downloads, block(11, 0));
+
+    fixture.assertDelivered(block(11, 0));
+    assertThat(fixture.transport.stages()).hasSize(6);
+    assertThat(fixture.count("corruptions")).isEqualTo(1);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void aStagedBlockWhoseBytesStayWrongGoesToSparkAlone() {
+    fixture.staged(11, 12_000, 700);
+    fixture.transport.afterRead(read -> corrupt(read, read.bytes() == 2000));
+
+    fixture.fetch(downloads, block(11, 0), block(11, 1));
+
+    fixture.assertDelivered(block(11, 0), block(11, 1));
+    assertFellBack(FallbackReason.CHECKSUM, block(11, 0));
+    assertThat(fixture.transport.stages()).hasSize(7);
+  }
+
+  @Test
+  void aSliceThatIsNotWhatWasCopiedIsStagedAgainAlone() {
+    fixture.unverifiable(11, 12_000);
+    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() == 3));
+
+    fixture.fetch(block(11, 0));
+
+    fixture.assertDelivered(block(11, 0));
+    assertThat(fixture.transport.stages()).hasSize(4);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void aSliceThatIsLateIsStagedAgain() {
+    fixture.staged(11, 12_000);
+    fixture.transport.afterRead(
+        _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 3 ? 5_000 : 0));
+
+    fixture.fetch(block(11, 0));
+
+    fixture.assertDelivered(block(11, 0));
+    assertThat(fixture.count("staged.late")).isPositive();
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void aSliceThatIsNotStagedSendsWhatIsLeftToSpark() {
+    fixture.staged(11, 12_000, 700, 800);
+    fixture.stager.answers(
+        answer -> fixture.transport.stages().size() == 4 ? new NotStaged(false, "full") : answer);
+
+    fixture.fetch(downloads, block(11, 0), block(11, 1), block(11, 2));
+
+    fixture.assertDelivered(block(11, 0), block(11, 1), block(11, 2));
+    assertFellBack(FallbackReason.STAGING, block(11, 1), block(11, 2));
+  }
+
+  @Test
+  void slicesAreStagedOneByOneWhereAPeerMayHaveNoSecondBuffer() {
+    Deque<Runnable> stages = new ArrayDeque<>();
+    fixture = smallPool();
+    fixture.transport.holdStages(stages::add);
+
+    fixture.fetch(block(11, 0));
+
+    for (int slice = 0; slice < 3; slice++) {
+      assertThat(stages).hasSize(1);
+      stages.remove().run();
+    }
+    fixture.assertDelivered(block(11, 0));
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void whatTheDeadlineFindsWaitingForItsPeerGoesToSpark() {
+    Deque<Runnable> stages = new ArrayDeque<>();
+    fixture = smallPool();
+    fixture.transport.holdStages(stages::add);
+    fixture.fetch(block(11, 0));
+    fixture.fetch(block(12, 0));
+
+    fixture.timer.advanceMs(10_000);
+
+    assertFellBack(FallbackReason.DEADLINE, block(11, 0), block(12, 0));
+    assertThat(stages).hasSize(1);
+    stages.remove().run();
+    assertThat(stages).as("nobody waits for the rest").isEmpty();
+  }
+
+  /** A peer may have one buffer. */
+  private static ReadFixture smallPool() {
+    ReadOptions options = ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = BUFFER_BYTES);
+    ReadFixture small = new ReadFixture(options, Runnable::run, 8 * BUFFER_BYTES);
+    small.staged(11, 12_000);
+    small.staged(12, 12_000);
+    return small;
   }
 
   private void assertFellBack(FallbackReason reason, String... blockIds) {

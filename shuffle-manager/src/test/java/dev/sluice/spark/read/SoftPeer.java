@@ -49,7 +49,16 @@ final class SoftPeer implements AutoCloseable {
   private final Stager stager;
   private final BlockServer server;
 
-  SoftPeer(Path directory, FaultPlan faults) throws IOException {
+  /** One that registers everything. */
+  SoftPeer(Path directory) throws IOException {
+    this(directory, FaultPlan.NONE, ALL, 1 << 20);
+  }
+
+  /**
+   * @param stagingBytes of the memory in which it stages what it does not register
+   */
+  SoftPeer(Path directory, FaultPlan faults, RegistryLimits limits, long stagingBytes)
+      throws IOException {
     this.directory = directory;
     this.endpoint = endpoint(faults, (_, _, _) -> null);
     this.registry =
@@ -58,10 +67,11 @@ final class SoftPeer implements AutoCloseable {
             LocalDirectories.probe(
                 endpoint.protectionDomain(), RegistrationMode.AUTO, List.of(directory)),
             this::find,
-            ALL,
+            limits,
             new Unpublished(),
             () -> System.nanoTime() / 1_000_000);
-    this.stager = new Stager(endpoint.protectionDomain(), registry, 1 << 20, 2, System::nanoTime);
+    this.stager =
+        new Stager(endpoint.protectionDomain(), registry, stagingBytes, 2, System::nanoTime);
     this.server =
         new BlockServer(
             TRANSPORT_CONF,
@@ -92,15 +102,21 @@ final class SoftPeer implements AutoCloseable {
   void write(MapOutput output) throws IOException {
     Files.write(file(output.mapId(), "data"), output.data());
     Files.write(file(output.mapId(), "index"), output.index());
-    Files.write(file(output.mapId(), "checksum"), output.checksums());
+    if (output.algorithm() != ChecksumAlgorithm.NONE) {
+      Files.write(file(output.mapId(), "checksum"), output.checksums());
+    }
   }
 
   private MapOutputFiles.Files find(int shuffleId, long mapId) {
     Path data = file(mapId, "data");
-    return Files.exists(data)
-        ? new MapOutputFiles.Files(
-            data, file(mapId, "index"), file(mapId, "checksum"), ChecksumAlgorithm.CRC32C)
-        : null;
+    if (!Files.exists(data)) {
+      return null;
+    }
+    Path index = file(mapId, "index");
+    Path checksums = file(mapId, "checksum");
+    return Files.exists(checksums)
+        ? new MapOutputFiles.Files(data, index, checksums, ChecksumAlgorithm.CRC32C)
+        : new MapOutputFiles.Files(data, index, null, ChecksumAlgorithm.NONE);
   }
 
   private Path file(long mapId, String suffix) {

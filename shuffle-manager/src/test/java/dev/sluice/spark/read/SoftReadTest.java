@@ -5,6 +5,8 @@ import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
@@ -47,7 +49,17 @@ class SoftReadTest {
   private RdmaBlockStoreClient client;
 
   private void start(FaultPlan faults) throws IOException {
-    peer = new SoftPeer(directory, faults);
+    start(faults, SoftPeer.ALL, 1 << 20);
+  }
+
+  /** Nothing but partition tables is registered. */
+  private void startStaging(FaultPlan faults, long stagingBytes) throws IOException {
+    start(faults, new RegistryLimits(0, 1 << 20, 1000, 0, false), stagingBytes);
+  }
+
+  private void start(FaultPlan faults, RegistryLimits limits, long stagingBytes)
+      throws IOException {
+    peer = new SoftPeer(directory, faults, limits, stagingBytes);
     servers =
         new BlockServerClient("1", SoftPeer.TRANSPORT_CONF, List.of(), 5_000, 10_000, () -> 0);
     endpoint = SoftPeer.endpoint(FaultPlan.NONE, servers);
@@ -62,6 +74,7 @@ class SoftReadTest {
                   o.bufferWaitMs = 60_000;
                   o.maxGroupBytes = 1 << 18;
                   o.gatherBytes = 1 << 20;
+                  o.maxStagedBytes = (int) Math.min(Stager.MAX_REQUEST_BYTES, stagingBytes / 4);
                 }),
             endpoint,
             new Resolving(),
@@ -69,11 +82,14 @@ class SoftReadTest {
             counters);
     Random random = new Random(1);
     for (long mapId = 0; mapId < MAPS; mapId++) {
-      MapOutput output = new MapOutput(mapId, random.ints(PARTITIONS, 0, 3000).toArray());
-      outputs.put(mapId, output);
-      peer.write(output);
-      peer.registry().add(SHUFFLE, mapId);
+      commit(new MapOutput(mapId, random.ints(PARTITIONS, 0, 3000).toArray()));
     }
+  }
+
+  private void commit(MapOutput output) throws IOException {
+    outputs.put(output.mapId(), output);
+    peer.write(output);
+    peer.registry().add(SHUFFLE, output.mapId());
   }
 
   @AfterEach
@@ -158,8 +174,124 @@ class SoftReadTest {
     assertThat(count("read.blocks")).isZero();
   }
 
+  @Test
+  void whatIsNotRegisteredIsReadFromStagingMemory() throws Exception {
+    startStaging(FaultPlan.NONE, 1 << 20);
+
+    fetchAll(null).assertRight();
+
+    assertAllWasStaged(allBytes());
+  }
+
+  @Test
+  void whatIsNotRegisteredIsReadToDiskThroughLittleStagingMemory() throws Exception {
+    startStaging(FaultPlan.NONE, 1 << 17);
+    Path downloads = Files.createDirectory(directory.resolve("downloads"));
+
+    fetchAll(new DownloadDirectory(downloads)).assertRight();
+
+    assertAllWasStaged(allBytes());
+  }
+
+  @Test
+  void blocksLargerThanStagingMemoryAreReadFromIt() throws Exception {
+    startStaging(FaultPlan.NONE, 1 << 17);
+    commit(new MapOutput(100, 3 << 20));
+    commit(new MapOutput(101, 3 << 20).withoutChecksums());
+    Path downloads = Files.createDirectory(directory.resolve("downloads"));
+
+    fetchBoth(null);
+    fetchBoth(new DownloadDirectory(downloads));
+
+    assertAllWasStaged(4 * (3 << 20));
+  }
+
+  private void fetchBoth(DownloadFileManager files) throws InterruptedException {
+    String[] blocks = {block(100, 0), block(101, 0)};
+    Answers answers = new Answers(List.of(blocks));
+    client.fetchBlocks("localhost", 1, "7", blocks, answers, files);
+    answers.await();
+    answers.assertRight();
+  }
+
+  private long allBytes() {
+    return outputs.values().stream().mapToLong(output -> output.data().length).sum();
+  }
+
+  private void assertAllWasStaged(long bytes) throws InterruptedException {
+    assertThat(count("read.bytes")).isEqualTo(bytes);
+    assertThat(count("staged.bytes")).isEqualTo(bytes);
+    assertThat(count("staged.late")).isZero();
+    for (String blockId : spark.blockIdsFetched()) {
+      assertThat(written(blockId)).as(blockId).isEmpty();
+    }
+    assertNothingIsHeld();
+  }
+
+  /** An answer is given before what it took is given back. */
+  private void assertNothingIsHeld() throws InterruptedException {
+    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (isHeld() && System.nanoTime() - giveUpNanos < 0) {
+      Thread.sleep(1);
+    }
+    assertThat(endpoint.buffers().bytesInUse()).isZero();
+    assertThat(client.path.staging().bytes()).isZero();
+  }
+
+  private boolean isHeld() {
+    return endpoint.buffers().bytesInUse() > 0 || client.path.staging().bytes() > 0;
+  }
+
+  @Test
+  void stagedBlocksAreRightWhateverTheFabricDoes() throws Exception {
+    startStaging(FaultPlan.parse("seed=5;corrupt=0.02;status=0.02:REM_OP_ERR;kill=0.01"), 1 << 20);
+
+    fetchAll(null).assertRight();
+
+    assertThat(count("staged.bytes")).isPositive();
+    assertThat(count("corruptions")).isPositive();
+    assertNothingIsHeld();
+  }
+
+  @Test
+  void aServerThatIsClosedLeavesTheRestToSpark() throws Exception {
+    startStaging(FaultPlan.NONE, 1 << 17);
+    Answers answers = fetchSoon(null);
+    answers.await(MAPS * PARTITIONS / 3);
+
+    peer.closeServer();
+
+    answers.await();
+    answers.assertRight();
+    assertThat(count("read.blocks")).isPositive();
+    assertThat(count("fallback.blocks.STAGING")).isPositive();
+    assertNothingIsHeld();
+  }
+
+  /** Between request and answer, and between the answer and the READ. */
+  @Test
+  void controlConnectionsThatBreakHaveEverythingAnswered() throws Exception {
+    startStaging(FaultPlan.NONE, 1 << 20);
+    Answers answers = fetchSoon(null);
+    for (int left = MAPS * PARTITIONS - 100; left > 0; left -= 100) {
+      answers.await(left);
+      servers.peerLost(peer.address());
+    }
+
+    answers.await();
+    answers.assertRight();
+    assertThat(count("read.blocks")).isPositive();
+    assertNothingIsHeld();
+  }
+
   /** Fetches each reducer's blocks with a call of its own, all at once. */
   private Answers fetchAll(DownloadFileManager files) throws InterruptedException {
+    Answers answers = fetchSoon(files);
+    answers.await();
+    return answers;
+  }
+
+  private Answers fetchSoon(DownloadFileManager files) {
     Answers answers = new Answers(blocks());
     for (int partition = 0; partition < PARTITIONS; partition++) {
       String[] blockIds = new String[MAPS];
@@ -168,7 +300,6 @@ class SoftReadTest {
       }
       client.fetchBlocks("localhost", 1, "7", blockIds, answers, files);
     }
-    assertThat(answers.outstanding.await(120, TimeUnit.SECONDS)).isTrue();
     return answers;
   }
 
@@ -255,6 +386,17 @@ class SoftReadTest {
     public void onBlockFetchFailure(String blockId, Throwable failure) {
       wrong.add(blockId + " " + failure);
       outstanding.countDown();
+    }
+
+    void await() throws InterruptedException {
+      assertThat(outstanding.await(120, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** Until so many blocks at most have no answer. */
+    void await(int left) throws InterruptedException {
+      while (outstanding.getCount() > left) {
+        Thread.sleep(1);
+      }
     }
 
     void assertRight() {

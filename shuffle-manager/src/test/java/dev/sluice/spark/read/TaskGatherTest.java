@@ -5,12 +5,13 @@ import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.wire.ChecksumAlgorithm;
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -94,10 +95,7 @@ class TaskGatherTest {
   /** As what has migrated has none: Spark sends no checksum files. */
   @Test
   void whatHasNoChecksumsIsLeftToSparkAlone() {
-    MapOutput first = reads.unregistered(0, 500, BLOCK_BYTES, 500);
-    MapOutputLocation location = reads.register(first);
-    reads.locator.put(
-        new MapOutputLocation(0, location.data(), location.table(), ChecksumAlgorithm.NONE));
+    reads.register(reads.unregistered(0, 500, BLOCK_BYTES, 500).withoutChecksums());
     for (int map = 1; map < MAPS; map++) {
       reads.registered(map, 500, BLOCK_BYTES, 500);
     }
@@ -223,15 +221,16 @@ class TaskGatherTest {
     reads.transport.afterRead(
         read -> {
           if (isThirdChunk(read)) {
-            read.target()
-                .set(
-                    ValueLayout.JAVA_BYTE,
-                    7000,
-                    (byte) ~read.target().get(ValueLayout.JAVA_BYTE, 7000));
+            corrupt(read);
           }
         });
     assertOneChunkIsLeft(readAll());
     assertThat(reads.count("corruptions")).isEqualTo(1);
+  }
+
+  private static void corrupt(FakeTransport.Read read) {
+    byte written = read.target().get(ValueLayout.JAVA_BYTE, 7000);
+    read.target().set(ValueLayout.JAVA_BYTE, 7000, (byte) ~written);
   }
 
   @Test
@@ -369,5 +368,101 @@ class TaskGatherTest {
 
     reads.transport.maxBufferBytes(4 * BLOCK_BYTES);
     assertThat(readAll().bySpark).isEmpty();
+  }
+
+  @Test
+  void whatIsStagedIsGatheredWithTheOthers() {
+    for (int map = 0; map < MAPS; map++) {
+      int[] lengths = {500, BLOCK_BYTES, 500};
+      if (map % 10 == 0) {
+        reads.registered(map, lengths);
+      } else {
+        reads.staged(map, lengths);
+      }
+    }
+    GatherFixture task = readAll();
+
+    assertThat(task.bySpark).isEmpty();
+    assertThat(task.chunks).isEqualTo(5);
+    assertThat(reads.count("staged.bytes")).isEqualTo(90L * BLOCK_BYTES);
+    reads.assertNothingIsHeld();
+  }
+
+  @Test
+  void stagedBlocksWithoutChecksumsAreVerifiedByTheirPeers() {
+    stageUnverifiable();
+    reads.transport.afterRead(
+        read -> {
+          if (isThirdChunk(read)) {
+            corrupt(read);
+          }
+        });
+    assertThat(readAll().bySpark).as("it is asked for again").isEmpty();
+    assertThat(reads.transport.stages()).hasSize(6);
+    assertThat(reads.count("corruptions")).isEqualTo(1);
+    reads.assertNothingIsHeld();
+  }
+
+  @Test
+  void aChunkThatIsNotStagedIsLeftToSpark() {
+    stageUnverifiable();
+    reads.stager.answers(
+        answer ->
+            reads.transport.stages().size() == 3 ? new NotStaged(false, "no memory") : answer);
+    assertOneChunkIsLeft(readAll());
+    reads.assertNothingIsHeld();
+  }
+
+  private void stageUnverifiable() {
+    for (int map = 0; map < MAPS; map++) {
+      reads.unverifiable(map, 500, BLOCK_BYTES, 500);
+    }
+  }
+
+  /** Of 63,000 bytes each: a peer may have two, all may have ten. */
+  @Test
+  void aTaskThatEndsGivesBackWhatIsToBeStagedWhereverItStands() {
+    for (int ended = 0; ended < 12; ended++) {
+      Deque<Runnable> steps = new ArrayDeque<>();
+      ReadFixture held = new ReadFixture(ReadFixture.OPTIONS, steps::add, 1 << 20);
+      for (int map = 0; map < MAPS; map++) {
+        held.unverifiable(map, 500, BLOCK_BYTES, 500);
+      }
+      GatherFixture task = new GatherFixture(held).start(blocks);
+      for (int step = 0; step < ended; step++) {
+        assertThat(steps).as("the task ends after step %d", ended).isNotEmpty();
+        steps.removeFirst().run();
+        assertThat(held.client.path.staging().bytes()).isLessThanOrEqualTo((1 << 20) / 8);
+      }
+
+      task.close();
+      while (!steps.isEmpty()) {
+        steps.removeFirst().run();
+      }
+
+      held.assertNothingIsHeld();
+      assertThat(task.delivered).isEmpty();
+    }
+  }
+
+  @Test
+  void aChunkThatWaitsForItsPeerIsLeftToSparkAtTheDeadline() {
+    ReadFixture held = new ReadFixture(ReadFixture.OPTIONS, Runnable::run, 1 << 20);
+    List<Runnable> stages = new ArrayList<>();
+    held.transport.holdStages(stages::add);
+    for (int map = 0; map < MAPS; map++) {
+      held.staged(map, 500, BLOCK_BYTES, 500);
+    }
+    GatherFixture task = new GatherFixture(held).start(blocks);
+    assertThat(stages).as("an eighth of the pool").hasSize(2);
+
+    held.timer.advanceMs(ReadFixture.OPTIONS.readTimeoutMs());
+    task.readAll();
+    assertThat(task.bySpark).containsExactlyInAnyOrder(blocks);
+    stages.forEach(Runnable::run);
+
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    task.close();
+    held.assertNothingIsHeld();
   }
 }

@@ -1,0 +1,269 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.spark.metrics.FallbackReason;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * READs bytes of one peer's map outputs into one buffer, back to back. What the peer has not
+ * registered it is asked to stage, all of it at once; those bytes stay for the time of a lease,
+ * which is this side's from the moment of asking: no clocks are compared. What was READ after that
+ * is thrown away and asked for again.
+ *
+ * <p>Each step runs on the thread that ended the one before and none blocks. The buffer is the
+ * caller's, who keeps it until the sink has its answer.
+ */
+final class DataRead implements ReadListener {
+  private static final Logger LOG = LoggerFactory.getLogger(DataRead.class);
+
+  /** Times that bytes are asked for that came too late, or were not what the peer had copied. */
+  private static final int ATTEMPTS = 3;
+
+  /** A part of the lease is not used: clocks of two machines do not go alike. */
+  private static final int MARGIN = 8;
+
+  /** Gets one answer. */
+  interface Sink {
+    /** All bytes are there. */
+    void arrived();
+
+    void failed(FallbackReason reason);
+  }
+
+  private final ReadPath path;
+  private final PeerAddress peer;
+  private final int shuffleId;
+  private final List<Extent> extents;
+  private final ReadTransport.Buffer target;
+  private final long deadlineNanos;
+  private final Sink sink;
+  private int attempts;
+  private long askedNanos;
+
+  /** What was leased last; null where all is registered. */
+  private Staged staged;
+
+  private boolean leased;
+  private boolean answered;
+
+  private DataRead(
+      ReadPath path,
+      LocatedBlocks located,
+      List<Extent> extents,
+      ReadTransport.Buffer target,
+      long deadlineNanos,
+      Sink sink) {
+    this.path = path;
+    this.peer = located.peer();
+    this.shuffleId = located.blocks().shuffleId();
+    this.extents = extents;
+    this.target = target;
+    this.deadlineNanos = deadlineNanos;
+    this.sink = sink;
+  }
+
+  /**
+   * @param extents of map outputs that were located
+   * @param sink is answered here perhaps
+   */
+  static void start(
+      ReadPath path,
+      LocatedBlocks located,
+      List<Extent> extents,
+      ReadTransport.Buffer target,
+      long deadlineNanos,
+      Sink sink) {
+    DataRead read = new DataRead(path, located, extents, target, deadlineNanos, sink);
+    read.guard(read.staged().findAny().isPresent() ? read::ask : read::read);
+  }
+
+  /** Runs a step; should it fail by a defect, the sink still gets its answer. */
+  private void guard(Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      LOG.error("Reading {} failed unexpectedly", this, e);
+      failed(FallbackReason.TRANSPORT);
+    }
+  }
+
+  private Stream<Extent> staged() {
+    return extents.stream().filter(Extent::isStaged);
+  }
+
+  private void read() {
+    path.transport().read(peer, regions(), target, deadlineNanos, this);
+  }
+
+  private void ask() {
+    attempts++;
+    askedNanos = path.timer().nanoTime();
+    long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - askedNanos);
+    if (leftMs <= 0) {
+      failed(FallbackReason.DEADLINE);
+      return;
+    }
+    int timeLeftMs = (int) Math.min(leftMs, Integer.MAX_VALUE);
+    Stage request = new Stage(shuffleId, timeLeftMs, staged().map(Extent::piece).toList());
+    path.transport()
+        .stage(peer, request)
+        .whenComplete((answer, failure) -> guard(() -> answered(answer, failure)));
+  }
+
+  private void answered(Object answer, Throwable failure) {
+    switch (answer) {
+      case Staged lease -> granted(lease);
+      case NotStaged not -> {
+        LOG.debug("{} did not stage: {}", peer, not.reason());
+        failed(not.stale() ? FallbackReason.STALE_LOCATION : FallbackReason.STAGING);
+      }
+      case null, default -> {
+        LOG.debug("{} was not asked to stage, or answers {}", peer, answer, failure);
+        failed(FallbackReason.STAGING);
+      }
+    }
+  }
+
+  private void granted(Staged lease) {
+    staged = lease;
+    leased = true;
+    if (isPlausible()) {
+      read();
+    } else {
+      LOG.warn("{} was asked for {} bytes and answers {}", peer, stagedBytes(), lease);
+      failed(FallbackReason.STAGING);
+    }
+  }
+
+  /** Nothing is READ that nobody could verify. */
+  private boolean isPlausible() {
+    return staged.region().length() == stagedBytes()
+        && staged.tookNanos() >= 0
+        && staged.leaseNanos() > 0
+        && (staged.crc32c() != Staged.NO_CHECKSUM || staged().allMatch(Extent::hasChecksums));
+  }
+
+  private long stagedBytes() {
+    return staged().mapToLong(Extent::length).sum();
+  }
+
+  /** In the order of the extents; what is staged one after the other is one region. */
+  private List<RemoteRegion> regions() {
+    List<RemoteRegion> regions = new ArrayList<>(extents.size());
+    long position = 0;
+    boolean adjoins = false;
+    for (Extent extent : extents) {
+      if (!extent.isStaged()) {
+        regions.add(extent.region());
+        adjoins = false;
+        continue;
+      }
+      RemoteRegion all = staged.region();
+      RemoteRegion last = adjoins ? regions.removeLast() : null;
+      long begin = last == null ? all.address() + position : last.address();
+      long length = extent.length() + (last == null ? 0 : last.length());
+      regions.add(new RemoteRegion(begin, length, all.rkey()));
+      position += extent.length();
+      adjoins = true;
+    }
+    return regions;
+  }
+
+  @Override
+  public void onSuccess() {
+    guard(this::wasRead);
+  }
+
+  private void wasRead() {
+    giveBack();
+    if (staged == null) {
+      arrived();
+    } else if (isLate()) {
+      path.counters().lateLease();
+      again(FallbackReason.STAGING);
+    } else if (staged.crc32c() == Staged.NO_CHECKSUM) {
+      arrived();
+    } else {
+      path.deliver(() -> guard(this::verify));
+    }
+  }
+
+  private boolean isLate() {
+    long usableNanos = staged.leaseNanos() - staged.leaseNanos() / MARGIN;
+    return path.timer().nanoTime() - askedNanos - staged.tookNanos() - usableNanos >= 0;
+  }
+
+  /** What has no checksum of Spark's has one that was taken while it was copied. */
+  private void verify() {
+    CRC32C crc = new CRC32C();
+    MemorySegment bytes = target.segment();
+    long at = 0;
+    for (Extent extent : extents) {
+      if (extent.isStaged()) {
+        crc.update(bytes.asSlice(at, extent.length()).asByteBuffer());
+      }
+      at += extent.length();
+    }
+    if (crc.getValue() == staged.crc32c()) {
+      arrived();
+    } else {
+      path.counters().corrupt(1);
+      LOG.warn("{} bytes READ from {} are not those that it had copied", stagedBytes(), peer);
+      again(FallbackReason.CHECKSUM);
+    }
+  }
+
+  private void again(FallbackReason reason) {
+    if (attempts < ATTEMPTS) {
+      ask();
+    } else {
+      failed(reason);
+    }
+  }
+
+  @Override
+  public void onFailure(ReadException e) {
+    LOG.debug("{} was not READ", this, e);
+    guard(() -> failed(Failures.reason(e)));
+  }
+
+  private void arrived() {
+    path.counters().staged(stagedBytes());
+    answered = true;
+    sink.arrived();
+  }
+
+  private void failed(FallbackReason reason) {
+    giveBack();
+    if (!answered) {
+      answered = true;
+      sink.failed(reason);
+    }
+  }
+
+  /** The bytes are here, or not wanted any more. Once for each lease. */
+  private void giveBack() {
+    if (leased) {
+      leased = false;
+      path.transport().done(peer, staged.leaseId());
+    }
+  }
+
+  @Override
+  public String toString() {
+    return extents.size() + " extents of " + peer;
+  }
+}

@@ -1,0 +1,118 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.rdma.RemoteRegion;
+import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
+import java.util.zip.CRC32C;
+
+/**
+ * A peer's staging memory. What is leased is overwritten when the lease has been given back or has
+ * run out, so that a READ of it has other bytes.
+ */
+final class FakeStager {
+  /** What is leased until when, by the lease's id. */
+  private record Lease(byte[] bytes, long endNanos) {}
+
+  private final FakeTransport transport;
+  private final LongFunction<MapOutput> outputs;
+  private final LongSupplier nanoClock;
+  private final Map<Long, Lease> leases = new LinkedHashMap<>();
+  private UnaryOperator<Object> answers = UnaryOperator.identity();
+  private long tookNanos;
+  private long leaseNanos = 5_000_000_000L;
+  private long nextAddress = 1L << 40;
+  private long nextId = 1000;
+
+  /**
+   * @param outputs by their map ids
+   */
+  FakeStager(FakeTransport transport, LongFunction<MapOutput> outputs, LongSupplier nanoClock) {
+    this.transport = transport;
+    this.outputs = outputs;
+    this.nanoClock = nanoClock;
+  }
+
+  /** What its answers say that they took. */
+  void took(long nanos) {
+    tookNanos = nanos;
+  }
+
+  void leases(long nanos) {
+    leaseNanos = nanos;
+  }
+
+  /** May change the answers, or throw in their place. */
+  void answers(UnaryOperator<Object> newAnswers) {
+    answers = newAnswers;
+  }
+
+  /** From now on some answers are late, refusals, or not there. */
+  void misbehave(Random random) {
+    int refused = random.nextInt(30);
+    answers =
+        answer -> {
+          leaseNanos = random.nextLong(1_000_000_000L, 10_000_000_000L);
+          return switch (random.nextInt(100) < refused ? random.nextInt(4) : 4) {
+            case 0 -> new NotStaged(true, "no such map output");
+            case 1 -> new NotStaged(false, "no memory");
+            case 2 -> null;
+            case 3 -> throw new IllegalStateException("connection closed");
+            default -> answer;
+          };
+        };
+  }
+
+  /** Of all leases that were answered. */
+  List<Long> leaseIds() {
+    return List.copyOf(leases.keySet());
+  }
+
+  Object stage(Stage request) {
+    ByteArrayOutputStream pieces = new ByteArrayOutputStream();
+    boolean verifiable = true;
+    for (Piece piece : request.pieces()) {
+      MapOutput output = outputs.apply(piece.mapId());
+      pieces.write(output.data(), Math.toIntExact(piece.position()), piece.length());
+      verifiable &= output.algorithm() != ChecksumAlgorithm.NONE;
+    }
+    byte[] bytes = pieces.toByteArray();
+    CRC32C crc = new CRC32C();
+    crc.update(bytes);
+    RemoteRegion region = new RemoteRegion(nextAddress, bytes.length, 7);
+    long checksum = verifiable ? Staged.NO_CHECKSUM : crc.getValue();
+    Object answer = answers.apply(new Staged(nextId, region, tookNanos, leaseNanos, checksum));
+    if (answer instanceof Staged) {
+      transport.map(nextAddress, bytes);
+      leases.put(nextId, new Lease(bytes, nanoClock.getAsLong() + leaseNanos));
+      nextAddress += 1 << 30;
+      nextId++;
+    }
+    return answer;
+  }
+
+  void done(long leaseId) {
+    overwrite(leases.get(leaseId));
+  }
+
+  void expire() {
+    leases.values().stream()
+        .filter(lease -> lease.endNanos() - nanoClock.getAsLong() <= 0)
+        .forEach(FakeStager::overwrite);
+  }
+
+  private static void overwrite(Lease lease) {
+    Arrays.fill(lease.bytes(), (byte) 0x5a);
+  }
+}

@@ -1,0 +1,283 @@
+package dev.sluice.spark.read;
+
+import static dev.sluice.spark.read.ReadFixture.OPTIONS;
+import static dev.sluice.spark.read.ReadFixture.block;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.metrics.FallbackReason;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of blocks that their peer has to stage, and of who waits for that. */
+class StagedFetchTest {
+  private static final int POOL_BYTES = 1 << 20;
+
+  /** Two are less than an eighth of the pool, three are more. */
+  private static final int BLOCK_BYTES = 60_000;
+
+  private ReadFixture fixture = new ReadFixture(OPTIONS, Runnable::run, POOL_BYTES);
+  private final Deque<Runnable> held = new ArrayDeque<>();
+
+  @AfterEach
+  void everythingIsGivenBack() {
+    assertThat(fixture.listener.repeated()).isEmpty();
+    fixture.assertNothingIsHeld();
+  }
+
+  private void assertFellBack(FallbackReason reason, String... blockIds) {
+    assertThat(fixture.spark.blockIdsFetched()).containsExactlyInAnyOrder(blockIds);
+    assertThat(fixture.fallbacks(reason)).isEqualTo(blockIds.length);
+  }
+
+  /** One block of each of so many map outputs, each fetched by itself. */
+  private String[] fetchEach(int count) {
+    String[] blocks = blocks(count);
+    for (String block : blocks) {
+      fixture.fetch(block);
+    }
+    return blocks;
+  }
+
+  private String[] blocks(int count) {
+    return IntStream.range(0, count).mapToObj(map -> block(map, 0)).toArray(String[]::new);
+  }
+
+  private void stageEach(int count) {
+    for (int map = 0; map < count; map++) {
+      fixture.staged(map, BLOCK_BYTES);
+    }
+  }
+
+  private void runHeld() {
+    while (!held.isEmpty()) {
+      held.remove().run();
+    }
+  }
+
+  @Test
+  void blocksAreReadFromStagingMemory() {
+    fixture.staged(10, 100, 200);
+    fixture.unverifiable(11, 100, 200);
+    fixture.registered(12, 100, 200);
+
+    fixture.fetch(block(10, 1), block(11, 1), block(12, 1));
+
+    fixture.assertDelivered(block(10, 1), block(11, 1), block(12, 1));
+    assertThat(fixture.spark.fetches()).isEmpty();
+    assertThat(fixture.count("read.bytes")).isEqualTo(600);
+    assertThat(fixture.count("staged.bytes")).isEqualTo(400);
+  }
+
+  @Test
+  void whatIsLateThriceGoesToSpark() {
+    fixture.staged(10, 100);
+    fixture.stager.leases(1_000_000);
+    fixture.transport.afterRead(_ -> fixture.timer.advanceMs(1));
+
+    fixture.fetch(block(10, 0));
+
+    fixture.assertDelivered(block(10, 0));
+    assertFellBack(FallbackReason.STAGING, block(10, 0));
+    assertThat(fixture.count("staged.late")).isEqualTo(3);
+  }
+
+  @Test
+  void aMapOutputThatIsNotThereIsLocatedAgain() {
+    MapOutput output = fixture.staged(10, 100);
+    fixture.stager.answers(_ -> new NotStaged(true, "no such map output"));
+    fixture.locator.onInvalidate(_ -> fixture.register(output));
+
+    fixture.fetch(block(10, 0));
+
+    fixture.assertDelivered(block(10, 0));
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void aMapOutputThatStaysAwayGoesToSpark() {
+    fixture.staged(10, 100);
+    fixture.stager.answers(_ -> new NotStaged(true, "no such map output"));
+
+    fixture.fetch(block(10, 0));
+
+    assertFellBack(FallbackReason.STALE_LOCATION, block(10, 0));
+  }
+
+  /** The lease was no protection where the peer's process is another one. */
+  @Test
+  void stagedBytesAreVerifiedEvenIfOthersAreNot() {
+    fixture = new ReadFixture(OPTIONS.with(o -> o.verifyChecksums = false));
+    fixture.registered(10, 100);
+    fixture.staged(11, 100);
+    fixture.transport.afterRead(
+        read -> {
+          if (fixture.transport.reads().size() == 2) {
+            read.target().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 0);
+            read.target().set(ValueLayout.JAVA_LONG_UNALIGNED, 100, 0);
+          }
+        });
+
+    fixture.fetch(block(10, 0), block(11, 0));
+
+    assertThat(fixture.listener.successes().get(block(10, 0))).startsWith(new byte[Long.BYTES]);
+    assertThat(fixture.listener.successes().get(block(11, 0)))
+        .isEqualTo(fixture.written(block(11, 0)));
+    assertThat(fixture.count("corruptions")).isEqualTo(1);
+  }
+
+  /** Every other partition, so that none adjoins the next; first come those without a location. */
+  @Test
+  void aRequestHasSoManyPiecesAtMost() {
+    int[] lengths = new int[4 * ControlMessages.MAX_PIECES];
+    Arrays.fill(lengths, 3);
+    fixture.unregistered(1, lengths);
+    fixture.staged(2, lengths);
+    String[] blocks =
+        Stream.concat(everyOther(1, lengths.length / 2 + 2), everyOther(2, lengths.length))
+            .toArray(String[]::new);
+
+    fixture.fetch(blocks);
+
+    fixture.assertDelivered(blocks);
+    assertThat(fixture.fallbacks(FallbackReason.STAGING)).isZero();
+    assertThat(fixture.transport.stages())
+        .extracting(stage -> stage.pieces().size())
+        .containsExactly(ControlMessages.MAX_PIECES, ControlMessages.MAX_PIECES);
+  }
+
+  private static Stream<String> everyOther(long map, int partitions) {
+    return IntStream.range(0, partitions / 2).mapToObj(partition -> block(map, 2 * partition));
+  }
+
+  @Test
+  void aPeerHasAnEighthOfThePool() {
+    stageEach(10);
+    fixture.transport.holdStages(held::add);
+
+    String[] blocks = fetchEach(10);
+
+    for (int waiting = 10; waiting > 2; waiting--) {
+      assertThat(held).hasSize(2);
+      assertThat(fixture.transport.bytesOut()).isEqualTo(2 * BLOCK_BYTES);
+      held.remove().run();
+    }
+    runHeld();
+    fixture.assertDelivered(blocks);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void allPeersHaveHalfOfThePool() {
+    stageEach(20);
+    fixture.transport.holdStages(held::add);
+
+    for (int map = 0; map < 20; map++) {
+      fixture.locator.peer(new PeerAddress("" + map / 2, "peer", 1234));
+      fixture.fetch(block(map, 0));
+    }
+
+    assertThat(fixture.transport.bytesOut()).isEqualTo(POOL_BYTES / 2 / BLOCK_BYTES * BLOCK_BYTES);
+    runHeld();
+    fixture.assertDelivered(blocks(20));
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  /** However little of it is staged: it is the buffer that the others lack. */
+  @Test
+  void aBufferThatWaitsCountsWhole() {
+    for (int map = 0; map < 6; map += 2) {
+      fixture.staged(map, 10);
+      fixture.registered(map + 1, BLOCK_BYTES);
+    }
+    fixture.transport.holdStages(held::add);
+
+    for (int map = 0; map < 6; map += 2) {
+      fixture.fetch(block(map, 0), block(map + 1, 0));
+    }
+
+    assertThat(held).hasSize(2);
+    runHeld();
+    fixture.assertDelivered(blocks(6));
+  }
+
+  @Test
+  void whatIsRegisteredDoesNotWaitForWhatIsStaged() {
+    stageEach(5);
+    fixture.registered(10, BLOCK_BYTES);
+    fixture.transport.holdStages(held::add);
+    fetchEach(5);
+
+    fixture.fetch(block(10, 0));
+
+    assertThat(fixture.listener.successes()).containsOnlyKeys(block(10, 0));
+    runHeld();
+  }
+
+  @Test
+  void failuresMakeRoomForOthers() {
+    stageEach(6);
+    fixture.stager.answers(
+        answer ->
+            fixture.transport.stages().size() % 2 == 0 ? new NotStaged(false, "full") : answer);
+    fixture.transport.script((_, read) -> read.bytes() < BLOCK_BYTES ? null : Cause.TRANSPORT);
+
+    String[] blocks = fetchEach(6);
+
+    fixture.assertDelivered(blocks);
+    assertThat(fixture.fallbacks(FallbackReason.STAGING)).isEqualTo(3);
+    assertThat(fixture.fallbacks(FallbackReason.TRANSPORT)).isEqualTo(3);
+  }
+
+  @Test
+  void whatFindsNoBufferMakesRoomForOthers() {
+    stageEach(1);
+    fixture.fetch(block(0, 0)); // The table stays known.
+    fixture.transport.poolBytes(BLOCK_BYTES - 1);
+    fixture.fetch(block(0, 0));
+    assertFellBack(FallbackReason.BUFFERS, block(0, 0));
+    fixture.listener.repeated().clear();
+  }
+
+  /** Two wait for an answer, and one for its turn. */
+  @Test
+  void whatTheDeadlineFindsWaitingGoesToSpark() {
+    stageEach(3);
+    fixture.transport.holdStages(held::add);
+    String[] blocks = fetchEach(3);
+
+    fixture.timer.advanceMs(10_000);
+
+    fixture.assertDelivered(blocks);
+    assertFellBack(FallbackReason.DEADLINE, blocks);
+    runHeld();
+    assertThat(fixture.transport.stages()).as("the third was not asked for").hasSize(2);
+    assertThat(fixture.count("read.blocks")).isZero();
+  }
+
+  @Test
+  void whatTheDeadlineFindsUnderWayGoesToSpark() {
+    stageEach(1);
+    fixture.transport.script(
+        (number, _) -> {
+          fixture.transport.holdReads(number == 0 ? Runnable::run : held::add);
+          return null;
+        });
+    fixture.fetch(block(0, 0));
+    assertThat(held).hasSize(1);
+
+    fixture.timer.advanceMs(10_000);
+
+    assertFellBack(FallbackReason.DEADLINE, block(0, 0));
+    runHeld();
+  }
+}
