@@ -124,7 +124,7 @@ final class ReadingRuntime extends SluiceRuntime {
   private RegistryLimits registryLimits(Device device) {
     return new RegistryLimits(
         conf.registrationMaxBytes(),
-        0,
+        conf.tableBytes(),
         conf.maxRegions(),
         conf.registrationIdleTimeoutMs(),
         device.providerName().equals("verbs"));

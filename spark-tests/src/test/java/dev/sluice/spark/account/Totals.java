@@ -26,6 +26,11 @@ public record Totals(Map<String, Long> counters) {
     return of("read.bytes");
   }
 
+  /** Of the bytes READ, those that had to be copied for it first. */
+  public long stagedBytes() {
+    return of("staged.bytes");
+  }
+
   public long local() {
     return of("local.blocks");
   }

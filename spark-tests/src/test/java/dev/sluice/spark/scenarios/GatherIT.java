@@ -106,14 +106,12 @@ final class GatherIT {
   }
 
   @Test
-  void mapOutputsThatFindNoRoomComeBySparksOwnWays() {
+  void blocksOfMapOutputsThatFindNoRoomAreGatheredToo() {
     try (LocalCluster cluster =
         start(KRYO, new String[] {"spark.shuffle.rdma.registration.maxBytes", "300k"})) {
       shuffle(cluster);
-      Totals totals = cluster.totals();
-      assertThat(gathered(totals)).isPositive();
-      assertThat(totals.fallbackByReason()).containsOnlyKeys("NOT_REGISTERED");
-      assertThat(totals.read() + totals.fallback()).isEqualTo(cluster.metrics().remoteBlocks());
+      PathAssert.partlyStaged(cluster);
+      assertThat(gathered(cluster.totals())).isGreaterThanOrEqualTo(cluster.totals().read());
     }
   }
 

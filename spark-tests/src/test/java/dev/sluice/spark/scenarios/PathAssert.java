@@ -16,6 +16,20 @@ public final class PathAssert {
     assertThat(totals.readBytes()).isEqualTo(cluster.metrics().remoteBytes());
   }
 
+  /** Every block from another executor was READ, and every byte of it from staging memory. */
+  static void allStaged(LocalCluster cluster) {
+    allRead(cluster);
+    assertThat(cluster.totals().stagedBytes()).isEqualTo(cluster.metrics().remoteBytes());
+  }
+
+  /**
+   * Every block from another executor was READ, some from their files, some from staging memory.
+   */
+  public static void partlyStaged(LocalCluster cluster) {
+    allRead(cluster);
+    assertThat(cluster.totals().stagedBytes()).isBetween(1L, cluster.metrics().remoteBytes() - 1);
+  }
+
   /** Every block from another executor went by Spark's own transfer, for this reason only. */
   static void allFellBack(LocalCluster cluster, String reason) {
     Totals totals = cluster.totals();

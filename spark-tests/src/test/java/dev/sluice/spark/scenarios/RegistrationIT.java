@@ -20,7 +20,7 @@ final class RegistrationIT {
       PathAssert.allRead(cluster);
       Totals totals = cluster.totals();
       assertThat(totals.of("registry.directories-read-only")).isEqualTo(EXECUTORS);
-      assertThat(totals.of("registry.copied-bytes")).isZero();
+      assertThat(totals.stagedBytes()).isZero();
       assertThat(totals.of("registry.dirtied-bytes")).isZero();
     }
   }
@@ -37,17 +37,17 @@ final class RegistrationIT {
   }
 
   @Test
-  void copiesHaveNoMoreRoomThanFiles() {
+  void whatFindsNoRoomIsStaged() {
     long maxBytes = 1 << 20;
     try (LocalCluster cluster =
-        LocalCluster.start(
-            MODE, "copy", "spark.shuffle.rdma.registration.maxBytes", String.valueOf(maxBytes))) {
+        LocalCluster.start("spark.shuffle.rdma.registration.maxBytes", String.valueOf(maxBytes))) {
       shuffle(cluster);
+      PathAssert.partlyStaged(cluster);
       Totals totals = cluster.totals();
-      assertThat(totals.read()).isPositive();
-      assertThat(totals.fallbackByReason()).containsOnlyKeys("NOT_REGISTERED");
-      assertThat(totals.read() + totals.fallback()).isEqualTo(cluster.metrics().remoteBlocks());
-      assertThat(totals.of("registry.copied-bytes")).isPositive().isLessThan(EXECUTORS * maxBytes);
+      assertThat(totals.of("registry.staged-outputs"))
+          .isBetween(1L, totals.of("registry.registrations") - 1);
+      assertThat(totals.of("registry.refusals")).isZero();
+      assertThat(totals.of("registry.registered-bytes")).isBetween(1L, EXECUTORS * maxBytes);
     }
   }
 
