@@ -1,6 +1,5 @@
 package dev.sluice.blocks;
 
-import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import java.io.Closeable;
@@ -15,7 +14,7 @@ import java.nio.file.Path;
  * it when it is registered; the region does not need it.
  *
  * <p>Its length is compared with what the index says when it is opened, right before its bytes are
- * loaded, because mapping beyond the end of a file makes it longer if the mapping is for writing,
+ * mapped, because mapping beyond the end of a file makes it longer if the mapping is for writing,
  * and right afterwards, because an access to a mapping beyond the end of its file is a SIGBUS.
  */
 final class DataFile implements Closeable {
@@ -55,20 +54,14 @@ final class DataFile implements Closeable {
     }
   }
 
-  /** Memory of the arena for the file's bytes. */
-  MemorySegment allocate(Arena arena) throws IOException {
+  /** The file's bytes, mapped for as long as the arena lives. */
+  MemorySegment map(Arena arena) throws IOException {
     checkLength();
-    return form.allocate(channel, bytes, arena);
+    return form.map(channel, bytes, arena);
   }
 
-  /** What that memory costs before it is registered. */
-  Cost allocatedCost() {
-    return form.allocatedCost(bytes);
-  }
-
-  /** Has the file's bytes in what {@link #allocate} gave, and registers it for READs only. */
+  /** Registers what {@link #map} gave, for READs only. */
   MemoryRegion register(ProtectionDomain domain, MemorySegment memory) throws IOException {
-    form.fill(memory, channel);
     checkLength();
     return domain.register(memory, form.access());
   }

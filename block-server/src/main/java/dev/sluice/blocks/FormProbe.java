@@ -38,7 +38,7 @@ final class FormProbe {
   /**
    * What a probe found.
    *
-   * @param form null where none that the mode allows could be tried out
+   * @param form null where none that the mode allows works: what lies there is staged
    * @param isConclusive whether better forms are refused there; else one could not be tried out
    */
   record Result(RegistrationForm form, boolean isConclusive) {}
@@ -61,8 +61,8 @@ final class FormProbe {
   }
 
   /**
-   * @throws RegistrationUnavailableException when each of the forms that the mode allows is refused
-   *     in the directory, with what was tried
+   * @throws RegistrationUnavailableException when each of the forms is refused in the directory
+   *     that the mode requires one of, with what was tried
    */
   Result bestForm(RegistrationMode mode, Path directory) throws RegistrationUnavailableException {
     StringJoiner refusals = new StringJoiner("; ", ": ", "").setEmptyValue("");
@@ -83,17 +83,18 @@ final class FormProbe {
         refusals.add(form + " do not work there (" + e + ")");
       }
     }
-    if (conclusive) {
+    if (conclusive && mode.isRequired()) {
       throw new RegistrationUnavailableException(
           "spark.shuffle.rdma.registration.mode is \"%s\", which does not work in %s%s"
               .formatted(mode, directory, refusals));
     }
-    LOG.warn(
-        "Map outputs in {} are not registered until they can be (registration.mode is \"{}\"){}",
+    LOG.info(
+        "Map outputs in {} are not registered but staged{} (registration.mode is \"{}\"){}",
         directory,
+        conclusive ? "" : " until they can be",
         mode,
         refusals);
-    return new Result(null, false);
+    return new Result(null, conclusive);
   }
 
   /** Whether it would fail again: the rest are failures without a type or a number of their own. */
@@ -110,17 +111,13 @@ final class FormProbe {
   }
 
   private void tryOut(RegistrationForm form, Path directory) throws IOException {
-    if (form == RegistrationForm.COPY) {
-      // What is registered then has nothing to do with the directory.
-      return;
-    }
     byte[] bytes = new byte[FILE_BYTES];
     new Random(FILE_BYTES).nextBytes(bytes);
     Path file = Files.createTempFile(directory, "sluice-probe-", ".data");
     try (Arena arena = Arena.ofShared()) {
       Files.write(file, bytes);
       try (DataFile data = DataFile.open(file, FILE_BYTES, form);
-          MemoryRegion region = data.register(domain, data.allocate(arena))) {
+          MemoryRegion region = data.register(domain, data.map(arena))) {
         if (form == RegistrationForm.ON_DEMAND_MAPPING) {
           checkRead(region, bytes);
         }

@@ -31,7 +31,7 @@ public final class LocalDirectories {
    *
    * @param domain what is registered in; what could not be tried out is so later
    * @throws RegistrationUnavailableException when a directory refuses all forms that the mode
-   *     allows, with what was tried
+   *     requires one of, with what was tried
    */
   public static LocalDirectories probe(
       ProtectionDomain domain, RegistrationMode mode, Collection<Path> directories)
@@ -48,10 +48,14 @@ public final class LocalDirectories {
    * The form of a map output's data file.
    *
    * @throws InconsistentFilesException when it lies in none of the directories
-   * @throws RegistrationUnavailableException when none could be tried out there yet
+   * @throws RegistrationUnavailableException when none works there, or nothing is to be registered
+   *     anywhere
    */
   RegistrationForm form(Path file, long nowMs)
       throws InconsistentFilesException, RegistrationUnavailableException {
+    if (directories.isEmpty()) {
+      throw new RegistrationUnavailableException("no directory was tried out");
+    }
     for (LocalDirectory directory : directories) {
       if (file.startsWith(directory.path())) {
         return directory.form(nowMs);

@@ -34,8 +34,8 @@ final class LocalDirectory {
   /**
    * Tries the directory out.
    *
-   * @throws RegistrationUnavailableException when it refuses all forms that the mode allows, with
-   *     what was tried
+   * @throws RegistrationUnavailableException when it refuses all forms that the mode requires one
+   *     of, with what was tried
    */
   LocalDirectory(Path path, RegistrationMode mode, FormProbe probe)
       throws RegistrationUnavailableException {
@@ -52,15 +52,15 @@ final class LocalDirectory {
   /**
    * The form to register a map output in.
    *
-   * @throws RegistrationUnavailableException when none of those that the mode allows could be tried
-   *     out yet
+   * @throws RegistrationUnavailableException when none of those that the mode allows works, or
+   *     could be tried out yet
    */
   synchronized RegistrationForm form(long nowMs) throws RegistrationUnavailableException {
     if (!found.isConclusive() && attempts.isOver(nowMs)) {
       tryAgain(nowMs);
     }
     if (found.form() == null) {
-      throw new RegistrationUnavailableException("nothing could be tried out in " + path + " yet");
+      throw new RegistrationUnavailableException("no form of registration works in " + path);
     }
     return found.form();
   }
@@ -68,7 +68,7 @@ final class LocalDirectory {
   private void tryAgain(long nowMs) {
     try {
       FormProbe.Result result = probe.bestForm(mode, path);
-      if (result.form() != null) {
+      if (result.form() != null || result.isConclusive()) {
         count(-1);
         found = result;
         count(1);

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * The map outputs of this process as memory regions.
  *
  * <p>Any thread may call any method. Registrations are done one after the other by the daemon
- * thread {@code sluice-register}, because mapping, pinning or copying a file is not the committing
- * task's business. Whoever creates the registry closes it, before the protection domain.
+ * thread {@code sluice-register}, because mapping and pinning a file is not the committing task's
+ * business. Whoever creates the registry closes it, before the protection domain.
  *
  * <p>The budget bounds what is registered. Where it does not suffice, the shuffle that was READ
  * least recently gives way, if it is idle; one that is in use never does, and of what finds no room

@@ -290,7 +290,7 @@ final class RegisteredShuffle {
   /**
    * Ends the epoch: no region of it is left, and none will be. Waits for the end of a registration
    * under way; where that takes longer than 10 s, or the thread is interrupted, the regions go when
-   * it ends. Their files may go before: what is mapped or copied stays as it was. Idempotent.
+   * it ends. Their files may go before: what is mapped stays as it was. Idempotent.
    */
   void close() {
     end(

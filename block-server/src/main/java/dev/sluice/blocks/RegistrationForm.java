@@ -2,11 +2,9 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.AccessFlag;
-import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.OpenOption;
@@ -28,13 +26,8 @@ enum RegistrationForm {
    */
   READ_WRITE_MAPPING("read-write mappings", RegistryCounter.DIRECTORIES_READ_WRITE),
 
-  /** A copy in memory of this process's own. Works everywhere. */
-  COPY("copies in memory", RegistryCounter.DIRECTORIES_COPIED),
-
   /** The file's pages in the page cache, which the device faults in as it needs them. */
   ON_DEMAND_MAPPING("read-only mappings on demand", RegistryCounter.DIRECTORIES_ON_DEMAND);
-
-  private static final long COPY_CHUNK_BYTES = 16 << 20;
 
   private final String words;
   private final RegistryCounter directories;
@@ -52,40 +45,13 @@ enum RegistrationForm {
   }
 
   /**
-   * Memory for the file's first bytes, which lives as long as the arena: a mapping, or what {@link
-   * #fill} copies them to, in pages of its own, as pinning and unpinning concerns whole ones.
+   * Maps the file's first bytes for as long as the arena lives.
    *
    * @param bytes no more than the file has, or {@link MapMode#READ_WRITE} would make it longer
    */
-  MemorySegment allocate(FileChannel file, long bytes, Arena arena) throws IOException {
-    return switch (this) {
-      case READ_ONLY_MAPPING, ON_DEMAND_MAPPING -> file.map(MapMode.READ_ONLY, 0, bytes, arena);
-      case READ_WRITE_MAPPING -> file.map(MapMode.READ_WRITE, 0, bytes, arena);
-      case COPY -> arena.allocate(Cost.wholePages(bytes), Cost.PAGE_BYTES).asSlice(0, bytes);
-    };
-  }
-
-  /** What such memory costs as long as it is not registered. */
-  Cost allocatedCost(long bytes) {
-    return this == COPY ? Cost.region(bytes) : Cost.MAPPING;
-  }
-
-  /** Has the file's first bytes in the memory. */
-  void fill(MemorySegment memory, FileChannel file) throws IOException {
-    if (this != COPY) {
-      return;
-    }
-    long bytes = memory.byteSize();
-    long copied = 0;
-    while (copied < bytes) {
-      ByteBuffer chunk =
-          memory.asSlice(copied, Math.min(COPY_CHUNK_BYTES, bytes - copied)).asByteBuffer();
-      int read = file.read(chunk, copied);
-      if (read < 0) {
-        throw new EOFException("the file ends at " + copied + " of " + bytes + " bytes");
-      }
-      copied += read;
-    }
+  MemorySegment map(FileChannel file, long bytes, Arena arena) throws IOException {
+    MapMode mode = this == READ_WRITE_MAPPING ? MapMode.READ_WRITE : MapMode.READ_ONLY;
+    return file.map(mode, 0, bytes, arena);
   }
 
   /** Never more than reading: a peer cannot change a map output, nor can the device. */
@@ -102,11 +68,8 @@ enum RegistrationForm {
 
   /** Counts what registering a file of so many bytes cost beside the registration. */
   void countBytes(RegistryCounters counters, long bytes) {
-    switch (this) {
-      case READ_WRITE_MAPPING ->
-          counters.add(RegistryCounter.DIRTIED_BYTES, Cost.wholePages(bytes));
-      case COPY -> counters.add(RegistryCounter.COPIED_BYTES, bytes);
-      case READ_ONLY_MAPPING, ON_DEMAND_MAPPING -> {}
+    if (this == READ_WRITE_MAPPING) {
+      counters.add(RegistryCounter.DIRTIED_BYTES, Cost.wholePages(bytes));
     }
   }
 

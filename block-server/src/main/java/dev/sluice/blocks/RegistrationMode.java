@@ -5,17 +5,11 @@ import java.util.Locale;
 
 /** Which forms of registration are open to a process's map outputs, as it is configured. */
 public enum RegistrationMode {
-  /** The best that works in each local directory. */
-  AUTO(
-      RegistrationForm.READ_ONLY_MAPPING,
-      RegistrationForm.READ_WRITE_MAPPING,
-      RegistrationForm.COPY),
+  /** The files themselves, pinned, in the local directories where that leaves them clean. */
+  AUTO(RegistrationForm.READ_ONLY_MAPPING),
 
-  /** The files themselves, pinned. */
+  /** The files themselves, pinned, whatever that costs. */
   FILE(RegistrationForm.READ_ONLY_MAPPING, RegistrationForm.READ_WRITE_MAPPING),
-
-  /** Their bytes in memory. */
-  COPY(RegistrationForm.COPY),
 
   /** The files themselves, of which nothing is pinned. */
   ODP(RegistrationForm.ON_DEMAND_MAPPING);
@@ -30,6 +24,11 @@ public enum RegistrationMode {
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Whether map outputs are to be registered in every local directory, or else it is an error. */
+  boolean isRequired() {
+    return this != AUTO;
   }
 
   /** The best first. */

@@ -23,12 +23,10 @@ public enum RegistryCounter {
   DIRECTORIES_READ_WRITE(
       "Local directories whose map outputs are registered as read-write mappings, because the"
           + " kernel refuses read-only ones"),
-  DIRECTORIES_COPIED("Local directories whose map outputs are copied into registered memory"),
   DIRECTORIES_ON_DEMAND("Local directories whose map outputs are registered without pinning them"),
   DIRTIED_BYTES(
       "Bytes, in whole pages, that registering read-write mappings has dirtied so far: a disk has"
-          + " to write them once more"),
-  COPIED_BYTES("Bytes of map outputs copied into registered memory so far");
+          + " to write them once more");
 
   private final String description;
 

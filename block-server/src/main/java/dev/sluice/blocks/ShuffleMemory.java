@@ -16,14 +16,14 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The memory of one shuffle's registered map outputs: mappings or copies of data files, and slabs
- * from which partition tables are carved.
+ * The memory of one shuffle's registered map outputs: mappings of data files, and slabs from which
+ * partition tables are carved.
  *
  * <p>One shared arena holds all of it, because closing one costs a handshake with every thread of
  * the process: once a shuffle instead of once a file. The price is that a single map output's
- * mapping or copy stays, and counts, until the shuffle's memory goes, also the first one that could
- * not be registered. From then on each has an arena of its own, so that what fails again and again
- * takes no more.
+ * mapping stays, and counts, until the shuffle's memory goes, also the first one that could not be
+ * registered. From then on each has an arena of its own, so that what fails again and again takes
+ * no more.
  *
  * <p>References are counted: the owner holds one, and whoever touches the memory holds one
  * meanwhile; the last to {@link #release} it unmaps. All else is called with the owner's lock held.
@@ -100,13 +100,13 @@ final class ShuffleMemory {
     reserved = held;
   }
 
-  /** Loads a data file into this memory and registers it. */
+  /** Maps a data file into this memory and registers it. */
   Data register(DataFile file) throws IOException {
     return load(
         arena -> {
           Cost before = held;
-          MemorySegment bytes = file.allocate(arena);
-          held = before.plus(file.allocatedCost());
+          MemorySegment bytes = file.map(arena);
+          held = before.plus(Cost.MAPPING);
           MemoryRegion region = file.register(domain, bytes);
           held = before.plus(Cost.region(bytes.byteSize()));
           return new Data(bytes, region);

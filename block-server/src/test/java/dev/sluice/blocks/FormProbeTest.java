@@ -34,19 +34,16 @@ class FormProbeTest {
 
   @ParameterizedTest
   @CsvSource({
-    "PINS_FOR_WRITING, AUTO, READ_WRITE_MAPPING",
+    "PINS_FOR_WRITING, AUTO,",
     "PINS_FOR_WRITING, FILE, READ_WRITE_MAPPING",
-    "PINS_FOR_WRITING, COPY, COPY",
     "PINS_FOR_READING, AUTO, READ_ONLY_MAPPING",
     "PINS_FOR_READING, FILE, READ_ONLY_MAPPING",
-    "PINS_FOR_READING, COPY, COPY",
     "PAGES_ON_DEMAND, AUTO, READ_ONLY_MAPPING",
     "PAGES_ON_DEMAND, ODP, ON_DEMAND_MAPPING",
-    "PINS_NO_FILE, AUTO, COPY",
-    "PINS_NO_FILE, COPY, COPY"
+    "PINS_NO_FILE, AUTO,"
   })
-  void theBestFormThatWorksIsChosen(Kernel kernel, RegistrationMode mode, RegistrationForm form)
-      throws Exception {
+  void theBestFormThatWorksIsChosenOrNone(
+      Kernel kernel, RegistrationMode mode, RegistrationForm form) throws Exception {
     assertThat(bestForm(kernel, mode)).isEqualTo(form);
   }
 
@@ -89,44 +86,49 @@ class FormProbeTest {
                   + directory
                   + " are registered as read-only mappings (registration.mode is \"auto\")");
       assertThat(log.messages().getLast())
-          .startsWith("Map outputs in " + directory + " are registered as read-write mappings")
+          .startsWith(
+              "Map outputs in "
+                  + directory
+                  + " are not registered but staged (registration.mode is \"auto\"): ")
           .contains("read-only mappings do not work there", "errno 14");
     }
   }
 
   /** As a full disk does, a file system has no type of its own for a name that is too long. */
-  @Test
-  void aDirectoryThatTakesNoFileAtTheMomentIsSaidToBeTriedAgain() throws Exception {
+  @ParameterizedTest
+  @EnumSource
+  void aDirectoryThatTakesNoFileAtTheMomentIsSaidToBeTriedAgain(RegistrationMode mode)
+      throws Exception {
     Path full = directory.resolve("x".repeat(300));
     FormProbe probe = new FormProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
     try (LogCapture log = new LogCapture(FormProbe.class, Level.INFO)) {
-      assertThat(probe.bestForm(RegistrationMode.AUTO, full).form())
-          .isEqualTo(RegistrationForm.COPY);
-      assertThat(probe.bestForm(RegistrationMode.AUTO, full).isConclusive()).isFalse();
+      assertThat(probe.bestForm(mode, full)).isEqualTo(new FormProbe.Result(null, false));
+      assertThat(log.messages()).hasSize(1);
+      assertThat(log.messages().getFirst())
+          .contains("staged until they can be", "\"" + mode + "\"", "File name too long");
+    }
+  }
+
+  @Test
+  void aFormThatCanBeTriedOutServesUntilABetterOneCan() throws Exception {
+    FakeProtectionDomain domain = new FakeProtectionDomain();
+    domain.limitBytes(0);
+    domain.whenRefusing(() -> domain.limitBytes(Long.MAX_VALUE));
+    FormProbe probe = new FormProbe(domain, (_, _) -> new byte[0]);
+    try (LogCapture log = new LogCapture(FormProbe.class, Level.INFO)) {
+      assertThat(probe.bestForm(RegistrationMode.FILE, directory))
+          .isEqualTo(new FormProbe.Result(RegistrationForm.READ_WRITE_MAPPING, false));
       assertThat(log.messages().getFirst()).contains("until others can be tried out");
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(names = {"FILE", "ODP"})
-  void aPassingFailureRefusesNothingThatWasAskedForByName(RegistrationMode mode) throws Exception {
-    Path full = directory.resolve("x".repeat(300));
-    FormProbe probe = new FormProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
-    try (LogCapture log = new LogCapture(FormProbe.class, Level.WARN)) {
-      assertThat(probe.bestForm(mode, full)).isEqualTo(new FormProbe.Result(null, false));
-      assertThat(log.messages()).hasSize(1);
-      assertThat(log.messages().getFirst())
-          .contains("are not registered until", "\"" + mode + "\"", "File name too long");
-    }
-  }
-
   @Test
-  void whatCannotBeTriedOutIsCopied() throws Exception {
+  void whereNothingCanBeTriedOutMapOutputsAreStaged() throws Exception {
     Path missing = directory.resolve("missing");
     FormProbe probe = new FormProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
 
     assertThat(probe.bestForm(RegistrationMode.AUTO, missing))
-        .isEqualTo(new FormProbe.Result(RegistrationForm.COPY, true));
+        .isEqualTo(new FormProbe.Result(null, true));
     assertThatThrownBy(() -> probe.bestForm(RegistrationMode.FILE, missing))
         .isInstanceOf(RegistrationUnavailableException.class)
         .hasMessageContaining("NoSuchFileException");

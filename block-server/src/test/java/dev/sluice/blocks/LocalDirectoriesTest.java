@@ -3,10 +3,13 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.Backoff;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,14 +21,18 @@ class LocalDirectoriesTest {
 
   private final LocalDirectories directories =
       new LocalDirectories(
-          Map.of(FIRST, RegistrationForm.READ_ONLY_MAPPING, TENTH, RegistrationForm.COPY));
+          Map.of(
+              FIRST,
+              RegistrationForm.READ_ONLY_MAPPING,
+              TENTH,
+              RegistrationForm.ON_DEMAND_MAPPING));
 
   @Test
   void eachDirectoryHasItsOwnForm() throws Exception {
     assertThat(directories.form(FIRST.resolve("0c/shuffle_0_0_0.data"), 0))
         .isEqualTo(RegistrationForm.READ_ONLY_MAPPING);
     assertThat(directories.form(TENTH.resolve("0c/shuffle_0_0_0.data"), 0))
-        .isEqualTo(RegistrationForm.COPY);
+        .isEqualTo(RegistrationForm.ON_DEMAND_MAPPING);
   }
 
   @Test
@@ -41,9 +48,8 @@ class LocalDirectoriesTest {
     directories.count(counters);
 
     assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_ONLY)).isEqualTo(1);
-    assertThat(counters.get(RegistryCounter.DIRECTORIES_COPIED)).isEqualTo(1);
+    assertThat(counters.get(RegistryCounter.DIRECTORIES_ON_DEMAND)).isEqualTo(1);
     assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_WRITE)).isZero();
-    assertThat(counters.get(RegistryCounter.DIRECTORIES_ON_DEMAND)).isZero();
   }
 
   @Test
@@ -57,14 +63,13 @@ class LocalDirectoriesTest {
     RegistryCounters counters = new RegistryCounters();
     probed.count(counters);
     int attemptsAtTheStart = domain.attempts();
-    assertThat(probed.form(file, 0)).as("until then").isEqualTo(RegistrationForm.COPY);
+    assertUnavailable(probed, file, 0);
     assertThat(domain.attempts()).as("the first one tries").isGreaterThan(attemptsAtTheStart);
-    assertThat(counters.get(RegistryCounter.DIRECTORIES_COPIED)).isEqualTo(1);
 
     domain.limitBytes(Long.MAX_VALUE);
-    assertThat(probed.form(file, Backoff.FIRST_MS - 1)).isEqualTo(RegistrationForm.COPY);
+    assertUnavailable(probed, file, Backoff.FIRST_MS - 1);
+    assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_ONLY)).isZero();
     assertThat(probed.form(file, Backoff.FIRST_MS)).isEqualTo(RegistrationForm.READ_ONLY_MAPPING);
-    assertThat(counters.get(RegistryCounter.DIRECTORIES_COPIED)).isZero();
     assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_ONLY)).isEqualTo(1);
 
     int attempts = domain.attempts();
@@ -99,9 +104,53 @@ class LocalDirectoriesTest {
         LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory));
     int attempts = domain.attempts();
 
-    assertThat(probed.form(directory.resolve("shuffle_0_0_0.data"), 10 * Backoff.MAX_MS))
-        .isEqualTo(RegistrationForm.COPY);
+    assertUnavailable(probed, directory.resolve("shuffle_0_0_0.data"), 10 * Backoff.MAX_MS);
     assertThat(domain.attempts()).isEqualTo(attempts);
+  }
+
+  @Test
+  void whatIsRefusedAtALaterAttemptIsNotTriedAgain(@TempDir Path parent) throws Exception {
+    Path directory = Files.createDirectory(parent.resolve("local"));
+    Path file = directory.resolve("shuffle_0_0_0.data");
+    FakeProtectionDomain domain = new FakeProtectionDomain();
+    domain.limitBytes(0);
+    LocalDirectories probed =
+        LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory));
+    Files.delete(directory);
+    assertUnavailable(probed, file, 0);
+
+    Files.createDirectory(directory);
+    domain.limitBytes(Long.MAX_VALUE);
+    assertUnavailable(probed, file, 10 * Backoff.MAX_MS);
+  }
+
+  @Test
+  void whatLiesWhereNothingCanBeRegisteredIsStaged(@TempDir Path directory) throws Exception {
+    TestMapOutputs outputs = new TestMapOutputs(directory);
+    outputs.write(3, 7, 10, 20);
+    FakeProtectionDomain domain = new FakeProtectionDomain(Kernel.PINS_NO_FILE);
+    try (MapOutputRegistry registry =
+        new MapOutputRegistry(
+            domain,
+            LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory)),
+            outputs::find,
+            new RegistryLimits(1 << 20, 1 << 20, 100, 1_000, true),
+            new RecordingListener(),
+            () -> 0)) {
+      MapOutputLocation location =
+          registry.resolve(3, new long[] {7}).get(10, TimeUnit.SECONDS).getFirst();
+
+      assertThat(location.isStaged()).isTrue();
+      assertThat(location.data().length()).isEqualTo(30);
+      assertThat(registry.counters().get(RegistryCounter.STAGED_OUTPUTS)).isEqualTo(1);
+      assertThat(registry.counters().get(RegistryCounter.REJECTIONS)).isZero();
+    }
+  }
+
+  private static void assertUnavailable(LocalDirectories directories, Path file, long nowMs) {
+    assertThatThrownBy(() -> directories.form(file, nowMs))
+        .isInstanceOf(RegistrationUnavailableException.class)
+        .hasMessageContaining(file.getParent().toString());
   }
 
   @Test

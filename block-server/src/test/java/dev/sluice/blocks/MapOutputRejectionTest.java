@@ -128,7 +128,7 @@ class MapOutputRejectionTest {
   @Test
   void filesInNoKnownDirectory() throws Exception {
     registry.close();
-    registry = registry(new LocalDirectories(Map.of()));
+    registry = registry(new LocalDirectories(Map.of(directory.resolve("other"), form)));
     assertRejected();
   }
 

@@ -66,7 +66,7 @@ abstract class RegistrationContract {
   /** Aborts the test where there is no such device. */
   abstract Device openDevice() throws IOException;
 
-  /** What files are registered as on this machine, unless the mode says otherwise. */
+  /** What files are registered as on this machine, whatever that costs. */
   abstract RegistrationForm best();
 
   @BeforeEach
@@ -91,6 +91,9 @@ abstract class RegistrationContract {
   }
 
   private LocalDirectories probe(RegistrationMode mode) {
+    assumeThat(mode == RegistrationMode.AUTO && best() == RegistrationForm.READ_WRITE_MAPPING)
+        .as("nothing is registered on this kernel unless it is asked for")
+        .isFalse();
     try {
       return LocalDirectories.probe(serving.domain(), mode, List.of(directory));
     } catch (RegistrationUnavailableException e) {
@@ -170,9 +173,21 @@ abstract class RegistrationContract {
   }
 
   @Test
+  void whatWouldBeDirtiedIsStagedUnlessItIsAskedFor() throws Exception {
+    outputs.write(SHUFFLE, 7, PARTITIONS);
+    LocalDirectories directories =
+        LocalDirectories.probe(serving.domain(), RegistrationMode.AUTO, List.of(directory));
+    try (MapOutputRegistry registry = registry(directories)) {
+      assertThat(resolve(registry).isStaged())
+          .isEqualTo(best() == RegistrationForm.READ_WRITE_MAPPING);
+      assertThat(registry.counters().get(RegistryCounter.DIRTIED_BYTES)).isZero();
+    }
+  }
+
+  @Test
   void theBestFormDirtiesWhatItSays() throws Exception {
     outputs.write(SHUFFLE, 7, PARTITIONS);
-    LocalDirectories directories = probe(RegistrationMode.AUTO);
+    LocalDirectories directories = probe(RegistrationMode.FILE);
     assertThat(directories.form(outputs.data(SHUFFLE, 7), 0)).isEqualTo(best());
     assumeThat(dirtyBytesAfterForce())
         .as("dirty bytes of a file in " + parent + " that was forced to disk")

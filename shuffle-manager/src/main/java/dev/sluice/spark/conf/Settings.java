@@ -64,13 +64,13 @@ final class Settings {
   static final Setting<String> REGISTRATION_MODE =
       with(
           "registration.mode",
-          Types.oneOf("auto", "file", "copy", "odp"),
+          Types.oneOf("auto", "file", "odp"),
           "auto",
-          "How map output files become memory regions. `file` maps and pins them: read-only, or"
+          "How map output files become memory regions. `auto` maps them read-only and pins them;"
+              + " what lies in a local directory where that does not work is staged. `file` maps them"
               + " read-write where the kernel wants that (before 6.2; it then writes every page to"
-              + " disk once more). `copy` copies them into memory of the executor's own. `auto` takes"
-              + " the first of these that works, for each local directory. `odp` maps them without"
-              + " pinning, on devices with on-demand paging. What is asked for by name and cannot be"
+              + " disk once more). `odp` maps them without pinning, on devices with on-demand"
+              + " paging. What is asked for by name and cannot be"
               + " had in every local directory ends the application with the reason.");
 
   static final Setting<Long> REGISTRATION_IDLE_TIMEOUT =

@@ -26,17 +26,6 @@ final class RegistrationIT {
   }
 
   @Test
-  void copiesAreReadAsFilesAre() {
-    try (LocalCluster cluster = LocalCluster.start(MODE, "copy")) {
-      shuffle(cluster);
-      PathAssert.allRead(cluster);
-      Totals totals = cluster.totals();
-      assertThat(totals.of("registry.directories-copied")).isEqualTo(EXECUTORS);
-      assertThat(totals.of("registry.copied-bytes")).isGreaterThanOrEqualTo(totals.readBytes());
-    }
-  }
-
-  @Test
   void whatFindsNoRoomIsStaged() {
     long maxBytes = 1 << 20;
     try (LocalCluster cluster =
