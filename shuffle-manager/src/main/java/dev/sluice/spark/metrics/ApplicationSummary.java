@@ -9,8 +9,8 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 
 /**
- * The line about the whole application at its end, in the driver's log. Executors report a moment
- * after their tasks, and the application may end at once: so the line waits a little until as many
+ * The lines about the whole application at its end, in the driver's log. Executors report a moment
+ * after their tasks, and the application may end at once: so they wait a little until as many
  * blocks are reported as Spark's own task metrics have.
  *
  * <p>Spark's listener bus, the location directory's thread and the one that stops the context call
@@ -25,7 +25,7 @@ public final class ApplicationSummary extends SparkListener {
   private long fetchedBlocks;
 
   /**
-   * @param log takes the line
+   * @param log takes each line
    */
   public ApplicationSummary(ApplicationTotals totals, Consumer<String> log) {
     this.totals = totals;
@@ -59,6 +59,7 @@ public final class ApplicationSummary extends SparkListener {
   /** Says it, once all listeners have been told of all tasks. */
   public synchronized void say() {
     Map<String, Long> counted = awaitReports();
+    log.accept(RemoteBytes.line(counted));
     long missing = fetchedBlocks - ShuffleCounters.blocks(counted);
     String line = "Shuffle blocks of the application: " + ExecutorMetrics.summary(counted);
     log.accept(

@@ -16,8 +16,39 @@ class ApplicationSummaryTest {
   private static final String LINE = "Shuffle blocks of the application: ";
 
   private final List<String> said = new ArrayList<>();
+  private final List<String> remote = new ArrayList<>();
   private final ApplicationSummary summary =
-      new ApplicationSummary(new ApplicationTotals(), said::add);
+      new ApplicationSummary(
+          new ApplicationTotals(),
+          line -> (line.startsWith("Remote shuffle bytes: ") ? remote : said).add(line));
+
+  @Test
+  void saysWhatPartWentWhichWay() {
+    summary.accept(
+        report(
+            "1",
+            Map.of(
+                "read.bytes", 750L << 20,
+                "staged.bytes", 500L << 20,
+                "fallback.bytes.CHECKSUM", 50L << 20,
+                "fallback.bytes.DEADLINE", 200L << 20,
+                "fallback.bytes.PEER", 0L)));
+    summary.say();
+    assertThat(remote)
+        .containsExactly(
+            "Remote shuffle bytes: registered map outputs 250.0 MiB (25.0 %), staging memory"
+                + " 500.0 MiB (50.0 %; a larger spark.shuffle.rdma.registration.maxBytes makes it"
+                + " less), Spark's own transfer 250.0 MiB (25.0 %; CHECKSUM, DEADLINE)");
+  }
+
+  @Test
+  void saysThatNothingWentNoWay() {
+    summary.say();
+    assertThat(remote)
+        .containsExactly(
+            "Remote shuffle bytes: registered map outputs 0 B, staging memory 0 B,"
+                + " Spark's own transfer 0 B");
+  }
 
   @Test
   void saysTheSumsOfAllExecutors() {
