@@ -94,13 +94,15 @@ public final class Remains {
       left.add("executor %s has files: %s".formatted(executor.id(), status.shuffleFiles()));
     }
     Map<String, Long> held = new TreeMap<>();
-    held.put("regions that peers may READ", (long) status.servedRegions());
+    long staging = status.counters().getOrDefault("registry.staging-regions", 0L);
+    held.put("regions that peers may READ", status.servedRegions() - staging);
     held.put("READs under way", (long) status.underWay());
     held.put("READs into memory that was in use", status.overlaps());
     for (String counter :
         List.of(
             "registry.registered-bytes",
             "registry.registered-regions",
+            "registry.staging-bytes-in-use",
             "transfer.buffer-bytes-in-use",
             "transfer.buffers-given-up")) {
       held.put(counter, status.counters().getOrDefault(counter, 0L));

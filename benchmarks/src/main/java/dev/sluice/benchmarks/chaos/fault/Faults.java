@@ -28,6 +28,7 @@ import static dev.sluice.benchmarks.chaos.inject.Injection.SLOW_POST;
 
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import dev.sluice.benchmarks.chaos.inject.Injection;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -137,34 +138,36 @@ public final class Faults {
           new CableFault(
               "address-removed", "a device has no IP address for 3 s", 3_000, "unaddress"));
 
-  public static final List<Fault> ALL =
-      Stream.concat(
-              SINGLE.stream(),
-              Stream.of(
-                  new MixedFaults(
-                      List.of(
-                          single("bad-key"),
-                          single("bad-address"),
-                          single("reader-error"),
-                          single("server-error"),
-                          single("corrupt"),
-                          single("slow-post"),
-                          single("register-enomem"),
-                          single("queue-pair-enomem"),
-                          single("publish-lost"),
-                          single("driver-unreachable"),
-                          single("control-refused"),
-                          single("control-reset"),
-                          single("control-garbage"),
-                          single("killed-in-read"),
-                          single("stopped-5s"),
-                          single("file-deleted"),
-                          single("file-truncated"),
-                          single("shuffle-removed"),
-                          single("tasks-killed")))))
-          .toList();
+  /** Those that need no settings of the cluster. */
+  private static final String MIXED =
+      """
+      bad-key bad-address reader-error server-error corrupt slow-post \
+      register-enomem queue-pair-enomem publish-lost driver-unreachable \
+      control-refused control-reset control-garbage killed-in-read \
+      stopped-5s file-deleted file-truncated shuffle-removed tasks-killed""";
+
+  /** Those that staging has to stand as well. */
+  private static final String STAGED =
+      """
+      none bad-key reader-error server-error corrupt slow-post control-reset control-trickle \
+      control-replayed control-truncated killed-reading killed-in-read stopped-5s stopped-30s \
+      file-deleted file-truncated file-flipped cache-dropped disk-slow tasks-killed \
+      shuffle-removed""";
+
+  public static final List<Fault> ALL = all();
 
   private Faults() {}
+
+  private static List<Fault> all() {
+    List<Fault> all = new ArrayList<>(SINGLE);
+    singles(STAGED).map(StagedFault::new).forEach(all::add);
+    all.add(new MixedFaults(singles(MIXED).toList()));
+    return List.copyOf(all);
+  }
+
+  private static Stream<Fault> singles(String names) {
+    return Stream.of(names.split(" ")).map(name -> named(name, SINGLE));
+  }
 
   private static Fault control(String name, String what, Injection injection, double rate) {
     return new InjectedFault(
@@ -194,10 +197,6 @@ public final class Faults {
   /** What is not published has to be asked for, by a RESOLVE. */
   private static Fault killed(String name, String what, Injection event) {
     return new KilledAtEvent(name, what, Map.of(event, 1.0, PUBLISH_LOST, 1.0));
-  }
-
-  private static Fault single(String name) {
-    return named(name, SINGLE);
   }
 
   /**

@@ -52,7 +52,7 @@ final class InjectedFault extends Fault {
     return settings.isEmpty() ? super.cluster() : "set-%x".formatted(settings.hashCode());
   }
 
-  /** Nothing is registered for a while, and so nothing fails. */
+  /** Little is registered for a while, and so little fails. */
   @Override
   public boolean spoilsCluster() {
     return injection.lowersTheBudget();

@@ -11,6 +11,10 @@ import java.util.Random;
  * be mapped, nor stacks of threads. It may end by that, with any shuffle.
  */
 final class MappingsExhausted extends SharedFault {
+  /** Of map outputs that could not be mapped. */
+  private final Evidence staged = Evidence.of("registry.staged-outputs");
+
+  /** Of those whose partition tables could not be registered either. */
   private final Evidence refused = Evidence.of("registry.refusals");
 
   MappingsExhausted() {
@@ -41,6 +45,7 @@ final class MappingsExhausted extends SharedFault {
   @Override
   public void prepare(Cluster cluster, Random random) throws Exception {
     cluster.warmUp(); // What cannot be started fails for good, where it was asked for by name.
+    staged.begin(cluster);
     refused.begin(cluster);
   }
 
@@ -52,7 +57,9 @@ final class MappingsExhausted extends SharedFault {
 
   @Override
   public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
-    return refused.hasGrown(cluster) || cluster.stages().lostExecutors() > 0;
+    return staged.hasGrown(cluster)
+        || refused.hasGrown(cluster)
+        || cluster.stages().lostExecutors() > 0;
   }
 
   @Override
