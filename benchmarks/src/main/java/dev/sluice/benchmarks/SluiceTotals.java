@@ -72,6 +72,11 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
     return counter("read.bytes");
   }
 
+  /** Of those READ, the ones that were copied for it first. */
+  public long stagedBytes() {
+    return counter("staged.bytes");
+  }
+
   public long localBytes() {
     return counter("local.bytes");
   }

@@ -110,15 +110,6 @@ public final class TeraSortCommand implements Callable<Integer> {
       description = "Corrupted READs are injected by --conf: fail if none was noticed")
   private boolean expectCorruption;
 
-  @Option(
-      names = "--expect-fallback",
-      paramLabel = "REASON",
-      description = {
-        "Blocks must fall back for this reason and for no other, such as",
-        "NOT_REGISTERED with less room than data"
-      })
-  private String expectedFallback;
-
   @Option(names = "--json", paramLabel = "FILE", description = "Write the result there too")
   private Path json;
 
@@ -155,7 +146,7 @@ public final class TeraSortCommand implements Callable<Integer> {
     TeraData data = new TeraData(directory, run, executors * cores);
     System.err.printf("input: %s of TeraGen's records under %s%n", Sizes.format(size), directory);
     TeraData.Input input = data.input(size);
-    TeraSortReport report = new TeraSortReport(input, expectCorruption, expectedFallback);
+    TeraSortReport report = new TeraSortReport(input, expectCorruption);
     try {
       sortAll(data, input, run, report);
     } catch (IOException e) {
