@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 final class BlockSizesIT {
   @Test
   void blocksTooLargeForMemoryAreReadToDisk() {
-    KnownShuffle data = new KnownShuffle(4, 2_000, 100, 1_000);
+    KnownShuffle data = new KnownShuffle(4, 2_000, 100, 4_000);
     try (LocalCluster cluster =
         LocalCluster.start(
             "spark.network.maxRemoteBlockSizeFetchToMem", "100k",

@@ -3,8 +3,10 @@ package dev.sluice.spark.scenarios;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** A block that no array can hold. Needs 7 GB of disk. */
+/** Blocks that no array can hold. Need 16 GB of disk. */
 final class LargeBlockLongIT {
   @Test
   void aBlockOfMoreThanTwoGibibytesIsReadToDisk() {
@@ -19,6 +21,24 @@ final class LargeBlockLongIT {
           .isEqualTo(data.answer());
       PathAssert.allRead(cluster);
       assertThat(cluster.metrics().remoteBytesToDisk()).isGreaterThan(Integer.MAX_VALUE);
+    }
+  }
+
+  /** Slice by slice: its peer has room for a three-hundredth of it. */
+  @ParameterizedTest(name = "encrypted: {0}")
+  @ValueSource(booleans = {false, true})
+  void aBlockOfFiveGibibytesIsStagedInSixteenMebibytes(boolean encrypted) {
+    KnownShuffle data = new KnownShuffle(2, 5_200, 10, 1 << 20);
+    try (LocalCluster cluster =
+        LocalCluster.start(
+            "spark.shuffle.rdma.registration.maxBytes", "0",
+            "spark.shuffle.rdma.staging.maxBytes", "16m",
+            "spark.io.encryption.enabled", String.valueOf(encrypted),
+            "spark.shuffle.compress", "false")) {
+      assertThat(KnownShuffle.answerOf(data.repartitioned(cluster.context(), 1)))
+          .isEqualTo(data.answer());
+      PathAssert.allStaged(cluster);
+      assertThat(cluster.metrics().remoteBytesToDisk()).isGreaterThan(5L << 30);
     }
   }
 }
