@@ -11,12 +11,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * READs pages of partition tables of one peer, all in one request and one buffer. {@link
  * PartitionTableCache} starts it, and every fetch that needs one of the pages waits for it.
  */
 final class TableRead implements ReadListener {
+  private static final Logger LOG = LoggerFactory.getLogger(TableRead.class);
+
   private final ReadTransport transport;
   private final Executor deliverer;
   private final PeerAddress peer;
@@ -63,7 +67,8 @@ final class TableRead implements ReadListener {
     int bytes = keys.stream().mapToInt(PageKey::bytes).sum();
     try {
       transport.acquire(bytes, bufferDeadlineNanos, this::acquired);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      LOG.error("No buffer can be asked for, of {} bytes", bytes, e);
       fail(FallbackReason.BUFFERS);
     }
   }
@@ -74,8 +79,14 @@ final class TableRead implements ReadListener {
       return;
     }
     buffer = acquired;
-    List<RemoteRegion> ranges = keys.stream().map(PageKey::range).toList();
-    transport.read(peer, ranges, buffer, deadlineNanos, this);
+    try {
+      List<RemoteRegion> ranges = keys.stream().map(PageKey::range).toList();
+      transport.read(peer, ranges, buffer, deadlineNanos, this);
+    } catch (RuntimeException | Error e) {
+      LOG.error("Partition tables of {} cannot be READ", peer, e);
+      buffer.release();
+      fail(FallbackReason.TRANSPORT);
+    }
   }
 
   @Override

@@ -118,6 +118,21 @@ class PartitionTableCacheTest {
     assertThat(lookup(maps, 0).failure(key(maps.get(0), 0))).isEqualTo(FallbackReason.BUFFERS);
   }
 
+  /** Whoever asks for the same pages later would wait for its end. */
+  @Test
+  void aReadThatCannotBeAskedForHasItsAnswer() {
+    List<MapOutputLocation> maps = maps(1, 10);
+    transport.script(
+        (_, _) -> {
+          throw new OutOfMemoryError("scripted");
+        });
+    assertThat(lookup(maps, 0).failure(key(maps.get(0), 0))).isEqualTo(FallbackReason.TRANSPORT);
+    assertThat(transport.buffersOut()).isZero();
+
+    transport.script(FakeTransport.Script.SUCCEED);
+    assertThat(lookup(maps, 0).get(key(maps.get(0), 0))).isNotNull();
+  }
+
   @Test
   void newRegistrationIsReadAnew() {
     MapOutput output = new MapOutput(1, 10, 20);
