@@ -59,7 +59,11 @@ final class DataRead implements ReadListener {
   private boolean leased;
   private boolean answered;
 
-  private DataRead(
+  /**
+   * @param extents of map outputs that were located
+   * @param sink is answered by {@link #start} perhaps
+   */
+  DataRead(
       ReadPath path,
       LocatedBlocks located,
       List<Extent> extents,
@@ -75,19 +79,15 @@ final class DataRead implements ReadListener {
     this.sink = sink;
   }
 
-  /**
-   * @param extents of map outputs that were located
-   * @param sink is answered here perhaps
-   */
-  static void start(
-      ReadPath path,
-      LocatedBlocks located,
-      List<Extent> extents,
-      ReadTransport.Buffer target,
-      long deadlineNanos,
-      Sink sink) {
-    DataRead read = new DataRead(path, located, extents, target, deadlineNanos, sink);
-    read.guard(read.staged().findAny().isPresent() ? read::ask : read::read);
+  void start() {
+    guard(
+        () -> {
+          if (staged().findAny().isPresent()) {
+            ask();
+          } else {
+            read();
+          }
+        });
   }
 
   /** Runs a step; should it fail by a defect, the sink still gets its answer. */

@@ -38,8 +38,8 @@ final class FetchedChunk implements ChunkRead.Sink {
   }
 
   @Override
-  public void arrived() {
-    path.deliver(() -> attempt.guard(blocks, this::deliver));
+  public void arrived(ReadTransport.Buffer buffer) {
+    path.deliver(() -> attempt.guard(blocks, () -> deliver(buffer)));
   }
 
   @Override
@@ -47,15 +47,15 @@ final class FetchedChunk implements ChunkRead.Sink {
     path.deliver(() -> attempt.guard(blocks, () -> attempt.failed(blocks, reason)));
   }
 
-  private void deliver() {
+  private void deliver(ReadTransport.Buffer buffer) {
     if (!awaits()) {
-      read.release();
+      buffer.release();
       return;
     }
     LocatedBlocks located = attempt.located();
-    SharedBytes bytes = new SharedBytes(path.parked(), read.buffer());
+    SharedBytes bytes = new SharedBytes(path.parked(), buffer);
     try {
-      BitSet wrong = read.mismatches();
+      BitSet wrong = read.mismatches(buffer.segment());
       long offset = 0;
       for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
         long length = located.length(block);

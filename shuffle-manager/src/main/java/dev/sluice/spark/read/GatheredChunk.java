@@ -7,10 +7,9 @@ import java.util.stream.IntStream;
 
 /**
  * READs members of a group for {@link TaskGather}. Verified by the task, on its thread; the chunk
- * then owns the buffer, which may be another one by then.
+ * then owns the bytes, which may be elsewhere by then.
  */
-final class GatheredChunk
-    implements TaskGather.Step, TaskGather.Arrived, ChunkRead.Sink, ParkedBytes.Holder {
+final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkRead.Sink {
   private final ReadPath path;
   private final TaskGather task;
   private final BlockGroup group;
@@ -21,8 +20,8 @@ final class GatheredChunk
   private long deadlineNanos;
   private long requestNanos;
 
-  /** Guarded by this, as is the buffer until then. */
-  private boolean opened;
+  /** What has arrived. */
+  private RdmaManagedBuffer bytes;
 
   GatheredChunk(
       ReadPath path,
@@ -69,37 +68,14 @@ final class GatheredChunk
   }
 
   @Override
-  public void arrived() {
+  public void arrived(ReadTransport.Buffer buffer) {
     requestNanos = path.timer().nanoTime() - startNanos;
-    path.parked().add(this);
+    SharedBytes shared = new SharedBytes(path.parked(), buffer);
+    bytes = shared.block(0, span.bytes());
+    shared.complete();
     if (!task.arrived(this)) {
-      open();
-      read.release();
+      bytes.release();
     }
-  }
-
-  /** The bytes stay where they are from now on. */
-  private void open() {
-    path.parked().remove(this);
-    synchronized (this) {
-      opened = true;
-    }
-  }
-
-  @Override
-  public boolean moveOut() {
-    ReadTransport.Buffer left;
-    synchronized (this) {
-      if (opened) {
-        return true;
-      }
-      left = read.moveOut();
-    }
-    if (left == null) {
-      return false;
-    }
-    left.release(); // Whoever waits for it goes on here, which no lock may meet.
-    return true;
   }
 
   @Override
@@ -116,12 +92,11 @@ final class GatheredChunk
    * the task's thread, once it has arrived.
    */
   Chunk verify() {
-    open();
     boolean wrong;
     try {
-      wrong = !read.mismatches().isEmpty();
+      wrong = !read.mismatches(bytes.open()).isEmpty();
     } catch (RuntimeException | Error e) {
-      read.release();
+      bytes.release();
       throw e;
     }
     path.transport().touch(located.peer(), group.shuffleId());
@@ -135,19 +110,13 @@ final class GatheredChunk
 
   /** What has arrived, verified or not. */
   Chunk chunk() {
-    open();
     return new Chunk(
-        group,
-        span.from(),
-        located.ends(span),
-        read.buffer().segment(),
-        requestNanos,
-        this::release);
+        group, span.from(), located.ends(span), bytes.open(), requestNanos, this::release);
   }
 
-  /** Gives back the buffer of a READ that has ended, and its share of the limit. */
+  /** Gives back the bytes, and their share of the limit. */
   private void release() {
-    read.release();
+    bytes.release();
     task.released(span.bytes());
   }
 

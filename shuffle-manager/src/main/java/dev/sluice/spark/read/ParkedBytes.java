@@ -12,21 +12,11 @@ import java.util.concurrent.Executor;
  * for a buffer of one who is idle. Any thread; nothing to close.
  */
 final class ParkedBytes {
-  /** Has bytes in a buffer of the pool. */
-  interface Holder {
-    /**
-     * Copies them out of the pool, unless somebody reads them.
-     *
-     * @return false where there is no memory for that
-     */
-    boolean moveOut();
-  }
-
   private final ReadTransport transport;
   private final Executor executor;
 
   /** Guarded by this. */
-  private final Set<Holder> holders = new LinkedHashSet<>();
+  private final Set<SharedBytes> holders = new LinkedHashSet<>();
 
   /**
    * @param executor copies
@@ -38,7 +28,7 @@ final class ParkedBytes {
   }
 
   /** Until {@link #remove}, which who begins with them calls, or releases them. */
-  void add(Holder holder) {
+  void add(SharedBytes holder) {
     synchronized (this) {
       holders.add(holder);
     }
@@ -47,7 +37,7 @@ final class ParkedBytes {
     }
   }
 
-  synchronized void remove(Holder holder) {
+  synchronized void remove(SharedBytes holder) {
     holders.remove(holder);
   }
 
@@ -56,7 +46,7 @@ final class ParkedBytes {
   }
 
   private void relieve() {
-    Holder longest = null;
+    SharedBytes longest = null;
     boolean moved = true;
     do {
       longest = transport.isShort() ? takeLongest() : null;
@@ -69,9 +59,9 @@ final class ParkedBytes {
     }
   }
 
-  private synchronized Holder takeLongest() {
-    Iterator<Holder> oldest = holders.iterator();
-    Holder holder = oldest.hasNext() ? oldest.next() : null;
+  private synchronized SharedBytes takeLongest() {
+    Iterator<SharedBytes> oldest = holders.iterator();
+    SharedBytes holder = oldest.hasNext() ? oldest.next() : null;
     if (holder != null) {
       oldest.remove();
     }

@@ -32,7 +32,6 @@ final class RdmaManagedBuffer extends ManagedBuffer {
     return length;
   }
 
-  /** The bytes themselves: valid only while a reference is held. */
   @Override
   public ByteBuffer nioByteBuffer() {
     return open().asByteBuffer().asReadOnlyBuffer();
@@ -43,7 +42,8 @@ final class RdmaManagedBuffer extends ManagedBuffer {
     return new SegmentInputStream(open(), this::checkReferenced);
   }
 
-  private synchronized MemorySegment open() {
+  /** The bytes, which stay where they are from now on: valid only while a reference is held. */
+  synchronized MemorySegment open() {
     checkReferenced();
     if (bytes == null) {
       bytes = shared.open().asSlice(offset, length);

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
  * for all of them at once. Its creator makes the blocks, which is as if it read them, and then
  * calls {@link #complete}. Any thread.
  */
-final class SharedBytes implements ParkedBytes.Holder {
+final class SharedBytes {
   private final ParkedBytes parked;
 
   // Guarded by this; both with the creator.
@@ -82,8 +82,12 @@ final class SharedBytes implements ParkedBytes.Holder {
     return holders > 0 && readers == 0 && !(buffer instanceof NettyBuffer);
   }
 
-  @Override
-  public boolean moveOut() {
+  /**
+   * Copies them out of the pool, unless somebody reads them.
+   *
+   * @return false where there is no memory for that
+   */
+  boolean moveOut() {
     ReadTransport.Buffer left;
     synchronized (this) {
       if (!isIdle()) {

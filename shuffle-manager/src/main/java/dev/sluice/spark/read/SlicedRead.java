@@ -82,7 +82,7 @@ final class SlicedRead implements Slices.Sink {
   }
 
   void start() {
-    slices.start();
+    slices.acquire();
   }
 
   private void nextBlock() throws IOException {

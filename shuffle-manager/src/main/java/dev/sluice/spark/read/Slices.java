@@ -12,7 +12,7 @@ import java.util.List;
  * slice while the next one is READ. Everything here is a step of the one whose sink it is, which
  * closes it; READs that are under way then give back their buffers when they end.
  */
-final class Slices {
+final class Slices implements StagedBuffer.User {
   /** What a step throws that these are called in goes to whoever runs the steps. */
   interface Sink {
     /** There is a buffer: blocks can begin. */
@@ -35,7 +35,7 @@ final class Slices {
   private final boolean staged;
   private final Steps steps;
   private final Sink sink;
-  private final Deque<ReadTransport.Buffer> free = new ArrayDeque<>();
+  private final Deque<StagedBuffer> free = new ArrayDeque<>();
 
   /** In the order of their bytes. */
   private final Deque<Slice> underWay = new ArrayDeque<>();
@@ -48,7 +48,7 @@ final class Slices {
   /** Whether a second buffer was asked for. */
   private boolean second;
 
-  private boolean closed;
+  private volatile boolean closed;
 
   Slices(
       ReadPath path,
@@ -67,47 +67,45 @@ final class Slices {
     this.sink = sink;
   }
 
-  void start() {
-    acquire();
-  }
-
-  private void acquire() {
-    if (staged) {
-      path.staging().acquire(located.peer(), bufferBytes, () -> steps.add(this::acquireBuffer));
-    } else {
-      acquireBuffer();
-    }
-  }
-
-  private void acquireBuffer() {
-    if (closed) {
-      endStaging();
-      return;
-    }
-    path.transport()
-        .acquire(
-            bufferBytes,
-            path.bufferDeadlineNanos(call.deadlineNanos()),
-            buffer -> steps.add(() -> acquired(buffer)));
-  }
-
   /** Where there is no second buffer slices are READ one after the other. */
-  private void acquired(ReadTransport.Buffer buffer) throws IOException {
-    if (buffer == null) {
-      endStaging();
-      if (!second) {
-        sink.failed(FallbackReason.BUFFERS);
-      }
-      return;
-    }
-    release(buffer);
-    if (!closed) {
-      if (second) {
-        read();
-      } else {
-        sink.ready();
-      }
-    }
+  void acquire() {
+    StagedBuffer.acquire(path, located.peer(), bufferBytes, staged, this);
+  }
+
+  @Override
+  public boolean awaits() {
+    return !closed;
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return call.deadlineNanos();
+  }
+
+  @Override
+  public void acquired(StagedBuffer buffer) {
+    steps.add(
+        () -> {
+          release(buffer);
+          if (closed) {
+            return;
+          }
+          if (second) {
+            read();
+          } else {
+            sink.ready();
+          }
+        });
+  }
+
+  @Override
+  public void failed(FallbackReason reason) {
+    steps.add(
+        () -> {
+          if (!second) {
+            sink.failed(reason);
+          }
+        });
   }
 
   /** READs a block from its beginning, once the one before it has ended. */
@@ -131,25 +129,25 @@ final class Slices {
     while (position < located.length(block) && !free.isEmpty()) {
       int bytes = (int) Math.min(bufferBytes, located.length(block) - position);
       Extent extent = located.extent(block, position, bytes);
-      Slice slice = new Slice(free.poll(), bytes);
+      Slice slice = new Slice(free.peek(), extent);
       underWay.add(slice);
-      slice.read(extent);
+      free.remove();
       position += bytes;
+      slice.read.start();
     }
   }
 
   private final class Slice implements DataRead.Sink {
-    private final ReadTransport.Buffer buffer;
-    private final int bytes;
+    private final StagedBuffer buffer;
+    private final long bytes;
+    private final DataRead read;
     private boolean isThere;
 
-    Slice(ReadTransport.Buffer buffer, int bytes) {
+    Slice(StagedBuffer buffer, Extent extent) {
       this.buffer = buffer;
-      this.bytes = bytes;
-    }
-
-    void read(Extent extent) {
-      DataRead.start(path, located, List.of(extent), buffer, call.deadlineNanos(), this);
+      this.bytes = extent.length();
+      this.read =
+          new DataRead(path, located, List.of(extent), buffer.get(), call.deadlineNanos(), this);
     }
 
     @Override
@@ -187,7 +185,7 @@ final class Slices {
     while (!closed && !underWay.isEmpty() && underWay.peek().isThere) {
       Slice slice = underWay.peek();
       slice.end();
-      sink.arrived(slice.buffer.segment().asSlice(0, slice.bytes));
+      sink.arrived(slice.buffer.get().segment().asSlice(0, slice.bytes));
       read();
       if (underWay.isEmpty()) {
         sink.ended();
@@ -195,7 +193,7 @@ final class Slices {
     }
   }
 
-  private void release(ReadTransport.Buffer buffer) {
+  private void release(StagedBuffer buffer) {
     free.add(buffer);
     if (closed) {
       releaseFree();
@@ -203,16 +201,8 @@ final class Slices {
   }
 
   private void releaseFree() {
-    for (ReadTransport.Buffer buffer = free.poll(); buffer != null; buffer = free.poll()) {
+    for (StagedBuffer buffer = free.poll(); buffer != null; buffer = free.poll()) {
       buffer.release();
-      endStaging();
-    }
-  }
-
-  /** A buffer is not waited with for the peer any more. */
-  private void endStaging() {
-    if (staged) {
-      path.staging().release(located.peer(), bufferBytes);
     }
   }
 

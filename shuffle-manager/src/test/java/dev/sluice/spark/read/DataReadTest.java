@@ -45,7 +45,7 @@ class DataReadTest {
     LocatedBlocks located = path.locate("7", blocks, false, deadlineNanos).join();
     LocatedBlocks.Span span = located.spans(1 << 20, 1 << 20).getFirst();
     path.transport().acquire(span.bytes(), deadlineNanos, acquired -> buffer = acquired);
-    DataRead.start(path, located, located.extents(span), buffer, deadlineNanos, new Sink());
+    new DataRead(path, located, located.extents(span), buffer, deadlineNanos, new Sink()).start();
   }
 
   private final class Sink implements DataRead.Sink {

@@ -55,6 +55,7 @@ final class FakeTransport implements ReadTransport {
   private int buffersOut;
   private long bytesOut;
   private Runnable shortage = () -> {};
+  private Error defect;
   private boolean isShort;
   private int wanted;
 
@@ -109,6 +110,11 @@ final class FakeTransport implements ReadTransport {
     maxBufferBytes = bytes;
   }
 
+  /** From now on it is thrown at whoever asks for a buffer. */
+  void throwInAcquire(Error newDefect) {
+    defect = newDefect;
+  }
+
   /** Completions of READs go there. */
   void holdReads(Executor newReadCompletions) {
     readCompletions = newReadCompletions;
@@ -149,6 +155,9 @@ final class FakeTransport implements ReadTransport {
 
   @Override
   public void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker) {
+    if (defect != null) {
+      throw defect;
+    }
     if (bytes > maxBufferBytes) {
       throw new IllegalArgumentException(bytes + " bytes");
     }

@@ -248,6 +248,18 @@ class StagedFetchTest {
     fixture.listener.repeated().clear();
   }
 
+  /** The second of these blocks is to come in slices. */
+  @Test
+  void whateverIsThrownThePeersShareIsGivenBack() {
+    fixture.staged(0, BLOCK_BYTES, BLOCK_BYTES, 3 << 20);
+    fixture.fetch(block(0, 0)); // The table stays known.
+    fixture.transport.throwInAcquire(new OutOfMemoryError("scripted"));
+    fixture.fetch(block(0, 1));
+    fixture.fetch(block(0, 2));
+    fixture.assertDelivered(block(0, 0), block(0, 1), block(0, 2));
+    assertFellBack(FallbackReason.TRANSPORT, block(0, 1), block(0, 2));
+  }
+
   /** Two wait for an answer, and one for its turn. */
   @Test
   void whatTheDeadlineFindsWaitingGoesToSpark() {

@@ -1,0 +1,125 @@
+package dev.sluice.spark.read;
+
+import dev.sluice.rdma.PeerAddress;
+import dev.sluice.spark.metrics.FallbackReason;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A buffer of the pool for bytes of a peer and, where some of them have to be staged, a share of
+ * what may wait for that, which comes first: so that a slow peer leaves buffers to others. It gives
+ * back each of them once, whatever is thrown. Any thread, one step at a time; never blocks.
+ */
+final class StagedBuffer {
+  private static final Logger LOG = LoggerFactory.getLogger(StagedBuffer.class);
+
+  /** Has one answer, on any thread, or none where it does not wait any more. */
+  interface User {
+    boolean awaits();
+
+    long deadlineNanos();
+
+    /** It is the user's, to {@link StagedBuffer#release}. */
+    void acquired(StagedBuffer buffer);
+
+    /** There is none. */
+    void failed(FallbackReason reason);
+  }
+
+  private final ReadPath path;
+  private final PeerAddress peer;
+  private final int bytes;
+  private final User user;
+  private boolean hasShare;
+  private ReadTransport.Buffer buffer;
+
+  private StagedBuffer(ReadPath path, PeerAddress peer, int bytes, User user) {
+    this.path = path;
+    this.peer = peer;
+    this.bytes = bytes;
+    this.user = user;
+  }
+
+  /**
+   * @param isStaged whether the peer has to stage some of the bytes
+   */
+  static void acquire(ReadPath path, PeerAddress peer, int bytes, boolean isStaged, User user) {
+    StagedBuffer staged = new StagedBuffer(path, peer, bytes, user);
+    if (isStaged) {
+      staged.guard(() -> path.staging().acquire(peer, bytes, staged::granted));
+    } else {
+      staged.guard(staged::acquireBuffer);
+    }
+  }
+
+  /** Runs a step; should it fail by a defect, the user still gets its answer. */
+  private void guard(Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      LOG.error("A buffer for {} bytes of {} is given up", bytes, peer, e);
+      failed(FallbackReason.TRANSPORT);
+    }
+  }
+
+  private void granted() {
+    hasShare = true;
+    guard(this::acquireBuffer);
+  }
+
+  private void acquireBuffer() {
+    if (user.awaits()) {
+      long deadlineNanos = path.bufferDeadlineNanos(user.deadlineNanos());
+      path.transport().acquire(bytes, deadlineNanos, this::acquired);
+    } else {
+      release();
+    }
+  }
+
+  private void acquired(ReadTransport.Buffer acquired) {
+    buffer = acquired;
+    if (acquired == null) {
+      failed(FallbackReason.BUFFERS);
+    } else {
+      guard(this::handOver);
+    }
+  }
+
+  private void handOver() {
+    if (user.awaits()) {
+      user.acquired(this);
+    } else {
+      release();
+    }
+  }
+
+  private void failed(FallbackReason reason) {
+    release();
+    user.failed(reason);
+  }
+
+  /** Until it is released. */
+  ReadTransport.Buffer get() {
+    return buffer;
+  }
+
+  /** What was staged is here: the buffer alone is left, which from now on is the caller's. */
+  ReadTransport.Buffer take() {
+    ReadTransport.Buffer taken = buffer;
+    buffer = null;
+    if (hasShare) {
+      hasShare = false;
+      path.staging().release(peer, bytes);
+    }
+    return taken;
+  }
+
+  /** Gives back what it has. Idempotent. */
+  void release() {
+    if (buffer != null) {
+      buffer.release();
+      buffer = null;
+    }
+    take();
+  }
+}

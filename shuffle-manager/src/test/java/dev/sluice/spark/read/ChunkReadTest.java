@@ -1,0 +1,57 @@
+package dev.sluice.spark.read;
+
+import static dev.sluice.spark.read.ReadFixture.block;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.metrics.FallbackReason;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ChunkReadTest {
+  /** Throws at the first or second time that it is asked whether it waits. */
+  private static final class Defect implements ChunkRead.Sink {
+    final List<FallbackReason> answers = new ArrayList<>();
+    private int left;
+
+    Defect(int time) {
+      left = time;
+    }
+
+    @Override
+    public boolean awaits() {
+      left--;
+      if (left == 0) {
+        throw new StackOverflowError("scripted");
+      }
+      return true;
+    }
+
+    @Override
+    public void arrived(ReadTransport.Buffer buffer) {
+      throw new AssertionError("nothing can be READ");
+    }
+
+    @Override
+    public void failed(FallbackReason reason) {
+      answers.add(reason);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void whateverIsThrownItsBufferAndShareAreGivenBack(int time) {
+    ReadFixture fixture = new ReadFixture();
+    fixture.staged(10, 100);
+    ReadPath path = fixture.client.path;
+    RequestedBlocks blocks = new RequestedBlocks(List.of(RequestedBlock.parse(block(10, 0))));
+    LocatedBlocks located = path.locate("7", blocks, false, path.deadlineNanos()).join();
+    Defect sink = new Defect(time);
+
+    new ChunkRead(path, located, located.span(0), sink).start(path.deadlineNanos());
+
+    assertThat(sink.answers).containsExactly(FallbackReason.TRANSPORT);
+    fixture.assertNothingIsHeld();
+  }
+}
