@@ -298,9 +298,10 @@ final class Settings {
           "true",
           "Whether the small blocks that one executor has for a reduce task are fetched together:"
               + " less work a block where there are many. They are read as one stream where the"
-              + " serializer relocates (Kryo, and Spark SQL's own), as a stream each otherwise. It"
-              + " takes Spark's partition checksums, verified (`spark.shuffle.rdma.verifyChecksums`),"
-              + " and no `spark.io.encryption.enabled`; other blocks come one by one.");
+              + " serializer relocates (Kryo, and Spark SQL's own) and files are not encrypted, as a"
+              + " stream each otherwise. What has none of Spark's checksums is staged, and verified"
+              + " by one that its executor takes. With `spark.shuffle.rdma.verifyChecksums=false`"
+              + " nothing is gathered.");
 
   static final Setting<Boolean> VERIFY_CHECKSUMS =
       with(

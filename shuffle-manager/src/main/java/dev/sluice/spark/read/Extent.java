@@ -5,22 +5,22 @@ import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.RemoteRegion;
 
-/** Bytes [position, position + length) of a map output's data file. */
-record Extent(MapOutputLocation output, long position, long length) {
-  boolean isStaged() {
-    return output.isStaged();
-  }
-
+/**
+ * Bytes [position, position + length) of a map output's data file.
+ *
+ * @param isStaged whether the peer has to be asked for them before they can be READ
+ */
+record Extent(MapOutputLocation output, boolean isStaged, long position, long length) {
   boolean hasChecksums() {
     return output.checksumAlgorithm() != ChecksumAlgorithm.NONE;
   }
 
-  /** Where it is to be READ, if it is registered. */
+  /** Where it is to be READ, if it is not staged. */
   RemoteRegion region() {
     return new RemoteRegion(output.data().address() + position, length, output.data().rkey());
   }
 
-  /** What is to be asked for, if it is not. */
+  /** What is to be asked for, if it is. */
   Piece piece() {
     return new Piece(output.mapId(), position, Math.toIntExact(length));
   }
@@ -30,6 +30,6 @@ record Extent(MapOutputLocation output, long position, long length) {
   }
 
   Extent with(Extent next) {
-    return new Extent(output, position, length + next.length);
+    return new Extent(output, isStaged, position, length + next.length);
   }
 }

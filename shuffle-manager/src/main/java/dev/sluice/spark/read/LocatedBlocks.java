@@ -24,6 +24,7 @@ final class LocatedBlocks {
   private static final int MAX_SPAN_BLOCKS = ControlMessages.MAX_PIECES;
 
   private final BlockList blocks;
+  private final boolean verifiable;
   private final PeerAddress peer;
   private final MapOutputLocation[] outputs;
   private final FallbackReason[] failures;
@@ -41,29 +42,28 @@ final class LocatedBlocks {
   record Span(int from, int to, int bytes) {}
 
   /**
-   * @param verifiable whether a block without checksums cannot be READ
+   * @param verifiable whether what has no checksums is staged even where it is registered: who
+   *     copies it takes one
    */
   LocatedBlocks(BlockList blocks, Located located, boolean verifiable) {
     this.blocks = blocks;
+    this.verifiable = verifiable;
     this.peer = located.peer();
     this.outputs = located.outputs();
     this.failures = new FallbackReason[blocks.size()];
     this.firstPartitions = new int[blocks.size() + 1];
     for (int block = 0; block < blocks.size(); block++) {
-      failures[block] = unlocated(block, verifiable);
+      failures[block] = unlocated(block);
     }
   }
 
-  private FallbackReason unlocated(int block, boolean verifiable) {
+  private FallbackReason unlocated(int block) {
     if (peer == null) {
       return FallbackReason.PEER;
     }
     MapOutputLocation output = outputs[block];
     if (output == null) {
       return FallbackReason.NOT_REGISTERED;
-    }
-    if (verifiable && !hasChecksums(block) && !output.isStaged()) {
-      return FallbackReason.BLOCK_KIND;
     }
     boolean inTable = blocks.endPartition(block) <= PageKey.partitions(output.table());
     return inTable ? null : FallbackReason.STALE_LOCATION;
@@ -158,7 +158,7 @@ final class LocatedBlocks {
 
   /** Whether the peer has to be asked for its bytes before they can be READ. */
   boolean isStaged(int block) {
-    return outputs[block].isStaged();
+    return outputs[block].isStaged() || (verifiable && !hasChecksums(block));
   }
 
   /** Whether Spark has something to compare its bytes with. */
@@ -197,7 +197,7 @@ final class LocatedBlocks {
 
   /** A block's bytes from {@code position} on. */
   Extent extent(int block, long position, long length) {
-    return new Extent(outputs[block], offset(block) + position, length);
+    return new Extent(outputs[block], isStaged(block), offset(block) + position, length);
   }
 
   /**

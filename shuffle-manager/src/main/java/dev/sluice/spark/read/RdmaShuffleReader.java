@@ -112,10 +112,8 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private Iterator<Tuple2<BlockId, InputStream>> fetch() {
     boolean concatenates = concatenates();
     boolean batch = shouldBatchFetch && concatenates;
-    // Encrypted blocks have no checksums.
     return executor
         .gathering()
-        .filter(_ -> !this.<Boolean>setting(SETTINGS.IO_ENCRYPTION_ENABLED()))
         .map(gathering -> gather(gathering, concatenates, batch))
         .orElseGet(() -> fetchBySpark(executor.client(), blocks, batch));
   }

@@ -69,7 +69,7 @@ record ReadPath(
    * tables. Completes on the thread that finished the last step, this one perhaps; exceptionally by
    * a defect only.
    *
-   * @param verifiable whether a block without checksums cannot be READ
+   * @param verifiable whether what has no checksums is staged even where it is registered
    */
   CompletableFuture<LocatedBlocks> locate(
       String executorId, BlockList blocks, boolean verifiable, long deadlineNanos) {

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
@@ -94,12 +96,17 @@ class TaskGatherTest {
 
   /** As what has migrated has none: Spark sends no checksum files. */
   @Test
-  void whatHasNoChecksumsIsLeftToSparkAlone() {
+  void whatHasNoChecksumsIsStagedToHaveOne() {
     reads.register(reads.unregistered(0, 500, BLOCK_BYTES, 500).withoutChecksums());
     for (int map = 1; map < MAPS; map++) {
       reads.registered(map, 500, BLOCK_BYTES, 500);
     }
-    assertThat(readAll().bySpark).containsExactly(blocks[0]);
+    assertThat(readAll().bySpark).isEmpty();
+    assertThat(reads.transport.stages())
+        .extracting(Stage::pieces)
+        .containsExactly(List.of(new Piece(0, 500, BLOCK_BYTES)));
+    assertThat(reads.count("staged.bytes")).isEqualTo(BLOCK_BYTES);
+    reads.assertNothingIsHeld();
   }
 
   /** In the order of arrival: four chunks, what Spark had then, and the chunks that came later. */

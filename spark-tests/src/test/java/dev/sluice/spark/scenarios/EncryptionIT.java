@@ -90,7 +90,8 @@ final class EncryptionIT {
     try (LocalCluster cluster = start(encryption.settings(), ENCRYPTED_FILES, ALLOW_PLAINTEXT);
         PacketCapture capture = PacketCapture.start(CAPTURE)) {
       shuffle(cluster);
-      PathAssert.allRead(cluster);
+      PathAssert.allStaged(cluster);
+      assertThat(cluster.totals().of("gathered.blocks")).isEqualTo(cluster.totals().read());
       assertThat(recordsInTheClear(capture)).isZero();
     }
   }

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Small blocks come together where that is possible; the answer is the same either way. */
 final class GatherIT {
@@ -57,12 +58,33 @@ final class GatherIT {
     }
   }
 
-  @Test
-  void encryptedFilesCannotBeGathered() {
-    try (LocalCluster cluster = start(KRYO, new String[] {"spark.io.encryption.enabled", "true"})) {
+  /** But for an executor's own: they have no checksums. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"spark.io.encryption.enabled=true", "spark.shuffle.checksum.enabled=false"})
+  void blocksWithoutChecksumsAreStagedAndGathered(String setting) {
+    try (LocalCluster cluster = start(KRYO, setting.split("="))) {
       shuffle(cluster);
-      PathAssert.allRead(cluster);
-      assertThat(gathered(cluster.totals())).isZero();
+      PathAssert.allStaged(cluster);
+      assertThat(gathered(cluster.totals())).isEqualTo(cluster.totals().read());
+    }
+  }
+
+  @Test
+  void falsifiedBlocksOfEncryptedFilesAreFoundToo() {
+    // Partition tables are shorter.
+    String faults = "minLength=2048;corrupt@2";
+    try (LocalCluster cluster =
+        start(
+            KRYO,
+            new String[] {
+              "spark.shuffle.rdma.soft.faults", faults,
+              "spark.shuffle.compress", "false",
+              "spark.io.encryption.enabled", "true"
+            })) {
+      shuffle(cluster);
+      PathAssert.allStaged(cluster);
+      assertThat(cluster.totals().corruptions()).isPositive();
     }
   }
 
