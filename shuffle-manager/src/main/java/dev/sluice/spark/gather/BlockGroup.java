@@ -44,7 +44,7 @@ public final class BlockGroup implements BlockList {
    * @param local whether it is this executor that has them
    * @param batch whether partitions of the same map output are one member, as where Spark fetches
    *     them in batches
-   * @return null where blocks are of another kind, or sizes such as Spark does not accept
+   * @return null where there are none, or of another kind, or sizes such as Spark does not accept
    */
   public static BlockGroup of(TrackedBlocks tracked, boolean local, boolean batch) {
     BlockGroup group = new BlockGroup(tracked, local);
@@ -57,7 +57,7 @@ public final class BlockGroup implements BlockList {
       group.firstBlocks[group.size] = added;
     }
     group.trim();
-    return group;
+    return added == 0 ? null : group;
   }
 
   private boolean add(int index, Tuple3<BlockId, Object, Object> block, boolean batch) {

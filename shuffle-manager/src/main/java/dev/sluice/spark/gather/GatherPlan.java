@@ -7,8 +7,8 @@ import java.util.function.Function;
 import org.apache.spark.storage.BlockManagerId;
 
 /**
- * What becomes of the blocks that the map output tracker names for a reduce task: those of
- * executors that have several are gathered, the others go to Spark's iterator as they are.
+ * What becomes of the blocks that the map output tracker names for a reduce task: an executor's are
+ * gathered, or go to Spark's iterator as they are.
  *
  * @param groups what is gathered
  * @param rest everything else
@@ -32,7 +32,7 @@ public record GatherPlan(List<BlockGroup> groups, List<TrackedBlocks> rest) {
       Source source = sources.apply(blocks.address());
       BlockGroup group =
           source == Source.SPARK ? null : BlockGroup.of(blocks, source == Source.LOCAL, batch);
-      if (group == null || group.size() < 2) {
+      if (group == null) {
         plan.rest.add(blocks);
       } else {
         plan.groups.add(group);

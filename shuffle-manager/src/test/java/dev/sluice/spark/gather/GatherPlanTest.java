@@ -106,8 +106,13 @@ class GatherPlanTest {
   }
 
   @Test
-  void aSingleBlockIsNotGathered() {
+  void aSingleBlockIsAGroup() {
     block(10, 4);
+    assertThat(group().mapIds()).containsExactly(10);
+  }
+
+  @Test
+  void noBlocksAreNoGroup() {
     assertNotGathered();
   }
 
