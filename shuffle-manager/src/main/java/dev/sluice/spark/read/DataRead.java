@@ -197,7 +197,7 @@ final class DataRead implements ReadListener {
     } else if (staged.crc32c() == Staged.NO_CHECKSUM) {
       arrived();
     } else {
-      path.deliver(() -> guard(this::verify));
+      path.deliverer().execute(() -> guard(this::verify));
     }
   }
 

@@ -39,12 +39,12 @@ final class FetchedChunk implements ChunkRead.Sink {
 
   @Override
   public void arrived(ReadTransport.Buffer buffer) {
-    path.deliver(() -> attempt.guard(blocks, () -> deliver(buffer)));
+    path.deliverer().execute(() -> attempt.guard(blocks, () -> deliver(buffer)));
   }
 
   @Override
   public void failed(FallbackReason reason) {
-    path.deliver(() -> attempt.guard(blocks, () -> attempt.failed(blocks, reason)));
+    path.deliverer().execute(() -> attempt.guard(blocks, () -> attempt.failed(blocks, reason)));
   }
 
   private void deliver(ReadTransport.Buffer buffer) {

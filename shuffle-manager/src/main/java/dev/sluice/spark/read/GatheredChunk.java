@@ -82,7 +82,7 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   public void failed(FallbackReason reason) {
     if (reason == FallbackReason.STALE_LOCATION) {
       IntStream members = IntStream.range(span.from(), span.to()).filter(located::isRead);
-      path.deliver(() -> path.forget(located, members));
+      path.deliverer().execute(() -> path.forget(located, members));
     }
     task.giveUp(this, reason);
   }

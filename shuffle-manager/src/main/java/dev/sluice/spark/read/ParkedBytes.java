@@ -42,7 +42,7 @@ final class ParkedBytes {
   }
 
   private void relieveSoon() {
-    ReadPath.deliver(executor, this::relieve);
+    executor.execute(this::relieve);
   }
 
   private void relieve() {

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.spark.network.util.TransportConf;
@@ -21,7 +20,7 @@ import org.apache.spark.network.util.TransportConf;
  *
  * @param deliverer verifies, copies, calls Spark's listeners and writes files, so that the engine's
  *     completion thread does not; its queue is bounded by the buffers of the pool and those who
- *     wait for one
+ *     wait for one; it never refuses
  * @param transportConf for the download files that Spark makes
  * @param staging buffers that wait for what peers stage: so that one slow peer does not have all
  */
@@ -38,19 +37,6 @@ record ReadPath(
     ParkedBytes parked,
     TaskLimits limits,
     PeerQuota<PeerAddress> staging) {
-
-  /** Runs the step on a delivery thread; once those are gone, at once: it has to be answered. */
-  void deliver(Runnable step) {
-    deliver(deliverer, step);
-  }
-
-  static void deliver(Executor deliverer, Runnable step) {
-    try {
-      deliverer.execute(step);
-    } catch (RejectedExecutionException _) {
-      step.run();
-    }
-  }
 
   /**
    * A READ found the locations of blocks stale: neither they nor what was READ through them is used

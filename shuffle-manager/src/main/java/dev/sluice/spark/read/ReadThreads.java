@@ -4,8 +4,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -16,12 +18,19 @@ import java.util.concurrent.TimeUnit;
  */
 final class ReadThreads implements DeadlineTimer, AutoCloseable {
   /** A core computes Spark's checksums of some 2 GB/s. */
-  private static final int MAX_DELIVERERS = 8;
+  private static final int DELIVERERS =
+      Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 2, 8);
 
+  /** What comes once its threads are gone runs on its caller's: it has to be answered. */
   private final ExecutorService deliverer =
-      Executors.newFixedThreadPool(
-          Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 2, MAX_DELIVERERS),
-          daemons("sluice-deliver-"));
+      new ThreadPoolExecutor(
+          DELIVERERS,
+          DELIVERERS,
+          0,
+          TimeUnit.SECONDS,
+          new LinkedBlockingQueue<>(),
+          daemons("sluice-deliver-"),
+          (step, _) -> step.run());
   private final ExecutorService blocking =
       Executors.newThreadPerTaskExecutor(
           Thread.ofVirtual()

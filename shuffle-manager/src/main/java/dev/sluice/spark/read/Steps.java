@@ -43,7 +43,7 @@ final class Steps {
       }
       running = true;
     }
-    ReadPath.deliver(executor, this::run);
+    executor.execute(this::run);
   }
 
   private void run() {

@@ -91,7 +91,7 @@ final class TableRead implements ReadListener {
 
   @Override
   public void onSuccess() {
-    ReadPath.deliver(deliverer, this::parse);
+    deliverer.execute(this::parse);
   }
 
   @Override
@@ -121,6 +121,6 @@ final class TableRead implements ReadListener {
 
   private void fail(FallbackReason reason) {
     failure = reason;
-    ReadPath.deliver(deliverer, () -> done.complete(this));
+    deliverer.execute(() -> done.complete(this));
   }
 }
