@@ -1,8 +1,8 @@
 package dev.sluice.spark;
 
 import dev.sluice.spark.metrics.ExecutorMetrics;
-import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.read.ExecutorReading;
+import dev.sluice.spark.transport.FallbackReason;
 import java.util.List;
 
 /** Only counts what goes by Spark's own transfer: registers nothing, and holds no shuffle. */

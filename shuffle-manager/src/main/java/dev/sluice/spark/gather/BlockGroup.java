@@ -1,5 +1,6 @@
 package dev.sluice.spark.gather;
 
+import dev.sluice.spark.locate.BlockList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;

@@ -1,2 +1,2 @@
-/** Where map outputs can be READ: the driver's directory, and what an executor knows of it. */
+/** Where blocks can be READ: the driver's directory, and what an executor knows of map outputs. */
 package dev.sluice.spark.locate;

@@ -1,5 +1,6 @@
 package dev.sluice.spark.metrics;
 
+import dev.sluice.spark.transport.FallbackReason;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,7 +1,7 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.transport.FallbackReason;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;

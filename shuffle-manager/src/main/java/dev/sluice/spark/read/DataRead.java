@@ -7,7 +7,10 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.locate.Extent;
+import dev.sluice.spark.locate.LocatedBlocks;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -237,7 +240,7 @@ final class DataRead implements ReadListener {
   @Override
   public void onFailure(ReadException e) {
     LOG.debug("{} was not READ", this, e);
-    guard(() -> failed(Failures.reason(e)));
+    guard(() -> failed(FallbackReason.of(e)));
   }
 
   private void arrived() {

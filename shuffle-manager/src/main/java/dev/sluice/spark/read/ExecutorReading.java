@@ -1,8 +1,8 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.transport.FallbackReason;
 import java.util.Optional;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 

@@ -1,6 +1,6 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.transport.FallbackReason;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Future;

@@ -1,6 +1,8 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.locate.LocatedBlocks;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
 import java.util.BitSet;
 
 /**

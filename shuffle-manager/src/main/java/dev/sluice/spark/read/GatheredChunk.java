@@ -2,7 +2,9 @@ package dev.sluice.spark.read;
 
 import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.locate.LocatedBlocks;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
 import java.util.stream.IntStream;
 
 /**
@@ -82,7 +84,7 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   public void failed(FallbackReason reason) {
     if (reason == FallbackReason.STALE_LOCATION) {
       IntStream members = IntStream.range(span.from(), span.to()).filter(located::isRead);
-      path.deliverer().execute(() -> path.forget(located, members));
+      path.deliverer().execute(() -> path.locator().forget(located, members));
     }
     task.giveUp(this, reason);
   }

@@ -1,5 +1,6 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.spark.transport.ReadTransport;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

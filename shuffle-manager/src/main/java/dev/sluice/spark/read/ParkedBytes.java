@@ -1,5 +1,6 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.spark.transport.ReadTransport;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;

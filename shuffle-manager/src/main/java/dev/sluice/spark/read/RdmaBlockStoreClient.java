@@ -3,9 +3,12 @@ package dev.sluice.spark.read;
 import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.locate.BlockLocator;
 import dev.sluice.spark.locate.Locator;
-import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.transport.EndpointTransport;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -92,8 +95,8 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     ReadPath path =
         new ReadPath(
             transport,
-            locator,
-            new PartitionTableCache(transport, deliverer, options.tableCacheBytes(), maxReadBytes),
+            new BlockLocator(
+                locator, transport, deliverer, options.tableCacheBytes(), maxReadBytes),
             new SparkTransfer(sparkClient, counters, blocking),
             counters,
             options,
@@ -186,7 +189,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
 
   @Override
   public void unregisterShuffle(int shuffleId) {
-    path.tables().drop(shuffleId);
+    path.locator().forget(shuffleId);
   }
 
   /** Fills {@code blocks}, or says why the request is not one to READ. */

@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.locate.LocatedBlocks;
+import dev.sluice.spark.transport.FallbackReason;
 import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.List;
@@ -69,7 +70,7 @@ final class ReadAttempt {
       call.fallBack(blocks(which), reason);
       return;
     }
-    path.forget(located, which.stream());
+    path.locator().forget(located, which.stream());
     List<RequestedBlock> stale = blocks(which);
     call.guard(stale, () -> new ReadAttempt(path, call, stale, true).start());
   }

@@ -1,17 +1,16 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PeerQuota;
-import dev.sluice.spark.gather.BlockList;
-import dev.sluice.spark.locate.Locator;
+import dev.sluice.spark.locate.BlockList;
+import dev.sluice.spark.locate.BlockLocator;
+import dev.sluice.spark.locate.LocatedBlocks;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.transport.ReadTransport;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.apache.spark.network.util.TransportConf;
 
 /**
@@ -26,8 +25,7 @@ import org.apache.spark.network.util.TransportConf;
  */
 record ReadPath(
     ReadTransport transport,
-    Locator locator,
-    PartitionTableCache tables,
+    BlockLocator locator,
     SparkTransfer sparkTransfer,
     ShuffleCounters counters,
     ReadOptions options,
@@ -38,45 +36,11 @@ record ReadPath(
     TaskLimits limits,
     PeerQuota<PeerAddress> staging) {
 
-  /**
-   * A READ found the locations of blocks stale: neither they nor what was READ through them is used
-   * again.
-   */
-  void forget(LocatedBlocks located, IntStream blocks) {
-    int shuffleId = located.blocks().shuffleId();
-    List<MapOutputLocation> stale =
-        blocks.mapToObj(located::output).filter(Objects::nonNull).distinct().toList();
-    stale.forEach(location -> locator.invalidate(shuffleId, location));
-    tables.drop(shuffleId, stale);
-  }
-
-  /**
-   * Finds an executor's blocks: in the driver's table or at the executor, and then in its partition
-   * tables. Completes on the thread that finished the last step, this one perhaps; exceptionally by
-   * a defect only.
-   *
-   * @param verifiable whether what has no checksums is staged even where it is registered
-   */
+  /** As {@link BlockLocator#locate}. */
   CompletableFuture<LocatedBlocks> locate(
       String executorId, BlockList blocks, boolean verifiable, long deadlineNanos) {
-    try {
-      return locator
-          .locate(blocks.shuffleId(), executorId, blocks.mapIds())
-          .thenCompose(
-              found -> locate(new LocatedBlocks(blocks, found, verifiable), deadlineNanos));
-    } catch (RuntimeException | Error e) {
-      return CompletableFuture.failedFuture(e);
-    }
-  }
-
-  private CompletableFuture<LocatedBlocks> locate(LocatedBlocks located, long deadlineNanos) {
-    return tables
-        .lookup(located.peer(), located.pages(), deadlineNanos, bufferDeadlineNanos(deadlineNanos))
-        .thenApply(
-            pages -> {
-              located.fill(pages);
-              return located;
-            });
+    return locator.locate(
+        executorId, blocks, verifiable, deadlineNanos, () -> bufferDeadlineNanos(deadlineNanos));
   }
 
   /** When what begins now has to be done. */

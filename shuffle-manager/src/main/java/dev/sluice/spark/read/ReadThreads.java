@@ -31,6 +31,7 @@ final class ReadThreads implements DeadlineTimer, AutoCloseable {
           new LinkedBlockingQueue<>(),
           daemons("sluice-deliver-"),
           (step, _) -> step.run());
+
   private final ExecutorService blocking =
       Executors.newThreadPerTaskExecutor(
           Thread.ofVirtual()

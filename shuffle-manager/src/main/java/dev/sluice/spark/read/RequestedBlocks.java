@@ -1,6 +1,6 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.gather.BlockList;
+import dev.sluice.spark.locate.BlockList;
 import java.util.Comparator;
 import java.util.List;
 

@@ -1,5 +1,6 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.spark.transport.ReadTransport;
 import java.lang.foreign.MemorySegment;
 
 /**

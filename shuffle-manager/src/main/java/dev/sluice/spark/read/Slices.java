@@ -1,6 +1,8 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.locate.Extent;
+import dev.sluice.spark.locate.LocatedBlocks;
+import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;

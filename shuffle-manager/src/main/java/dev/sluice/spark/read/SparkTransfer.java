@@ -1,7 +1,7 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.transport.FallbackReason;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

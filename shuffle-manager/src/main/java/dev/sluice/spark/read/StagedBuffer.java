@@ -1,7 +1,8 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.rdma.PeerAddress;
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

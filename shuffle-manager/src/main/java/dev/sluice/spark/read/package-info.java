@@ -1,2 +1,2 @@
-/** The way of a block from its location to its reader: locate, READ, verify, deliver. */
+/** The way of a located block to its reader: READ, verify, deliver. */
 package dev.sluice.spark.read;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,7 +3,9 @@ package dev.sluice.spark.read;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.locate.LocatedBlocks;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -3,6 +3,7 @@ package dev.sluice.spark.read;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.transport.MapOutput;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -8,6 +8,7 @@ import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.RemoteChunks;
 import dev.sluice.spark.gather.SparkBlocks;
+import dev.sluice.spark.transport.MapOutput;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,7 +5,9 @@ import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.transfer.ReadException.Cause;
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.transport.FakeTransport;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.MapOutput;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -88,7 +90,7 @@ class RdmaBlockStoreClientTest {
 
   @Test
   void batchMaySpanPagesOfTheTable() {
-    int[] lengths = new int[3 * TablePage.PARTITIONS + 7];
+    int[] lengths = new int[3 * 64 + 7]; // pages have 64 partitions: a fourth has begun
     Arrays.fill(lengths, 3);
     fixture.registered(10, lengths);
 

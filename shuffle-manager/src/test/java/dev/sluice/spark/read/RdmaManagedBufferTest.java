@@ -3,6 +3,8 @@ package dev.sluice.spark.read;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.spark.transport.FakeTransport;
+import dev.sluice.spark.transport.ReadTransport;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.spark.metrics.FallbackReason;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.transport.FakeStager;
+import dev.sluice.spark.transport.FakeTransport;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.MapOutput;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;

@@ -4,6 +4,7 @@ import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.spark.transport.MapOutput;
 import io.netty.channel.FileRegion;
 import java.io.IOException;
 import java.io.InputStream;

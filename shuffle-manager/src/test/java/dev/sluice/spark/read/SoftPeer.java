@@ -18,6 +18,7 @@ import dev.sluice.rdma.transfer.QueuePairConnector;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.spark.EndpointAcceptor;
+import dev.sluice.spark.transport.MapOutput;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;

@@ -12,6 +12,7 @@ import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.transport.MapOutput;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

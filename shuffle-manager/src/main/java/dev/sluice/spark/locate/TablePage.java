@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.PartitionTable;
 import java.lang.foreign.MemorySegment;

@@ -1,4 +1,4 @@
-package dev.sluice.spark.metrics;
+package dev.sluice.spark.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

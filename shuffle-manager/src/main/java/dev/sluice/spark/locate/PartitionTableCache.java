@@ -1,8 +1,9 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.transport.ReadTransport;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -20,7 +21,7 @@ import java.util.stream.Collectors;
 /**
  * Pages of other executors' partition tables, so that these are READ once per executor and not once
  * per reducer. Any thread; the lock is held for map operations only, never while another's code is
- * called. Lives as long as the executor's {@link RdmaBlockStoreClient}; holds heap only.
+ * called. Lives as long as the executor's {@link BlockLocator}; holds heap only.
  *
  * <p>A page of 64 partitions costs 1,040 bytes on the wire and 1.2 KB of heap. A shuffle of 100,000
  * maps x 10,000 partitions has 16 million pages, 17 GB in all, of which an executor never sees more

@@ -1,6 +1,6 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.locate;
 
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.transport.FallbackReason;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -1,12 +1,11 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
-import dev.sluice.spark.gather.BlockList;
 import dev.sluice.spark.locate.Locator.Located;
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.LinkedHashSet;
@@ -19,7 +18,7 @@ import java.util.stream.IntStream;
  * block of one partition. A block that cannot be READ has the reason instead. Filled by one thread
  * at a time.
  */
-final class LocatedBlocks {
+public final class LocatedBlocks {
   /** A peer is asked to stage so many pieces at most. */
   private static final int MAX_SPAN_BLOCKS = ControlMessages.MAX_PIECES;
 
@@ -39,7 +38,7 @@ final class LocatedBlocks {
   private long[] checksums;
 
   /** Blocks [from, to), of which those that are READ have so many bytes. */
-  record Span(int from, int to, int bytes) {}
+  public record Span(int from, int to, int bytes) {}
 
   /**
    * @param verifiable whether what has no checksums is staged even where it is registered: who
@@ -84,8 +83,8 @@ final class LocatedBlocks {
     return pages;
   }
 
-  /** Takes what the pages say. */
-  void fill(TablePages pages) {
+  /** Takes what the pages say; this. */
+  LocatedBlocks fill(TablePages pages) {
     int size = blocks.size();
     for (int block = 0; block < size; block++) {
       int partitions = blocks.endPartition(block) - blocks.startPartition(block);
@@ -99,6 +98,7 @@ final class LocatedBlocks {
         failures[block] = fill(block, pages);
       }
     }
+    return this;
   }
 
   /** Why the block cannot be READ; null where it can. */
@@ -132,41 +132,41 @@ final class LocatedBlocks {
     return length(block) > 0 ? null : FallbackReason.BLOCK_KIND;
   }
 
-  BlockList blocks() {
+  public BlockList blocks() {
     return blocks;
   }
 
   /** Null where the executor has none. */
-  PeerAddress peer() {
+  public PeerAddress peer() {
     return peer;
   }
 
   /** Why the block cannot be READ; null where it can. */
-  FallbackReason failure(int block) {
+  public FallbackReason failure(int block) {
     return failures[block];
   }
 
   /** Whoever calls this does something else about the block than READing it with the others. */
-  void leaveOut(int block) {
+  public void leaveOut(int block) {
     leftOut.set(block);
   }
 
   /** Whether the block is READ with the others. */
-  boolean isRead(int block) {
+  public boolean isRead(int block) {
     return failures[block] == null && !leftOut.get(block);
   }
 
   /** Whether the peer has to be asked for its bytes before they can be READ. */
-  boolean isStaged(int block) {
+  public boolean isStaged(int block) {
     return outputs[block].isStaged() || (verifiable && !hasChecksums(block));
   }
 
   /** Whether Spark has something to compare its bytes with. */
-  boolean hasChecksums(int block) {
+  public boolean hasChecksums(int block) {
     return algorithm(block) != ChecksumAlgorithm.NONE;
   }
 
-  ChecksumAlgorithm algorithm(int block) {
+  public ChecksumAlgorithm algorithm(int block) {
     return outputs[block].checksumAlgorithm();
   }
 
@@ -176,27 +176,27 @@ final class LocatedBlocks {
   }
 
   /** Bytes of a block that has been found; may exceed 2 GiB. */
-  long length(int block) {
+  public long length(int block) {
     return offsets[firstPartitions[block + 1] + block] - offset(block);
   }
 
   /** Partitions of a block. */
-  int partitions(int block) {
+  public int partitions(int block) {
     return firstPartitions[block + 1] - firstPartitions[block];
   }
 
   /** Bytes of one partition of a block. */
-  long length(int block, int partition) {
+  public long length(int block, int partition) {
     int i = firstPartitions[block] + block + partition;
     return offsets[i + 1] - offsets[i];
   }
 
-  long checksum(int block, int partition) {
+  public long checksum(int block, int partition) {
     return checksums[firstPartitions[block] + partition];
   }
 
   /** A block's bytes from {@code position} on. */
-  Extent extent(int block, long position, long length) {
+  public Extent extent(int block, long position, long length) {
     return new Extent(outputs[block], isStaged(block), offset(block) + position, length);
   }
 
@@ -204,7 +204,7 @@ final class LocatedBlocks {
    * All that is not left out, in spans of so many bytes, of which so many are staged, and of 4,096
    * blocks; or of one block.
    */
-  List<Span> spans(int maxBytes, int maxStagedBytes) {
+  public List<Span> spans(int maxBytes, int maxStagedBytes) {
     List<Span> spans = new ArrayList<>();
     int from = 0;
     long bytes = 0;
@@ -233,12 +233,12 @@ final class LocatedBlocks {
   }
 
   /** One block alone, which was not left out. */
-  Span span(int block) {
+  public Span span(int block) {
     return new Span(block, block + 1, Math.toIntExact(length(block)));
   }
 
   /** Where the blocks of a span end when they lie one after the other. */
-  int[] ends(Span span) {
+  public int[] ends(Span span) {
     int[] ends = new int[span.to() - span.from()];
     int end = 0;
     for (int block = span.from(); block < span.to(); block++) {
@@ -249,7 +249,7 @@ final class LocatedBlocks {
   }
 
   /** What to READ to have the blocks of a span one after the other; what adjoins is one extent. */
-  List<Extent> extents(Span span) {
+  public List<Extent> extents(Span span) {
     List<Extent> extents = new ArrayList<>(span.to() - span.from());
     Extent last = null;
     for (int block = span.from(); block < span.to(); block++) {
@@ -268,7 +268,7 @@ final class LocatedBlocks {
   }
 
   /** Whether the peer has to be asked for some bytes of the span. */
-  boolean isStaged(Span span) {
+  public boolean isStaged(Span span) {
     return IntStream.range(span.from(), span.to())
         .anyMatch(block -> isRead(block) && isStaged(block));
   }

@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.transport;
 
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
@@ -13,7 +13,7 @@ import java.util.function.Consumer;
  * What reading needs of the transfer engine and of the control channel, so that tests can script
  * both. Called by any thread; nothing here blocks.
  */
-interface ReadTransport {
+public interface ReadTransport {
   /** A reference-counted piece of registered memory. */
   interface Buffer {
     MemorySegment segment();

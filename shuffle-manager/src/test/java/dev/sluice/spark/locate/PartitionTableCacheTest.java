@@ -1,12 +1,13 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.locate;
 
-import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException.Cause;
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.transport.FakeTransport;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.MapOutput;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class PartitionTableCacheTest {
+  private static final int SHUFFLE = 3;
   private static final PeerAddress PEER = new PeerAddress("7", "peer", 1234);
 
   private final Queue<Runnable> steps = new ArrayDeque<>();

@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.transport;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -11,7 +11,7 @@ import java.util.Random;
 import java.util.zip.Checksum;
 
 /** A map output in the memory of a {@link FakeTransport}'s peer. */
-final class MapOutput {
+public final class MapOutput {
   private final long mapId;
   private final byte[] data;
   private final int[] offsets;
@@ -21,7 +21,7 @@ final class MapOutput {
   /**
    * @param lengths of the partitions
    */
-  MapOutput(long mapId, int... lengths) {
+  public MapOutput(long mapId, int... lengths) {
     this.mapId = mapId;
     this.offsets = new int[lengths.length + 1];
     for (int i = 0; i < lengths.length; i++) {
@@ -43,33 +43,33 @@ final class MapOutput {
     return entries.array();
   }
 
-  long mapId() {
+  public long mapId() {
     return mapId;
   }
 
   /** As what is encrypted or has migrated. */
-  MapOutput withoutChecksums() {
+  public MapOutput withoutChecksums() {
     algorithm = ChecksumAlgorithm.NONE;
     return this;
   }
 
-  ChecksumAlgorithm algorithm() {
+  public ChecksumAlgorithm algorithm() {
     return algorithm;
   }
 
-  byte[] data() {
+  public byte[] data() {
     return data;
   }
 
   /** Its index file, as Spark's. */
-  byte[] index() {
+  public byte[] index() {
     ByteBuffer index = ByteBuffer.allocate(offsets.length * Long.BYTES);
     Arrays.stream(offsets).forEach(index::putLong);
     return index.array();
   }
 
   /** Its checksum file, as Spark's. */
-  byte[] checksums() {
+  public byte[] checksums() {
     ByteBuffer checksums = ByteBuffer.allocate((offsets.length - 1) * Long.BYTES);
     for (int i = 0; i < offsets.length - 1; i++) {
       checksums.putLong(checksum(i));
@@ -84,18 +84,18 @@ final class MapOutput {
   }
 
   /** The bytes of partitions [start, end). */
-  byte[] bytes(int start, int end) {
+  public byte[] bytes(int start, int end) {
     return Arrays.copyOfRange(data, offsets[start], offsets[end]);
   }
 
   /** Puts it into the peer's memory; the address tells registrations apart. */
-  MapOutputLocation register(FakeTransport transport, long address) {
+  public MapOutputLocation register(FakeTransport transport, long address) {
     transport.map(address, data);
     return location(transport, address, new RemoteRegion(address, data.length, rkey(address)));
   }
 
   /** Its partition table is in the peer's memory, its bytes are to be staged. */
-  MapOutputLocation stage(FakeTransport transport, long address) {
+  public MapOutputLocation stage(FakeTransport transport, long address) {
     return location(transport, address, MapOutputLocation.unregistered(data.length));
   }
 

@@ -1,10 +1,11 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.locate;
 
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.List;
@@ -97,7 +98,7 @@ final class TableRead implements ReadListener {
   @Override
   public void onFailure(ReadException e) {
     buffer.release();
-    fail(Failures.reason(e));
+    fail(FallbackReason.of(e));
   }
 
   /** Bytes that are no table were READ from memory that has been put to another use: stale. */

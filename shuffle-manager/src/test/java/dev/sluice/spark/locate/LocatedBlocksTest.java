@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.locate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,11 +8,12 @@ import dev.sluice.blocks.wire.PartitionTable;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.Locator.Located;
-import dev.sluice.spark.metrics.FallbackReason;
+import dev.sluice.spark.transport.FallbackReason;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** The arithmetic of offsets, with a map output of 100 partitions of 5 GB each. */
@@ -29,7 +30,7 @@ class LocatedBlocksTest {
 
   @Test
   void blockMayBeginAndEndBeyondFourGigabytes() {
-    LocatedBlocks located = locate(LOCATION, "shuffle_3_5_99");
+    LocatedBlocks located = locate(LOCATION, 99, 100);
 
     assertThat(located.failure(0)).isNull();
     assertThat(located.length(0)).isEqualTo(PARTITION_BYTES);
@@ -40,7 +41,7 @@ class LocatedBlocksTest {
 
   @Test
   void batchReachesOverPages() {
-    LocatedBlocks located = locate(LOCATION, "shuffle_3_5_62_66");
+    LocatedBlocks located = locate(LOCATION, 62, 66);
 
     assertThat(located.extent(0, 0, 1).region().address())
         .isEqualTo(ADDRESS + 62 * PARTITION_BYTES);
@@ -54,20 +55,19 @@ class LocatedBlocksTest {
 
   @Test
   void whatCannotBeReadSaysWhy() {
-    LocatedBlocks located = locate(LOCATION, "shuffle_3_5_99", "shuffle_3_5_100");
+    LocatedBlocks located = locate(LOCATION, 99, 100, 100, 101);
     assertThat(located.failure(0)).isNull();
     assertThat(located.failure(1)).isEqualTo(FallbackReason.STALE_LOCATION);
 
-    assertThat(locate(null, "shuffle_3_5_99").failure(0)).isEqualTo(FallbackReason.NOT_REGISTERED);
+    assertThat(locate(null, 99, 100).failure(0)).isEqualTo(FallbackReason.NOT_REGISTERED);
     MapOutputLocation smaller =
         new MapOutputLocation(
             5,
             new RemoteRegion(ADDRESS, 99 * PARTITION_BYTES, 1),
             LOCATION.table(),
             ChecksumAlgorithm.ADLER32);
-    assertThat(locate(smaller, "shuffle_3_5_98").failure(0)).isNull();
-    assertThat(locate(smaller, "shuffle_3_5_99").failure(0))
-        .isEqualTo(FallbackReason.STALE_LOCATION);
+    assertThat(locate(smaller, 98, 99).failure(0)).isNull();
+    assertThat(locate(smaller, 99, 100).failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
   }
 
   @Test
@@ -86,15 +86,51 @@ class LocatedBlocksTest {
     assertThat(TablePage.parse(entries, 1)).isNull();
   }
 
-  private static LocatedBlocks locate(MapOutputLocation location, String... blockIds) {
+  /**
+   * Blocks of map output 5.
+   *
+   * @param bounds the first partition of each, and the one after its last
+   */
+  private record Blocks(int... bounds) implements BlockList {
+    @Override
+    public int shuffleId() {
+      return 3;
+    }
+
+    @Override
+    public int size() {
+      return bounds.length / 2;
+    }
+
+    @Override
+    public long[] mapIds() {
+      return LongStream.range(0, size()).map(_ -> 5).toArray();
+    }
+
+    @Override
+    public int startPartition(int block) {
+      return bounds[2 * block];
+    }
+
+    @Override
+    public int endPartition(int block) {
+      return bounds[2 * block + 1];
+    }
+
+    @Override
+    public String name(int block) {
+      return "block " + block;
+    }
+  }
+
+  private static LocatedBlocks locate(MapOutputLocation location, int... bounds) {
     TablePages pages = new TablePages();
     for (int page = 0; location != null && page < 2; page++) {
       PageKey key = PageKey.of(3, location, page);
       pages.found(key, TablePage.parse(entries(key), key.partitions()));
     }
-    RequestedBlocks blocks =
-        new RequestedBlocks(Arrays.stream(blockIds).map(RequestedBlock::parse).toList());
-    MapOutputLocation[] outputs = new MapOutputLocation[blockIds.length];
+    Blocks blocks = new Blocks(bounds);
+    MapOutputLocation[] outputs = new MapOutputLocation[blocks.size()];
     Arrays.fill(outputs, location);
     LocatedBlocks located =
         new LocatedBlocks(blocks, new Located(new PeerAddress("7", "peer", 1234), outputs), false);

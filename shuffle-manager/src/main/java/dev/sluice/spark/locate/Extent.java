@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
@@ -10,18 +10,18 @@ import dev.sluice.rdma.RemoteRegion;
  *
  * @param isStaged whether the peer has to be asked for them before they can be READ
  */
-record Extent(MapOutputLocation output, boolean isStaged, long position, long length) {
-  boolean hasChecksums() {
+public record Extent(MapOutputLocation output, boolean isStaged, long position, long length) {
+  public boolean hasChecksums() {
     return output.checksumAlgorithm() != ChecksumAlgorithm.NONE;
   }
 
   /** Where it is to be READ, if it is not staged. */
-  RemoteRegion region() {
+  public RemoteRegion region() {
     return new RemoteRegion(output.data().address() + position, length, output.data().rkey());
   }
 
   /** What is to be asked for, if it is. */
-  Piece piece() {
+  public Piece piece() {
     return new Piece(output.mapId(), position, Math.toIntExact(length));
   }
 

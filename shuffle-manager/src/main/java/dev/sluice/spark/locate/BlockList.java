@@ -1,4 +1,4 @@
-package dev.sluice.spark.gather;
+package dev.sluice.spark.locate;
 
 /**
  * Blocks of one shuffle that one executor has, by their place in the list: partitions [start, end)

@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.transport;
 
 import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /** {@link ReadTransport} over the process's endpoint, which the shuffle manager owns and closes. */
-record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers)
+public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers)
     implements ReadTransport {
 
   private record EndpointBuffer(PooledBuffer pooled) implements Buffer {

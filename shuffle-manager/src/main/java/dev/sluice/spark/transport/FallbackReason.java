@@ -1,4 +1,6 @@
-package dev.sluice.spark.metrics;
+package dev.sluice.spark.transport;
+
+import dev.sluice.rdma.transfer.ReadException;
 
 /** Why blocks went by Spark's own transfer instead of READ. */
 public enum FallbackReason {
@@ -29,5 +31,17 @@ public enum FallbackReason {
   /** What was READ could not be written to disk. */
   DISK,
   /** A block of a kind that is not READ: push-merged, or empty, which Spark takes for an error. */
-  BLOCK_KIND
+  BLOCK_KIND;
+
+  /** What a failed READ means for its blocks. */
+  public static FallbackReason of(ReadException failure) {
+    return switch (failure.failure()) {
+      case STALE_LOCATION -> STALE_LOCATION;
+      case CONNECT -> CONNECT;
+      case TRANSPORT -> TRANSPORT;
+      case DEADLINE -> DEADLINE;
+      case CIRCUIT_OPEN -> CIRCUIT_OPEN;
+      case CLOSED -> OFF;
+    };
+  }
 }

@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.transport;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
@@ -21,7 +21,7 @@ import java.util.zip.CRC32C;
  * A peer's staging memory. What is leased is overwritten when the lease has been given back or has
  * run out, so that a READ of it has other bytes.
  */
-final class FakeStager {
+public final class FakeStager {
   /** What is leased until when, by the lease's id. */
   private record Lease(byte[] bytes, long endNanos) {}
 
@@ -38,28 +38,29 @@ final class FakeStager {
   /**
    * @param outputs by their map ids
    */
-  FakeStager(FakeTransport transport, LongFunction<MapOutput> outputs, LongSupplier nanoClock) {
+  public FakeStager(
+      FakeTransport transport, LongFunction<MapOutput> outputs, LongSupplier nanoClock) {
     this.transport = transport;
     this.outputs = outputs;
     this.nanoClock = nanoClock;
   }
 
   /** What its answers say that they took. */
-  void took(long nanos) {
+  public void took(long nanos) {
     tookNanos = nanos;
   }
 
-  void leases(long nanos) {
+  public void leases(long nanos) {
     leaseNanos = nanos;
   }
 
   /** May change the answers, or throw in their place. */
-  void answers(UnaryOperator<Object> newAnswers) {
+  public void answers(UnaryOperator<Object> newAnswers) {
     answers = newAnswers;
   }
 
   /** From now on some answers are late, refusals, or not there. */
-  void misbehave(Random random) {
+  public void misbehave(Random random) {
     int refused = random.nextInt(30);
     answers =
         answer -> {
@@ -75,11 +76,11 @@ final class FakeStager {
   }
 
   /** Of all leases that were answered. */
-  List<Long> leaseIds() {
+  public List<Long> leaseIds() {
     return List.copyOf(leases.keySet());
   }
 
-  Object stage(Stage request) {
+  public Object stage(Stage request) {
     ByteArrayOutputStream pieces = new ByteArrayOutputStream();
     boolean verifiable = true;
     for (Piece piece : request.pieces()) {
@@ -102,11 +103,11 @@ final class FakeStager {
     return answer;
   }
 
-  void done(long leaseId) {
+  public void done(long leaseId) {
     overwrite(leases.get(leaseId));
   }
 
-  void expire() {
+  public void expire() {
     leases.values().stream()
         .filter(lease -> lease.endNanos() - nanoClock.getAsLong() <= 0)
         .forEach(FakeStager::overwrite);

@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.transport;
 
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
@@ -18,16 +18,16 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /** A transfer engine over memory of its own, whose READs go as the test says. */
-final class FakeTransport implements ReadTransport {
+public final class FakeTransport implements ReadTransport {
   /** A READ that was asked for. */
-  record Read(PeerAddress peer, List<RemoteRegion> ranges, MemorySegment target) {
-    long bytes() {
+  public record Read(PeerAddress peer, List<RemoteRegion> ranges, MemorySegment target) {
+    public long bytes() {
       return ranges.stream().mapToLong(RemoteRegion::length).sum();
     }
   }
 
   /** What is to become of a READ. */
-  interface Script {
+  public interface Script {
     Script SUCCEED = (number, read) -> null;
 
     /**
@@ -59,14 +59,14 @@ final class FakeTransport implements ReadTransport {
   private boolean isShort;
   private int wanted;
 
-  FakeTransport(Executor completions) {
+  public FakeTransport(Executor completions) {
     this(completions, 1 << 30);
   }
 
   /**
    * @param pool bytes that its pool says to have
    */
-  FakeTransport(Executor completions, long pool) {
+  public FakeTransport(Executor completions, long pool) {
     this.completions = completions;
     this.pool = pool;
     this.readCompletions = completions;
@@ -74,72 +74,72 @@ final class FakeTransport implements ReadTransport {
   }
 
   /** Answers requests for what is not registered. */
-  void stager(FakeStager newStager) {
+  public void stager(FakeStager newStager) {
     stager = newStager;
   }
 
   /** Answers to such requests go there. */
-  void holdStages(Executor newStageCompletions) {
+  public void holdStages(Executor newStageCompletions) {
     stageCompletions = newStageCompletions;
   }
 
-  List<Stage> stages() {
+  public List<Stage> stages() {
     return stages;
   }
 
   /** Leases that were given back. */
-  List<Long> done() {
+  public List<Long> done() {
     return done;
   }
 
   /** Memory of the peer. */
-  void map(long address, byte[] bytes) {
+  public void map(long address, byte[] bytes) {
     memory.put(address, bytes);
   }
 
-  void script(Script newScript) {
+  public void script(Script newScript) {
     script = newScript;
   }
 
   /** Sees the bytes in the target before their reader does, and may change them. */
-  void afterRead(Consumer<Read> newAfterRead) {
+  public void afterRead(Consumer<Read> newAfterRead) {
     afterRead = newAfterRead;
   }
 
-  void maxBufferBytes(int bytes) {
+  public void maxBufferBytes(int bytes) {
     maxBufferBytes = bytes;
   }
 
   /** From now on it is thrown at whoever asks for a buffer. */
-  void throwInAcquire(Error newDefect) {
+  public void throwInAcquire(Error newDefect) {
     defect = newDefect;
   }
 
   /** Completions of READs go there. */
-  void holdReads(Executor newReadCompletions) {
+  public void holdReads(Executor newReadCompletions) {
     readCompletions = newReadCompletions;
   }
 
   /** A buffer for which there is no room is null, as when the wait for one is over. */
-  void poolBytes(long bytes) {
+  public void poolBytes(long bytes) {
     poolBytes = bytes;
   }
 
-  List<Read> reads() {
+  public List<Read> reads() {
     return reads;
   }
 
-  List<PeerAddress> touched() {
+  public List<PeerAddress> touched() {
     return touched;
   }
 
   /** Buffers that were not released. */
-  int buffersOut() {
+  public int buffersOut() {
     return buffersOut;
   }
 
   /** Of the buffers that somebody has. */
-  long bytesOut() {
+  public long bytesOut() {
     return bytesOut;
   }
 
@@ -281,7 +281,7 @@ final class FakeTransport implements ReadTransport {
     }
   }
 
-  long buffersTaken() {
+  public long buffersTaken() {
     return buffersTaken;
   }
 }

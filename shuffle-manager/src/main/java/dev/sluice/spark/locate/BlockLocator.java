@@ -1,0 +1,87 @@
+package dev.sluice.spark.locate;
+
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.spark.transport.ReadTransport;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+
+/**
+ * Finds blocks, for all fetches of an executor: in the driver's table or at the executor that has
+ * them, and then in its partition tables. Any thread; never blocks; nothing to close.
+ */
+public final class BlockLocator {
+  private final Locator locator;
+  private final PartitionTableCache tables;
+
+  /**
+   * @param deliverer reads what partition tables say
+   * @param cacheBytes heap of cached partition tables at most
+   * @param maxReadBytes bytes of partition tables that are READ with one request
+   */
+  public BlockLocator(
+      Locator locator,
+      ReadTransport transport,
+      Executor deliverer,
+      long cacheBytes,
+      int maxReadBytes) {
+    this.locator = locator;
+    this.tables = new PartitionTableCache(transport, deliverer, cacheBytes, maxReadBytes);
+  }
+
+  /** A task is about to fetch blocks of the shuffle. */
+  public void prepare(int shuffleId) {
+    locator.prepare(shuffleId);
+  }
+
+  /**
+   * Finds an executor's blocks. Completes on the thread that finished the last step, this one
+   * perhaps; exceptionally by a defect only.
+   *
+   * @param verifiable whether what has no checksums is staged even where it is registered
+   * @param bufferDeadlineNanos asked when a buffer for partition tables is: when to have it
+   */
+  public CompletableFuture<LocatedBlocks> locate(
+      String executorId,
+      BlockList blocks,
+      boolean verifiable,
+      long deadlineNanos,
+      LongSupplier bufferDeadlineNanos) {
+    try {
+      return locator
+          .locate(blocks.shuffleId(), executorId, blocks.mapIds())
+          .thenApply(found -> new LocatedBlocks(blocks, found, verifiable))
+          .thenCompose(
+              located ->
+                  tables
+                      .lookup(
+                          located.peer(),
+                          located.pages(),
+                          deadlineNanos,
+                          bufferDeadlineNanos.getAsLong())
+                      .thenApply(located::fill));
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /**
+   * A READ found the locations of blocks stale: neither they nor what was READ through them is used
+   * again.
+   */
+  public void forget(LocatedBlocks located, IntStream blocks) {
+    int shuffleId = located.blocks().shuffleId();
+    List<MapOutputLocation> stale =
+        blocks.mapToObj(located::output).filter(Objects::nonNull).distinct().toList();
+    stale.forEach(location -> locator.invalidate(shuffleId, location));
+    tables.drop(shuffleId, stale);
+  }
+
+  /** The shuffle is unregistered. */
+  public void forget(int shuffleId) {
+    tables.drop(shuffleId);
+  }
+}
