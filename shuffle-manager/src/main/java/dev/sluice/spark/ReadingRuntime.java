@@ -192,7 +192,7 @@ final class ReadingRuntime extends SluiceRuntime {
                 locator,
                 servers,
                 counters));
-    return ExecutorReading.with(client, registry, counters, conf.loopback());
+    return ExecutorReading.with(client, registry, counters);
   }
 
   private static void peerLost(PeerAddress peer, RdmaEndpoint endpoint, BlockServerClient servers) {

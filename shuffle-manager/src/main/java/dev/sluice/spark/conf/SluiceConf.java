@@ -134,10 +134,6 @@ public final class SluiceConf {
         });
   }
 
-  public boolean loopback() {
-    return value(Settings.TESTING_LOOPBACK);
-  }
-
   /** Whether blocks are not served to Spark's own transfer; does not look at other keys. */
   public static boolean refusesNetty(SparkConf conf) {
     return Settings.TESTING_REFUSE_NETTY.get(conf);

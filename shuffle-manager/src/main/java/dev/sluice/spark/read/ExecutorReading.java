@@ -23,9 +23,8 @@ public record ExecutorReading(
    * What blocks are gathered with.
    *
    * @param registry this executor's map outputs
-   * @param loopback for tests: blocks of this executor are READ as if they were remote
    */
-  record Gathering(RdmaBlockStoreClient client, MapOutputRegistry registry, boolean loopback) {}
+  record Gathering(RdmaBlockStoreClient client, MapOutputRegistry registry) {}
 
   /**
    * Nothing is READ.
@@ -41,17 +40,10 @@ public record ExecutorReading(
         counters);
   }
 
-  /**
-   * Blocks are READ.
-   *
-   * @param loopback {@link Gathering#loopback}
-   */
+  /** Blocks are READ. */
   public static ExecutorReading with(
-      RdmaBlockStoreClient client,
-      MapOutputRegistry registry,
-      ShuffleCounters counters,
-      boolean loopback) {
-    Gathering gathering = new Gathering(client, registry, loopback);
+      RdmaBlockStoreClient client, MapOutputRegistry registry, ShuffleCounters counters) {
+    Gathering gathering = new Gathering(client, registry);
     return new ExecutorReading(
         client,
         Optional.of(gathering).filter(_ -> client.gathers()),

@@ -131,16 +131,15 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
             executor.counters());
     TaskCompletionListener ended = _ -> gathered.close();
     context.addTaskCompletionListener(ended);
-    gathered.start(
-        GatherPlan.of(
-            TrackedBlocks.of(blocks), address -> source(address, gathering.loopback()), batch));
+    gathered.start(GatherPlan.of(TrackedBlocks.of(blocks), this::source, batch));
     return gathered;
   }
 
-  private GatherPlan.Source source(BlockManagerId address, boolean loopback) {
+  private GatherPlan.Source source(BlockManagerId address) {
     BlockManagerId own = env.blockManager().blockManagerId();
     if (address.executorId().equals(own.executorId())) {
-      return loopback ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL;
+      boolean isReadAsWell = conf.getBoolean("spark.shuffle.rdma.testing.loopback", false);
+      return isReadAsWell ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL;
     }
     boolean fallback =
         address.executorId().equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId());

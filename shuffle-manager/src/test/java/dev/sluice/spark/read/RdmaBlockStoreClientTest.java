@@ -198,7 +198,7 @@ class RdmaBlockStoreClientTest {
   }
 
   private static ExecutorReading reading(ReadFixture fixture) {
-    return ExecutorReading.with(fixture.client, null, fixture.counters, false);
+    return ExecutorReading.with(fixture.client, null, fixture.counters);
   }
 
   @Test
