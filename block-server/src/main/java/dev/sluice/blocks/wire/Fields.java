@@ -15,9 +15,6 @@ import java.util.List;
  * hold, so that a few bytes from the network do not allocate gigabytes.
  */
 public final class Fields {
-  /** Bytes of an encoded location. */
-  public static final int LOCATION_BYTES = 1 + Long.BYTES + 2 * (2 * Long.BYTES + Integer.BYTES);
-
   private static final ChecksumAlgorithm[] ALGORITHMS = ChecksumAlgorithm.values();
   private static final byte ABSENT = -1;
 

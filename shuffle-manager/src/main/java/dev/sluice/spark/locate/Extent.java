@@ -4,6 +4,9 @@ import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.RemoteRegion;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Bytes [position, position + length) of a map output's data file.
@@ -25,11 +28,22 @@ public record Extent(MapOutputLocation output, boolean isStaged, long position, 
     return new Piece(output.mapId(), position, Math.toIntExact(length));
   }
 
-  boolean adjoins(Extent next) {
+  /** What adjoins is one. */
+  public static List<Extent> join(Stream<Extent> extents) {
+    List<Extent> joined = new ArrayList<>();
+    extents.forEach(
+        next -> {
+          boolean adjoins = !joined.isEmpty() && joined.getLast().adjoins(next);
+          joined.add(adjoins ? joined.removeLast().with(next) : next);
+        });
+    return joined;
+  }
+
+  private boolean adjoins(Extent next) {
     return output == next.output && position + length == next.position;
   }
 
-  Extent with(Extent next) {
+  private Extent with(Extent next) {
     return new Extent(output, isStaged, position, length + next.length);
   }
 }

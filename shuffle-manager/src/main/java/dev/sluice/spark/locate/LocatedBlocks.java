@@ -250,21 +250,10 @@ public final class LocatedBlocks {
 
   /** What to READ to have the blocks of a span one after the other; what adjoins is one extent. */
   public List<Extent> extents(Span span) {
-    List<Extent> extents = new ArrayList<>(span.to() - span.from());
-    Extent last = null;
-    for (int block = span.from(); block < span.to(); block++) {
-      if (!isRead(block)) {
-        continue;
-      }
-      Extent next = extent(block, 0, length(block));
-      if (last != null && last.adjoins(next)) {
-        extents.removeLast();
-        next = last.with(next);
-      }
-      extents.add(next);
-      last = next;
-    }
-    return extents;
+    return Extent.join(
+        IntStream.range(span.from(), span.to())
+            .filter(this::isRead)
+            .mapToObj(block -> extent(block, 0, length(block))));
   }
 
   /** Whether the peer has to be asked for some bytes of the span. */

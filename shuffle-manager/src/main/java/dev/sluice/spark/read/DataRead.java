@@ -1,8 +1,10 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
@@ -163,26 +165,22 @@ final class DataRead implements ReadListener {
     return staged().mapToLong(Extent::length).sum();
   }
 
-  /** In the order of the extents; what is staged one after the other is one region. */
+  /** In the order of the extents. */
   private List<RemoteRegion> regions() {
-    List<RemoteRegion> regions = new ArrayList<>(extents.size());
+    // What is staged lies side by side, as if it were of one map output that is registered.
+    RemoteRegion all = staged == null ? null : staged.region();
+    MapOutputLocation copy = new MapOutputLocation(0, all, all, ChecksumAlgorithm.NONE);
+    List<Extent> readable = new ArrayList<>(extents.size());
     long position = 0;
-    boolean adjoins = false;
     for (Extent extent : extents) {
-      if (!extent.isStaged()) {
-        regions.add(extent.region());
-        adjoins = false;
-        continue;
+      if (extent.isStaged()) {
+        readable.add(new Extent(copy, false, position, extent.length()));
+        position += extent.length();
+      } else {
+        readable.add(extent);
       }
-      RemoteRegion all = staged.region();
-      RemoteRegion last = adjoins ? regions.removeLast() : null;
-      long begin = last == null ? all.address() + position : last.address();
-      long length = extent.length() + (last == null ? 0 : last.length());
-      regions.add(new RemoteRegion(begin, length, all.rkey()));
-      position += extent.length();
-      adjoins = true;
     }
-    return regions;
+    return Extent.join(readable.stream()).stream().map(Extent::region).toList();
   }
 
   @Override

@@ -17,7 +17,7 @@ final class NettyBuffer implements ReadTransport.Buffer {
   }
 
   /**
-   * The caller has the first reference.
+   * The caller releases it.
    *
    * @param bytes less than 2 GiB
    * @throws IOException where there is not so much memory
@@ -46,11 +46,6 @@ final class NettyBuffer implements ReadTransport.Buffer {
   @Override
   public MemorySegment segment() {
     return segment;
-  }
-
-  @Override
-  public void retain() {
-    memory.retain();
   }
 
   @Override

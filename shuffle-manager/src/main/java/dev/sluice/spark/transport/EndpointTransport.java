@@ -24,11 +24,6 @@ public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers
     }
 
     @Override
-    public void retain() {
-      pooled.retain();
-    }
-
-    @Override
     public void release() {
       pooled.release();
     }

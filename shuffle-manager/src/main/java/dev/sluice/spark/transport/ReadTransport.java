@@ -14,11 +14,9 @@ import java.util.function.Consumer;
  * both. Called by any thread; nothing here blocks.
  */
 public interface ReadTransport {
-  /** A reference-counted piece of registered memory. */
+  /** A piece of registered memory, whose owner releases it once. */
   interface Buffer {
     MemorySegment segment();
-
-    void retain();
 
     void release();
   }

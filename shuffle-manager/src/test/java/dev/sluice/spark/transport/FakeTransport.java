@@ -195,7 +195,7 @@ public final class FakeTransport implements ReadTransport {
     Read read = new Read(peer, ranges, target.segment());
     ReadException.Cause failure = script.outcome(reads.size(), read);
     reads.add(read);
-    target.retain();
+    ((FakeBuffer) target).retain();
     readCompletions.execute(
         () -> {
           if (failure == null) {
@@ -259,8 +259,7 @@ public final class FakeTransport implements ReadTransport {
       return segment;
     }
 
-    @Override
-    public void retain() {
+    void retain() {
       if (references == 0) {
         throw new IllegalStateException("retained after its release");
       }
