@@ -189,7 +189,6 @@ final class DataRead implements ReadListener {
   }
 
   private void wasRead() {
-    giveBack();
     if (staged == null) {
       arrived();
     } else if (isLate()) {
@@ -228,6 +227,7 @@ final class DataRead implements ReadListener {
   }
 
   private void again(FallbackReason reason) {
+    giveBack();
     if (attempts < ATTEMPTS) {
       ask();
     } else {
@@ -241,7 +241,12 @@ final class DataRead implements ReadListener {
     guard(() -> failed(FallbackReason.of(e)));
   }
 
+  /**
+   * Spark's own checksums are compared later, perhaps when a task comes to the bytes: no lease
+   * would last until then.
+   */
   private void arrived() {
+    giveBack();
     path.counters().staged(stagedBytes());
     answered = true;
     sink.arrived();

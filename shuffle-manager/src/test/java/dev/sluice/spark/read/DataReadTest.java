@@ -15,10 +15,13 @@ import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -297,6 +300,33 @@ class DataReadTest {
     assertArrived(block(10, 0), block(11, 0));
     assertThat(fixture.count("corruptions")).isEqualTo(1);
     assertThat(fixture.transport.stages()).hasSize(2);
+  }
+
+  @Test
+  void aLeaseIsGivenBackOnceItsBytesAreVerified() {
+    Deque<Runnable> held = new ArrayDeque<>();
+    AtomicBoolean holds = new AtomicBoolean();
+    fixture =
+        new ReadFixture(
+            ReadFixture.OPTIONS,
+            step -> {
+              if (holds.get()) {
+                held.add(step);
+              } else {
+                step.run();
+              }
+            });
+    fixture.unverifiable(11, 100);
+    fixture.transport.afterRead(_ -> holds.set(fixture.transport.reads().size() == 2));
+
+    read(block(11, 0));
+    assertThat(held).as("the verification").hasSize(1);
+    assertThat(fixture.transport.done()).isEmpty();
+    assertThat(fixture.count("staged.bytes")).isZero();
+
+    held.remove().run();
+    assertThat(fixture.transport.done()).hasSize(1);
+    assertArrived(block(11, 0));
   }
 
   @Test
