@@ -4,32 +4,37 @@ import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /**
- * The bytes of some members of a {@link Chunk}. No read goes beyond the end of a member, so that
- * whatever decodes the bytes fails while the member that is wrong is the one read last. For one
- * thread; closing it does nothing.
+ * The bytes of some of the blocks that lie one after the other in memory. No read goes beyond the
+ * end of a block, so that whatever decodes the bytes fails while the block that is wrong is the one
+ * read last. For one thread; closing it does nothing.
  */
-final class ChunkInputStream extends InputStream {
-  private final Chunk chunk;
+public final class ChunkInputStream extends InputStream {
+  private final Supplier<MemorySegment> memory;
+  private final int[] ends;
   private final int last;
   private int index;
   private int position;
 
   /**
-   * @param first the first member in the chunk
+   * @param memory throws when it may not be read any more: it has other bytes then
+   * @param ends where each block ends
+   * @param first the first block
    * @param end the one after the last
    */
-  ChunkInputStream(Chunk chunk, int first, int end) {
-    this.chunk = chunk;
+  public ChunkInputStream(Supplier<MemorySegment> memory, int[] ends, int first, int end) {
+    this.memory = memory;
+    this.ends = ends;
     this.last = end - 1;
     this.index = first;
-    this.position = chunk.start(first);
+    this.position = first == 0 ? 0 : ends[first - 1];
   }
 
-  /** The member, of the chunk's group, from which bytes were read last. */
-  int member() {
-    return chunk.firstMember() + index;
+  /** The block from which bytes were read last. */
+  int block() {
+    return index;
   }
 
   @Override
@@ -37,7 +42,7 @@ final class ChunkInputStream extends InputStream {
     if (remaining() == 0) {
       return -1;
     }
-    return Byte.toUnsignedInt(chunk.memory().get(ValueLayout.JAVA_BYTE, position++));
+    return Byte.toUnsignedInt(memory.get().get(ValueLayout.JAVA_BYTE, position++));
   }
 
   @Override
@@ -50,7 +55,7 @@ final class ChunkInputStream extends InputStream {
     if (count == 0) {
       return -1;
     }
-    MemorySegment.copy(chunk.memory(), ValueLayout.JAVA_BYTE, position, target, offset, count);
+    MemorySegment.copy(memory.get(), ValueLayout.JAVA_BYTE, position, target, offset, count);
     position += count;
     return count;
   }
@@ -62,21 +67,20 @@ final class ChunkInputStream extends InputStream {
     return skipped;
   }
 
-  /** Bytes of the member; none at its end, although another one may follow. */
+  /** Bytes of the block; none at its end, although another one may follow. */
   @Override
   public int available() {
-    return chunk.ends()[index] - position;
+    return ends[index] - position;
   }
 
-  /** Bytes left of the member, or of the next one at its end; 0 at the end of the last. */
+  /** Bytes left of the block, or of the next one at its end; 0 at the end of the last. */
   private int remaining() {
-    int[] ends = chunk.ends();
     int next = index;
     while (position == ends[next] && next < last) {
       next++;
     }
     if (ends[next] > position) {
-      index = next; // Else those that follow are not in the chunk.
+      index = next; // Else those that follow are not there.
     }
     return ends[index] - position;
   }

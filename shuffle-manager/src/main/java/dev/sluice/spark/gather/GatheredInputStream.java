@@ -26,7 +26,7 @@ final class GatheredInputStream extends InputStream {
     this.chunk = chunk;
     this.first = first;
     this.last = last;
-    this.raw = new ChunkInputStream(chunk, first, end);
+    this.raw = new ChunkInputStream(chunk::memory, chunk.ends(), first, end);
     this.delegate = wrap(spark);
     this.detectsCorruption = spark.detectsCorruption() && delegate != raw;
   }
@@ -103,7 +103,7 @@ final class GatheredInputStream extends InputStream {
   /** The exception's constructor tells the task about it: to be thrown at once. */
   private RuntimeException fetchFailed(IOException e) {
     BlockGroup group = chunk.group();
-    int member = raw.member();
+    int member = chunk.firstMember() + raw.block();
     return Unchecked.of(
         new FetchFailedException(
             group.address(),

@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import io.netty.buffer.Unpooled;
+import dev.sluice.spark.gather.ChunkInputStream;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -39,7 +40,8 @@ final class RdmaManagedBuffer extends ManagedBuffer {
 
   @Override
   public InputStream createInputStream() {
-    return new SegmentInputStream(open(), this::checkReferenced);
+    open(); // which fails at once, and not at the first read
+    return new ChunkInputStream(this::open, new int[] {Math.toIntExact(length)}, 0, 1);
   }
 
   /** The bytes, which stay where they are from now on: valid only while a reference is held. */

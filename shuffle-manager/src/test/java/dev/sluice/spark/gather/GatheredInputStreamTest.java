@@ -176,10 +176,10 @@ class GatheredInputStreamTest {
   void anEndThatComesTooEarlyIsTheLastMembersThatIsThere() throws IOException {
     int[] ends = {10, 30, 30, 30};
     Chunk whole = new Chunk(group(), 0, ends, bytes(30), 0, () -> {});
-    ChunkInputStream raw = new ChunkInputStream(whole, 0, ends.length);
+    ChunkInputStream raw = new ChunkInputStream(whole::memory, ends, 0, ends.length);
     assertThat(raw.readAllBytes()).hasSize(30);
     assertThat(raw.read()).isEqualTo(-1);
-    assertThat(raw.member()).isEqualTo(1);
+    assertThat(raw.block()).isEqualTo(1);
   }
 
   private static MemorySegment bytes(int count) {
