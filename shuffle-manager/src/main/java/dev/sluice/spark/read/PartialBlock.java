@@ -8,11 +8,6 @@ import java.lang.foreign.MemorySegment;
  * thread at a time, and ends it by {@link #finish} or {@link #abort}.
  */
 abstract class PartialBlock {
-  /** Where blocks go. */
-  interface Destination {
-    PartialBlock begin(RequestedBlock block, long length) throws IOException;
-  }
-
   private long position;
 
   /** Bytes so far. */

@@ -1,7 +1,7 @@
 package dev.sluice.spark.read;
 
-import io.netty.buffer.Unpooled;
 import dev.sluice.spark.gather.ChunkInputStream;
+import io.netty.buffer.Unpooled;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

@@ -124,7 +124,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     RdmaBlockStoreClient client = gathering.client();
     GatheredBlocks gathered =
         new GatheredBlocks(
-            new Spark(client, concatenates, batch),
+            reading(client, concatenates, batch),
             gathering.registry(),
             client.gather(client.limit(context, maxBytesInFlight())),
             metrics,
@@ -148,37 +148,29 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     return fallback || fromDisk ? GatherPlan.Source.SPARK : GatherPlan.Source.REMOTE;
   }
 
-  private final class Spark implements SparkReading {
-    private final RdmaBlockStoreClient client;
-    private final boolean concatenates;
-    private final boolean batch;
+  private SparkReading reading(RdmaBlockStoreClient client, boolean concatenates, boolean batch) {
+    return new SparkReading() {
+      @Override
+      public boolean concatenates() {
+        return concatenates;
+      }
 
-    Spark(RdmaBlockStoreClient client, boolean concatenates, boolean batch) {
-      this.client = client;
-      this.concatenates = concatenates;
-      this.batch = batch;
-    }
+      @Override
+      public Iterator<Tuple2<BlockId, InputStream>> fetch(
+          List<TrackedBlocks> tracked, Runnable answered) {
+        return fetchBySpark(client.telling(answered), TrackedBlocks.toSpark(tracked), batch);
+      }
 
-    @Override
-    public boolean concatenates() {
-      return concatenates;
-    }
+      @Override
+      public InputStream wrap(BlockId blockId, InputStream stream) {
+        return env.serializerManager().wrapStream(blockId, stream);
+      }
 
-    @Override
-    public Iterator<Tuple2<BlockId, InputStream>> fetch(
-        List<TrackedBlocks> blocks, Runnable answered) {
-      return fetchBySpark(client.telling(answered), TrackedBlocks.toSpark(blocks), batch);
-    }
-
-    @Override
-    public InputStream wrap(BlockId blockId, InputStream stream) {
-      return env.serializerManager().wrapStream(blockId, stream);
-    }
-
-    @Override
-    public boolean detectsCorruption() {
-      return RdmaShuffleReader.this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT());
-    }
+      @Override
+      public boolean detectsCorruption() {
+        return RdmaShuffleReader.this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT());
+      }
+    };
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetchBySpark(

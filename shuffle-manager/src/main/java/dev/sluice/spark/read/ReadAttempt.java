@@ -98,7 +98,7 @@ final class ReadAttempt {
       new FetchedChunk(path, this, span, false).start();
     }
     if (!large.isEmpty()) {
-      SlicedRead.of(path, this, large).start();
+      new SlicedRead(path, this, large).start();
     }
   }
 

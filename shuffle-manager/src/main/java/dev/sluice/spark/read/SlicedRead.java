@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.List;
-import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,8 +25,6 @@ final class SlicedRead implements Slices.Sink {
   private final ReadAttempt attempt;
   private final LocatedBlocks located;
   private final BlockVerifier verifier;
-  private final PartialBlock.Destination destination;
-  private final FallbackReason unstorable;
   private final Slices slices;
 
   /** Blocks that have no answer yet, the current one included. */
@@ -38,48 +35,24 @@ final class SlicedRead implements Slices.Sink {
   private boolean again;
   private boolean ended;
 
-  private SlicedRead(
-      ReadPath path,
-      ReadAttempt attempt,
-      BitSet blocks,
-      PartialBlock.Destination destination,
-      FallbackReason unstorable) {
+  /**
+   * READs into the call's download files, where it has some; else into memory, as much as Spark's
+   * own transfer takes for blocks that no buffer of the pool takes, and bounded as that is:
+   * spark.reducer.maxSizeInFlight, or one block.
+   */
+  SlicedRead(ReadPath path, ReadAttempt attempt, BitSet blocks) {
     this.path = path;
     this.call = attempt.call();
     this.attempt = attempt;
     this.located = attempt.located();
     this.verifier = new BlockVerifier(located, path.options().verifyChecksums());
     this.remaining = (BitSet) blocks.clone();
-    this.destination = destination;
-    this.unstorable = unstorable;
     long longest = blocks.stream().mapToLong(located::length).max().orElseThrow();
     boolean staged = blocks.stream().anyMatch(located::isStaged);
     int most = staged ? path.options().maxStagedBytes() : Integer.MAX_VALUE;
     int bufferBytes = (int) Math.min(Math.min(longest, path.maxGroupBytes()), most);
     Steps steps = new Steps(path.deliverer(), this::notStored);
     this.slices = new Slices(path, call, located, bufferBytes, staged, steps, this);
-  }
-
-  /**
-   * READs into the call's download files, where it has some; else into memory, as much as Spark's
-   * own transfer takes for blocks that no buffer of the pool takes, and bounded as that is:
-   * spark.reducer.maxSizeInFlight, or one block.
-   */
-  static SlicedRead of(ReadPath path, ReadAttempt attempt, BitSet blocks) {
-    DownloadFileManager files = attempt.call().files();
-    return files == null
-        ? new SlicedRead(
-            path,
-            attempt,
-            blocks,
-            (block, length) -> new PartialMemory(path.parked(), block, length),
-            FallbackReason.BUFFERS)
-        : new SlicedRead(
-            path,
-            attempt,
-            blocks,
-            (block, _) -> new PartialDownload(files, path.transportConf(), block),
-            FallbackReason.DISK);
   }
 
   void start() {
@@ -104,7 +77,11 @@ final class SlicedRead implements Slices.Sink {
   }
 
   private void beginBlock() throws IOException {
-    partial = destination.begin(attempt.block(current), located.length(current));
+    RequestedBlock block = attempt.block(current);
+    partial =
+        call.files() == null
+            ? new PartialMemory(path.parked(), block, located.length(current))
+            : new PartialDownload(call.files(), path.transportConf(), block);
     verifier.begin(current);
     slices.begin(current);
   }
@@ -159,7 +136,7 @@ final class SlicedRead implements Slices.Sink {
   /** Spark's own transfer tries what is left: if it is the disk that fails, it says so as Spark. */
   private void notStored(Throwable e) {
     LOG.warn("Could not store what was READ from {}", located.peer(), e);
-    failed(unstorable);
+    failed(call.files() == null ? FallbackReason.BUFFERS : FallbackReason.DISK);
   }
 
   @Override

@@ -79,19 +79,16 @@ final class StagedBuffer {
 
   private void acquired(ReadTransport.Buffer acquired) {
     buffer = acquired;
-    if (acquired == null) {
-      failed(FallbackReason.BUFFERS);
-    } else {
-      guard(this::handOver);
-    }
-  }
-
-  private void handOver() {
-    if (user.awaits()) {
-      user.acquired(this);
-    } else {
-      release();
-    }
+    guard(
+        () -> {
+          if (acquired == null) {
+            failed(FallbackReason.BUFFERS);
+          } else if (user.awaits()) {
+            user.acquired(this);
+          } else {
+            release();
+          }
+        });
   }
 
   private void failed(FallbackReason reason) {
