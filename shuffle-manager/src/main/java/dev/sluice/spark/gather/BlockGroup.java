@@ -9,7 +9,6 @@ import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
-import scala.Tuple3;
 
 /**
  * The blocks that one executor has for a reduce task, in arrays: a task may have 100,000 of them. A
@@ -50,7 +49,7 @@ public final class BlockGroup implements BlockList {
   public static BlockGroup of(TrackedBlocks tracked, boolean local, boolean batch) {
     BlockGroup group = new BlockGroup(tracked, local);
     int added = 0;
-    for (Tuple3<BlockId, Object, Object> block : tracked.blocks()) {
+    for (TrackedBlocks.Block block : tracked.blocks()) {
       if (!group.add(added, block, batch)) {
         return null;
       }
@@ -61,11 +60,10 @@ public final class BlockGroup implements BlockList {
     return added == 0 ? null : group;
   }
 
-  private boolean add(int index, Tuple3<BlockId, Object, Object> block, boolean batch) {
-    long bytes = (Long) block._2();
-    estimatedBytes += bytes;
-    return bytes > 0
-        && switch (block._1()) {
+  private boolean add(int index, TrackedBlocks.Block block, boolean batch) {
+    estimatedBytes += block.bytes();
+    return block.bytes() > 0
+        && switch (block.id()) {
           case ShuffleBlockId id ->
               add(index, id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1, batch);
           case ShuffleBlockBatchId id ->
@@ -149,11 +147,11 @@ public final class BlockGroup implements BlockList {
   }
 
   BlockId blockId(int member) {
-    return tracked.blocks().get(firstBlocks[member])._1();
+    return tracked.blocks().get(firstBlocks[member]).id();
   }
 
   int mapIndex(int member) {
-    return (Integer) tracked.blocks().get(firstBlocks[member])._3();
+    return tracked.blocks().get(firstBlocks[member]).mapIndex();
   }
 
   long estimatedBytes() {
@@ -179,7 +177,7 @@ public final class BlockGroup implements BlockList {
 
   /** The blocks of the members that were left to Spark since the last call. */
   synchronized TrackedBlocks takeLeft() {
-    List<Tuple3<BlockId, Object, Object>> result = new ArrayList<>();
+    List<TrackedBlocks.Block> result = new ArrayList<>();
     for (int i = left.nextSetBit(0); i >= 0; i = left.nextSetBit(i + 1)) {
       result.addAll(tracked.blocks().subList(firstBlocks[i], firstBlocks[i + 1]));
     }

@@ -11,23 +11,31 @@ import scala.collection.Iterator;
 import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/**
- * Blocks that an executor has for a reduce task, as Spark's map output tracker says.
- *
- * @param blocks id, estimated size and map index of each, by their place
- */
-public record TrackedBlocks(BlockManagerId address, List<Tuple3<BlockId, Object, Object>> blocks) {
+/** Blocks that an executor has for a reduce task, as Spark's map output tracker says. */
+public record TrackedBlocks(BlockManagerId address, List<Block> blocks) {
+  /**
+   * @param bytes as estimated
+   * @param mapIndex the map task's, in its stage
+   */
+  public record Block(BlockId id, long bytes, int mapIndex) {
+    private static Block of(Tuple3<BlockId, Object, Object> tracked) {
+      return new Block(tracked._1(), (Long) tracked._2(), (Integer) tracked._3());
+    }
+
+    private Tuple3<BlockId, Object, Object> toSpark() {
+      return new Tuple3<>(id, bytes, mapIndex);
+    }
+  }
 
   /** What the tracker gives to Spark's iterator, which is used up. */
   public static List<TrackedBlocks> of(
       Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {
     List<TrackedBlocks> tracked = new ArrayList<>();
     while (blocksByAddress.hasNext()) {
-      var blocks = blocksByAddress.next();
-      // The tracker's are linked lists.
-      tracked.add(
-          new TrackedBlocks(
-              blocks._1(), new ArrayList<>(CollectionConverters.asJava(blocks._2()))));
+      var of = blocksByAddress.next();
+      List<Block> blocks = new ArrayList<>(of._2().size());
+      CollectionConverters.asJava(of._2()).forEach(block -> blocks.add(Block.of(block)));
+      tracked.add(new TrackedBlocks(of._1(), blocks));
     }
     return tracked;
   }
@@ -35,7 +43,11 @@ public record TrackedBlocks(BlockManagerId address, List<Tuple3<BlockId, Object,
   /** As Spark's iterator takes them. */
   public static Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> toSpark(
       Collection<TrackedBlocks> tracked) {
-    return CollectionConverters.asScala(tracked.iterator())
-        .map(of -> new Tuple2<>(of.address(), CollectionConverters.asScala(of.blocks())));
+    return CollectionConverters.asScala(tracked.iterator()).map(TrackedBlocks::toSpark);
+  }
+
+  private Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> toSpark() {
+    List<Tuple3<BlockId, Object, Object>> asTracked = blocks.stream().map(Block::toSpark).toList();
+    return new Tuple2<>(address, CollectionConverters.asScala(asTracked));
   }
 }

@@ -11,19 +11,18 @@ import org.apache.spark.storage.ShuffleBlockId;
 import org.apache.spark.storage.ShuffleMergedBlockId;
 import org.junit.jupiter.api.Test;
 import scala.Option;
-import scala.Tuple3;
 
 /** Which blocks are gathered. */
 class GatherPlanTest {
   private static final BlockManagerId EXECUTOR =
       BlockManagerId.apply("7", "host", 99, Option.empty());
 
-  private final List<Tuple3<BlockId, Object, Object>> blocks = new ArrayList<>();
+  private final List<TrackedBlocks.Block> blocks = new ArrayList<>();
   private GatherPlan.Source source = GatherPlan.Source.REMOTE;
   private boolean batch;
 
   private void block(BlockId id, long bytes) {
-    blocks.add(new Tuple3<>(id, bytes, blocks.size()));
+    blocks.add(new TrackedBlocks.Block(id, bytes, blocks.size()));
   }
 
   private void block(long mapId, int partition) {

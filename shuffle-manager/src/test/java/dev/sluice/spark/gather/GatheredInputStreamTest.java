@@ -28,7 +28,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import scala.Option;
 import scala.Tuple2;
-import scala.Tuple3;
 import scala.collection.Iterator;
 
 /** A chunk reads as one block would, and its errors name the member that they are in. */
@@ -44,7 +43,7 @@ class GatheredInputStreamTest {
   /** A chunk of one block from each map output; map ids are ten times the map index. */
   private Chunk chunk(UnaryOperator<OutputStream> codec, int corrupt) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    List<Tuple3<BlockId, Object, Object>> blocks = new ArrayList<>();
+    List<TrackedBlocks.Block> blocks = new ArrayList<>();
     int[] ends = new int[MAPS];
     for (int map = 0; map < MAPS; map++) {
       byte[] block = new byte[BLOCK_BYTES];
@@ -60,7 +59,7 @@ class GatheredInputStreamTest {
       }
       bytes.write(member);
       ends[map] = bytes.size();
-      blocks.add(new Tuple3<>(new ShuffleBlockId(3, 10L * map, 5), (long) member.length, map));
+      blocks.add(new TrackedBlocks.Block(new ShuffleBlockId(3, 10L * map, 5), member.length, map));
     }
     BlockGroup group = BlockGroup.of(new TrackedBlocks(EXECUTOR, blocks), false, false);
     return new Chunk(
@@ -187,9 +186,9 @@ class GatheredInputStreamTest {
   }
 
   private static BlockGroup group() {
-    List<Tuple3<BlockId, Object, Object>> blocks = new ArrayList<>();
+    List<TrackedBlocks.Block> blocks = new ArrayList<>();
     for (int map = 0; map < MAPS; map++) {
-      blocks.add(new Tuple3<>(new ShuffleBlockId(3, 10L * map, 5), 10L, map));
+      blocks.add(new TrackedBlocks.Block(new ShuffleBlockId(3, 10L * map, 5), 10L, map));
     }
     return BlockGroup.of(new TrackedBlocks(EXECUTOR, blocks), false, false);
   }

@@ -25,7 +25,6 @@ import org.apache.spark.storage.BlockId$;
 import org.apache.spark.storage.BlockManagerId;
 import scala.Option;
 import scala.Tuple2;
-import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -104,12 +103,12 @@ final class GatherFixture implements SparkReading {
   /** Starts to fetch the blocks, which the tracker says are on executor 7. */
   GatherFixture start(String... blockIds) {
     expected = new LinkedHashSet<>(Arrays.asList(blockIds));
-    List<Tuple3<BlockId, Object, Object>> infos =
+    List<TrackedBlocks.Block> infos =
         expected.stream()
             .map(
                 id ->
-                    new Tuple3<BlockId, Object, Object>(
-                        BlockId$.MODULE$.apply(id), (long) reads.written(id).length, 0))
+                    new TrackedBlocks.Block(
+                        BlockId$.MODULE$.apply(id), reads.written(id).length, 0))
             .toList();
     blocks.start(GatherPlan.of(List.of(new TrackedBlocks(EXECUTOR, infos)), _ -> source, false));
     return this;
@@ -188,9 +187,9 @@ final class GatherFixture implements SparkReading {
         .flatMap(ofExecutor -> ofExecutor.blocks().stream())
         .forEach(
             block -> {
-              String id = block._1().toString();
+              String id = block.id().toString();
               bySpark.add(id);
-              streams.add(new Tuple2<>(block._1(), new ByteArrayInputStream(reads.written(id))));
+              streams.add(new Tuple2<>(block.id(), new ByteArrayInputStream(reads.written(id))));
               answered.run();
             });
     return CollectionConverters.asScala(streams.iterator())
