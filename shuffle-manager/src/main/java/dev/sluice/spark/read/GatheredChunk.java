@@ -18,6 +18,7 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   private final LocatedBlocks located;
   private final LocatedBlocks.Span span;
   private final ChunkRead read;
+  private final boolean staged;
   private long startNanos;
   private long deadlineNanos;
   private long requestNanos;
@@ -37,11 +38,17 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
     this.located = located;
     this.span = span;
     this.read = new ChunkRead(path, located, span, this);
+    this.staged = located.isStaged(span);
   }
 
   @Override
   public int bytes() {
     return span.bytes();
+  }
+
+  /** Whether the peer has to be asked for some of it. */
+  boolean isStaged() {
+    return staged;
   }
 
   @Override

@@ -56,7 +56,7 @@ final class TaskGather implements RemoteChunks {
   private final TaskLimit limit;
 
   // Guarded by this.
-  private final Queue<GatheredChunk> waiting = new ArrayDeque<>();
+  private final ChunkQueue waiting = new ChunkQueue();
   private final Set<Step> underWay = new LinkedHashSet<>();
   private final Queue<Arrived> arrived = new ArrayDeque<>();
   private long bytes;
@@ -155,7 +155,7 @@ final class TaskGather implements RemoteChunks {
       if (!underWay.remove(step)) {
         return;
       }
-      waiting.addAll(chunks);
+      waiting.add(chunks);
       consumed(0);
       left = true;
       notifyAll();
@@ -216,19 +216,32 @@ final class TaskGather implements RemoteChunks {
    *
    * @return false where there was another one: it is not to be delivered
    */
-  synchronized boolean arrived(GatheredChunk read) {
-    boolean first = underWay.remove(read);
-    if (first) {
+  boolean arrived(GatheredChunk read) {
+    synchronized (this) {
+      if (!ended(read)) {
+        return false;
+      }
       arrived.add(read);
       notifyAll();
     }
-    return first;
+    request();
+    return true;
+  }
+
+  /**
+   * Called with the lock held.
+   *
+   * @return false where the step has ended before
+   */
+  private boolean ended(Step step) {
+    waiting.ended(step);
+    return underWay.remove(step);
   }
 
   /** A step's answer, unless there was another one: its blocks are left to Spark. */
   void giveUp(Step step, FallbackReason reason) {
     synchronized (this) {
-      if (!underWay.remove(step)) {
+      if (!ended(step)) {
         return;
       }
       step.leave();

@@ -454,6 +454,25 @@ class TaskGatherTest {
   }
 
   @Test
+  void aTaskAsksAPeerForTwoChunksAtATime() {
+    List<Runnable> stages = new ArrayList<>();
+    reads.transport.holdStages(stages::add);
+    stageUnverifiable();
+    GatherFixture task = new GatherFixture(reads).start(blocks);
+    assertThat(stages).hasSize(2);
+
+    stages.getFirst().run();
+    assertThat(stages).as("before the first is consumed").hasSize(3);
+
+    reads.transport.holdStages(Runnable::run);
+    stages.subList(1, 3).forEach(Runnable::run);
+    assertThat(task.readAll().bySpark).isEmpty();
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    task.close();
+    reads.assertNothingIsHeld();
+  }
+
+  @Test
   void aChunkThatWaitsForItsPeerIsLeftToSparkAtTheDeadline() {
     ReadFixture held = new ReadFixture(ReadFixture.OPTIONS, Runnable::run, 1 << 20);
     List<Runnable> stages = new ArrayList<>();
@@ -461,15 +480,18 @@ class TaskGatherTest {
     for (int map = 0; map < MAPS; map++) {
       held.staged(map, 500, BLOCK_BYTES, 500);
     }
-    GatherFixture task = new GatherFixture(held).start(blocks);
+    GatherFixture other = new GatherFixture(held).start(blocks);
+    String[] oneChunk = Arrays.copyOf(blocks, 20);
+    GatherFixture task = new GatherFixture(held).start(oneChunk);
     assertThat(stages).as("an eighth of the pool").hasSize(2);
 
     held.timer.advanceMs(ReadFixture.OPTIONS.readTimeoutMs());
     task.readAll();
-    assertThat(task.bySpark).containsExactlyInAnyOrder(blocks);
+    assertThat(task.bySpark).containsExactlyInAnyOrder(oneChunk);
+    other.close();
     stages.forEach(Runnable::run);
 
-    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    assertThat(task.delivered).containsExactlyInAnyOrder(oneChunk);
     task.close();
     held.assertNothingIsHeld();
   }
