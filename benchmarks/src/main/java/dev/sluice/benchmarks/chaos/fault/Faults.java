@@ -11,6 +11,9 @@ import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_RESET;
 import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_TRICKLE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_TRUNCATED;
 import static dev.sluice.benchmarks.chaos.inject.Injection.CORRUPT;
+import static dev.sluice.benchmarks.chaos.inject.Injection.DONE_LATE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.DONE_LOST;
+import static dev.sluice.benchmarks.chaos.inject.Injection.DONE_TWICE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.DRIVER_SLOW;
 import static dev.sluice.benchmarks.chaos.inject.Injection.DRIVER_UNREACHABLE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.HALT_AFTER_RESOLVE;
@@ -25,6 +28,11 @@ import static dev.sluice.benchmarks.chaos.inject.Injection.READER_ERROR;
 import static dev.sluice.benchmarks.chaos.inject.Injection.REGISTER_ENOMEM;
 import static dev.sluice.benchmarks.chaos.inject.Injection.SERVER_ERROR;
 import static dev.sluice.benchmarks.chaos.inject.Injection.SLOW_POST;
+import static dev.sluice.benchmarks.chaos.inject.Injection.STAGE_LATE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_AFTER_STAGE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_BEFORE_DONE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_BEFORE_STAGE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_READING;
 
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import dev.sluice.benchmarks.chaos.inject.Injection;
@@ -138,6 +146,19 @@ public final class Faults {
           new CableFault(
               "address-removed", "a device has no IP address for 3 s", 3_000, "unaddress"));
 
+  /** Those of leases. */
+  private static final List<Fault> LEASES =
+      List.of(
+          new InjectedFault("late", "requests take longer than a lease", STAGE_LATE, 0.05),
+          new InjectedFault("done-lost", "leases are not given back", DONE_LOST, 0.7),
+          new InjectedFault("done-late", "leases are given back late", DONE_LATE, 0.7),
+          new InjectedFault("done-twice", "leases are given back twice", DONE_TWICE, 0.7),
+          new StoppedAtEvent("stopped-before", "SIGSTOP when a request arrives", STOP_BEFORE_STAGE),
+          new StoppedAtEvent("stopped-after", "SIGSTOP after the answer", STOP_AFTER_STAGE),
+          new StoppedAtEvent("stopped-reading", "SIGSTOP with READs under way", STOP_READING),
+          new StoppedAtEvent(
+              "stopped-done", "SIGSTOP when a lease is given back", STOP_BEFORE_DONE));
+
   /** Those that need no settings of the cluster. */
   private static final String MIXED =
       """
@@ -160,7 +181,7 @@ public final class Faults {
 
   private static List<Fault> all() {
     List<Fault> all = new ArrayList<>(SINGLE);
-    singles(STAGED).map(StagedFault::new).forEach(all::add);
+    Stream.concat(singles(STAGED), LEASES.stream()).map(StagedFault::new).forEach(all::add);
     all.add(new MixedFaults(singles(MIXED).toList()));
     return List.copyOf(all);
   }

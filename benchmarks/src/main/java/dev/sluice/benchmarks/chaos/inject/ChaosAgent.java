@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.chaos.inject;
 
 import dev.sluice.benchmarks.JsonFile;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -31,6 +32,7 @@ final class ChaosAgent {
   private final Disturbance disturbed;
   private FileTime seen = FileTime.fromMillis(0);
   private volatile Decisions decisions;
+  private volatile Order stoppedBy;
   private final Map<Injection, LongAdder> hits = new ConcurrentHashMap<>();
 
   /** What has to be done when something else is ordered. */
@@ -115,6 +117,24 @@ final class ChaosAgent {
   /** Whether it is to happen to this executor now. */
   boolean strikesHere(Injection what) {
     return isVictim() && strikes(what);
+  }
+
+  /**
+   * SIGSTOP of this process for longer than a lease, if that is to happen here now; once for each
+   * order. It may go on for an instant after that: another process sends the signals.
+   */
+  void stopAt(Injection event) {
+    Order order = decisions.order();
+    if (order == stoppedBy || !strikesHere(event)) {
+      return;
+    }
+    stoppedBy = order;
+    String signals = "kill -STOP %1$d; sleep 7; kill -CONT %1$d";
+    try {
+      new ProcessBuilder("sh", "-c", signals.formatted(ProcessHandle.current().pid())).start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** How often what was ordered has gone wrong since the executor's start. */

@@ -70,6 +70,7 @@ final class ChaosQueuePair implements QueuePair {
       device.breaks(audit.underWay(qpNumber()));
       fail();
     }
+    agent.stopAt(Injection.STOP_READING);
     if (!agent.isVictim() && agent.strikes(Injection.KILL_VICTIM)) {
       ProcessHandle.of(agent.victim()).ifPresent(ProcessHandle::destroyForcibly);
     }

@@ -1,7 +1,9 @@
 package dev.sluice.benchmarks.chaos.inject;
 
-import dev.sluice.blocks.wire.ControlMessages;
-import dev.sluice.blocks.wire.MessageType;
+import dev.sluice.blocks.wire.ControlMessages.Done;
+import dev.sluice.blocks.wire.ControlMessages.Resolve;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -23,20 +25,10 @@ final class ControlProxy {
   /** Longer than Spark's transport lets a frame be. */
   private static final byte[] OVERSIZED_FRAME = {0x7f, -1, -1, -1, -1, -1, -1, -1, 3, 0, 0, 0};
 
-  /** Where Spark's transport has the type of a frame, and the one of a request. */
-  private static final int FRAME_TYPE_AT = 8;
+  /** Longer than a lease. */
+  private static final long LATE_STAGE_MS = 6_000;
 
-  private static final int RPC_REQUEST = 3;
-
-  /** Where a request has the type of Sluice's message: after ids, lengths and a version. */
-  private static final int MESSAGE_TYPE_AT = 22;
-
-  private static final int RESOLVE =
-      ControlMessages.TYPES.stream()
-          .filter(type -> type.type() == ControlMessages.Resolve.class)
-          .mapToInt(MessageType::id)
-          .findFirst()
-          .orElseThrow();
+  private static final long LATE_DONE_MS = 500;
 
   private final ChaosAgent agent;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
@@ -102,11 +94,11 @@ final class ControlProxy {
       } else {
         own.connect(server, CONNECT_TIMEOUT_MS);
         boolean trickle = agent.strikes(Injection.CONTROL_TRICKLE);
-        Conversation conversation = new Conversation();
+        Conversation conversation = new Conversation(own);
         Thread back =
             Thread.startVirtualThread(
-                () -> pass(own, peer, bytes -> conversation.answer(bytes, peer), trickle));
-        pass(peer, own, bytes -> conversation.ask(bytes, own), trickle);
+                () -> between(own, peer, trickle ? this::trickle : conversation::answer));
+        between(peer, own, trickle ? this::trickle : conversation::ask);
         back.join();
       }
     } catch (IOException | InterruptedException e) {
@@ -116,16 +108,15 @@ final class ControlProxy {
     }
   }
 
-  private static void pass(Socket from, Socket to, Passage passage, boolean trickle) {
-    byte[] chunk = new byte[trickle ? 1 : CHUNK_BYTES];
+  /** Passes on what comes, or something else, until it ends. */
+  @FunctionalInterface
+  private interface Passage {
+    void pass(InputStream in, OutputStream out) throws IOException;
+  }
+
+  private static void between(Socket from, Socket to, Passage passage) {
     try {
-      InputStream in = from.getInputStream();
-      for (int length = in.read(chunk); length >= 0; length = in.read(chunk)) {
-        passage.pass(Arrays.copyOf(chunk, length));
-        if (trickle) {
-          pause(1_000);
-        }
-      }
+      passage.pass(from.getInputStream(), to.getOutputStream());
     } catch (IOException e) {
       // The connection is over, for whatever reason.
     }
@@ -133,33 +124,52 @@ final class ControlProxy {
     reset(to);
   }
 
-  /** Passes on what came, or something else. */
-  @FunctionalInterface
-  private interface Passage {
-    void pass(byte[] bytes) throws IOException;
+  private void trickle(InputStream in, OutputStream out) throws IOException {
+    for (int next = in.read(); next >= 0; next = in.read()) {
+      out.write(next);
+      pause(1_000);
+    }
   }
 
-  /** What has been asked over a connection. Each direction has a thread. */
+  /** A connection. Each direction has a thread. */
   private final class Conversation {
-    private boolean truncated;
+    private final Socket server;
     private volatile boolean resolving;
+    private volatile boolean staging;
 
-    void ask(byte[] bytes, Socket server) throws IOException {
-      if (isResolve(bytes)) {
+    Conversation(Socket server) {
+      this.server = server;
+    }
+
+    void ask(InputStream in, OutputStream out) throws IOException {
+      DataInputStream frames = new DataInputStream(in);
+      boolean truncated = false;
+      for (Frame next = Frame.read(frames); next != null; next = Frame.read(frames)) {
+        if (!truncated) {
+          truncated = agent.strikes(Injection.CONTROL_TRUNCATED);
+          if (truncated) {
+            out.write(next.bytes(), 0, next.bytes().length / 2);
+          } else {
+            ask(next, out);
+          }
+        }
+      }
+    }
+
+    private void ask(Frame frame, OutputStream out) throws IOException {
+      if (frame.is(Resolve.class)) {
         haltAt(Injection.HALT_BEFORE_RESOLVE);
         resolving = true;
       }
-      if (truncated) {
-        return;
+      if (frame.is(Stage.class)) {
+        agent.stopAt(Injection.STOP_BEFORE_STAGE);
+        staging = true;
       }
-      OutputStream out = server.getOutputStream();
-      if (agent.strikes(Injection.CONTROL_TRUNCATED)) {
-        truncated = true;
-        out.write(bytes, 0, bytes.length / 2);
-        return;
+      if (frame.is(Done.class)) {
+        agent.stopAt(Injection.STOP_BEFORE_DONE);
       }
       if (agent.strikes(Injection.CONTROL_RESET)) {
-        out.write(bytes, 0, bytes.length / 2);
+        out.write(frame.bytes(), 0, frame.bytes().length / 2);
         reset(server);
         throw new IOException("reset");
       }
@@ -169,14 +179,40 @@ final class ControlProxy {
       if (agent.strikes(Injection.CONTROL_GARBAGE)) {
         out.write(garbage());
       }
-      out.write(bytes);
-      if (agent.strikes(Injection.CONTROL_REPLAYED)) {
-        out.write(bytes);
+      if (frame.is(Stage.class) && agent.strikes(Injection.STAGE_LATE)) {
+        later(LATE_STAGE_MS, frame, out);
+      } else if (frame.is(Done.class) && agent.strikes(Injection.DONE_LATE)) {
+        later(LATE_DONE_MS, frame, out);
+      } else if (!frame.is(Done.class) || !agent.strikes(Injection.DONE_LOST)) {
+        out.write(frame.bytes());
+      }
+      if (agent.strikes(Injection.CONTROL_REPLAYED)
+          || (frame.is(Done.class) && agent.strikes(Injection.DONE_TWICE))) {
+        out.write(frame.bytes());
       }
     }
 
-    void answer(byte[] bytes, Socket peer) throws IOException {
-      OutputStream out = peer.getOutputStream();
+    /** What is asked next comes before it. A socket's stream takes one frame at a time. */
+    private void later(long ms, Frame frame, OutputStream out) {
+      Thread.startVirtualThread(
+          () -> {
+            pause(ms);
+            try {
+              out.write(frame.bytes());
+            } catch (IOException e) {
+              // The connection has ended meanwhile.
+            }
+          });
+    }
+
+    void answer(InputStream in, OutputStream out) throws IOException {
+      byte[] chunk = new byte[CHUNK_BYTES];
+      for (int length = in.read(chunk); length >= 0; length = in.read(chunk)) {
+        answer(Arrays.copyOf(chunk, length), out);
+      }
+    }
+
+    private void answer(byte[] bytes, OutputStream out) throws IOException {
       if (resolving && agent.mayStrike(Injection.HALT_IN_RESOLVE)) {
         out.write(bytes, 0, bytes.length / 2);
         haltAt(Injection.HALT_IN_RESOLVE);
@@ -187,14 +223,12 @@ final class ControlProxy {
       if (resolving) {
         haltAt(Injection.HALT_AFTER_RESOLVE);
       }
+      if (staging) {
+        agent.stopAt(Injection.STOP_AFTER_STAGE);
+      }
       resolving = false;
+      staging = false;
     }
-  }
-
-  private static boolean isResolve(byte[] bytes) {
-    return bytes.length > MESSAGE_TYPE_AT
-        && bytes[FRAME_TYPE_AT] == RPC_REQUEST
-        && bytes[MESSAGE_TYPE_AT] == RESOLVE;
   }
 
   private void haltAt(Injection event) {

@@ -30,6 +30,22 @@ public enum Injection {
   HALT_IN_RESOLVE,
   /** The victim ends when it has answered a RESOLVE. */
   HALT_AFTER_RESOLVE,
+  /** The victim is stopped when a request to stage arrives, before its block server has it. */
+  STOP_BEFORE_STAGE,
+  /** The victim is stopped when it has answered a request to stage. */
+  STOP_AFTER_STAGE,
+  /** The victim is stopped when it has posted READs. */
+  STOP_READING,
+  /** The victim is stopped when it is told that a lease is not needed any more. */
+  STOP_BEFORE_DONE,
+  /** A request to stage takes longer than a lease; what is asked after it comes before it. */
+  STAGE_LATE,
+  /** Nobody is told that a lease is not needed any more. */
+  DONE_LOST,
+  /** That is said after what is asked next. */
+  DONE_LATE,
+  /** That is said twice. */
+  DONE_TWICE,
   /** A message with map outputs is not sent to the driver, and counts as sent. */
   PUBLISH_LOST,
   /** A message with map outputs is sent a second later. */

@@ -1,0 +1,55 @@
+package dev.sluice.benchmarks.chaos.inject;
+
+import dev.sluice.blocks.wire.ControlMessages;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * A frame of Spark's transport: eight bytes with its length, which counts them, one with its type,
+ * and what that type has.
+ */
+record Frame(byte[] bytes) {
+  private static final int TYPE_AT = Long.BYTES;
+  private static final int MAX_BYTES = 64 << 20;
+
+  /** A request: its id and its body's length come before the body, which begins with a version. */
+  private static final int RPC_REQUEST = 3;
+
+  private static final int REQUESTED_AT = TYPE_AT + 1 + Long.BYTES + Integer.BYTES + 1;
+
+  /** A message without an answer: it has no id. */
+  private static final int ONE_WAY_MESSAGE = 9;
+
+  private static final int SENT_AT = REQUESTED_AT - Long.BYTES;
+
+  /**
+   * @return null at the stream's end
+   */
+  static Frame read(DataInputStream in) throws IOException {
+    byte[] head = in.readNBytes(Long.BYTES);
+    if (head.length < Long.BYTES) {
+      return null;
+    }
+    long length = ByteBuffer.wrap(head).getLong();
+    if (length <= Long.BYTES || length > MAX_BYTES) {
+      throw new IOException("a frame of " + length + " bytes");
+    }
+    byte[] bytes = ByteBuffer.allocate((int) length).put(head).array();
+    in.readFully(bytes, Long.BYTES, bytes.length - Long.BYTES);
+    return new Frame(bytes);
+  }
+
+  /** Whether it is this message of Sluice's. */
+  boolean is(Class<?> message) {
+    int at =
+        switch (bytes[TYPE_AT]) {
+          case RPC_REQUEST -> REQUESTED_AT;
+          case ONE_WAY_MESSAGE -> SENT_AT;
+          default -> bytes.length;
+        };
+    return at < bytes.length
+        && ControlMessages.TYPES.stream()
+            .anyMatch(type -> type.type() == message && type.id() == bytes[at]);
+  }
+}
