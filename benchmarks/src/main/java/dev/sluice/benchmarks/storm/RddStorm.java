@@ -30,6 +30,8 @@ final class RddStorm {
   /** With the sides apart. */
   static final String READING_EXECUTOR = "1";
 
+  private static final int ITERATIONS = 60;
+
   private RddStorm() {}
 
   static Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
@@ -87,6 +89,28 @@ final class RddStorm {
     byte[] value = new byte[bytes];
     random.nextBytes(value);
     return value;
+  }
+
+  static Supplier<Sums> prepareIterative(JavaSparkContext spark, StormCase storm) {
+    int partitions = storm.partitions();
+    JavaPairRDD<Integer, byte[]> cached =
+        spark
+            .parallelize(numbers(storm.maps()), storm.maps())
+            .flatMapToPair(task -> records(task, partitions, storm.blockBytes()))
+            .cache();
+    return () ->
+        IntStream.range(0, ITERATIONS)
+            .mapToObj(i -> Sums.of(moved(cached, i, partitions).collect()))
+            .reduce((_, last) -> last)
+            .orElseThrow();
+  }
+
+  private static JavaRDD<long[]> moved(
+      JavaPairRDD<Integer, byte[]> cached, int by, int partitions) {
+    return cached
+        .mapToPair(record -> new Tuple2<>(record._1() + by, record._2()))
+        .partitionBy(new HashPartitioner(partitions))
+        .mapPartitions(RddStorm::sums);
   }
 
   static Supplier<Sums> prepareCogroup(JavaSparkContext spark, StormCase storm) {

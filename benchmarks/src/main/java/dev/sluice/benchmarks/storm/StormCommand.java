@@ -28,7 +28,7 @@ public final class StormCommand implements Callable<Integer> {
   @Option(
       names = "--workload",
       description =
-          "rdd-kryo, rdd-java, rdd-cogroup, rdd-join, sql-repartition or sql-aggregate (default:"
+          "rdd-kryo, rdd-java, rdd-cogroup, rdd-join, rdd-iterative, sql-repartition or sql-aggregate (default:"
               + " rdd-kryo)")
   private Workload workload;
 

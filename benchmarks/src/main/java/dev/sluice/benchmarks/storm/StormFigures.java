@@ -21,8 +21,16 @@ final class StormFigures {
 
   private StormFigures() {}
 
-  /** Times of the reduce stage, beside the stock shuffle and beside the oracle. */
+  /**
+   * Times of the reduce stage, or of all jobs where there are several, beside the stock shuffle and
+   * beside the oracle.
+   */
   static List<Comparison> comparisons(StormRounds rounds) {
+    if (rounds.storm().workload() == Workload.RDD_ITERATIVE) {
+      return List.of(
+          compare(rounds, "jobs", Repetition::seconds, Shuffle.STOCK),
+          compare(rounds, "jobs-oracle", Repetition::seconds, Shuffle.ORACLE));
+    }
     return List.of(
         compare(rounds, "task", TASK, Shuffle.STOCK),
         compare(rounds, "task-oracle", TASK, Shuffle.ORACLE),

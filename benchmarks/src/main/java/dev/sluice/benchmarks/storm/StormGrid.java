@@ -15,7 +15,8 @@ final class StormGrid {
   private static final int LARGE_BLOCK_BYTES = 12_000;
 
   private static final Set<Workload> WORKLOADS =
-      EnumSet.complementOf(EnumSet.of(Workload.RDD_COGROUP, Workload.RDD_JOIN));
+      EnumSet.complementOf(
+          EnumSet.of(Workload.RDD_COGROUP, Workload.RDD_JOIN, Workload.RDD_ITERATIVE));
 
   private StormGrid() {}
 

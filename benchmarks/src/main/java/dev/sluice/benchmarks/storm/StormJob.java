@@ -20,6 +20,8 @@ import org.apache.spark.api.java.JavaSparkContext;
  * StormRunner}.
  */
 public final class StormJob {
+  private static final double NS_PER_S = 1e9;
+
   private StormJob() {}
 
   /**
@@ -46,9 +48,11 @@ public final class StormJob {
     List<Repetition> repetitions = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       Map<String, Double> before = ExecutorCpu.seconds();
+      long start = System.nanoTime();
       Sums sums = job.get();
+      double seconds = (System.nanoTime() - start) / NS_PER_S;
       Map<String, Double> cpu = ExecutorCpu.between(before, ExecutorCpu.seconds());
-      repetitions.add(new Repetition(sums, ReduceStage.of(stages.await()), cpu));
+      repetitions.add(new Repetition(sums, seconds, ReduceStage.of(stages.await()), cpu));
     }
     return repetitions;
   }

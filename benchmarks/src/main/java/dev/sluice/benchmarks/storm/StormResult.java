@@ -16,7 +16,10 @@ record StormResult(List<Repetition> repetitions, long remoteBytes, SluiceTotals 
   /**
    * One run of the reduce stage.
    *
+   * @param seconds of all its jobs
+   * @param stage the last job's
    * @param executorCpuSeconds CPU time of the processes of the executors, by executor id
    */
-  record Repetition(Sums sums, ReduceStage stage, Map<String, Double> executorCpuSeconds) {}
+  record Repetition(
+      Sums sums, double seconds, ReduceStage stage, Map<String, Double> executorCpuSeconds) {}
 }

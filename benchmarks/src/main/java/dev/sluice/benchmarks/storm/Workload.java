@@ -18,6 +18,8 @@ enum Workload {
   RDD_COGROUP(false, Map.of(), RddStorm::prepareCogroup),
   /** Three shuffles of pairs with keys of their own, joined. */
   RDD_JOIN(false, Map.of(), RddStorm::prepareJoin),
+  /** Sixty shuffles of the same cached pairs, one after the other: each is dead after its job. */
+  RDD_ITERATIVE(false, Map.of(), RddStorm::prepareIterative),
   /** Rows, moved round robin; one reduce task a partition, whatever its size. */
   SQL_REPARTITION(
       true, Map.of("spark.sql.adaptive.enabled", "false"), SqlStorm::prepareRepartition),

@@ -87,7 +87,7 @@ class StormRoundsTest {
   @Test
   void otherSumsAreAProblemWhoeverReadThem() {
     rounds.add(Shuffle.STOCK, result(SluiceTotals.NONE, 1, 1));
-    Repetition other = new Repetition(new Sums(10, 124), stage(1, 0), Map.of());
+    Repetition other = new Repetition(new Sums(10, 124), 1, stage(1, 0), Map.of());
     rounds.add(Shuffle.ORACLE, new StormResult(List.of(other), 700, SluiceTotals.NONE));
     assertThat(rounds.problems())
         .singleElement()
@@ -112,7 +112,7 @@ class StormRoundsTest {
   @Test
   void localBlocksAreAProblemWhereTheSidesAreApart() {
     StormRounds apart = new StormRounds(STORM.withSidesApart(), 0);
-    Repetition local = new Repetition(SUMS, stage(1, 1), Map.of());
+    Repetition local = new Repetition(SUMS, 1, stage(1, 1), Map.of());
     apart.add(Shuffle.STOCK, new StormResult(List.of(local), 700, SluiceTotals.NONE));
     assertThat(apart.problems()).singleElement().asString().contains("local");
   }
@@ -126,7 +126,7 @@ class StormRoundsTest {
   private static StormResult result(SluiceTotals totals, double... seconds) {
     List<Repetition> repetitions =
         Arrays.stream(seconds)
-            .mapToObj(s -> new Repetition(SUMS, stage(s, 0), Map.of("0", s, "1", 3 * s)))
+            .mapToObj(s -> new Repetition(SUMS, 1, stage(s, 0), Map.of("0", s, "1", 3 * s)))
             .toList();
     return new StormResult(repetitions, 700, totals);
   }
