@@ -21,15 +21,22 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds map outputs for this executor's readers: in a copy of the driver's table, fetched once a
- * shuffle and refreshed only when something is missing, and at the peer itself for what the table
- * lacks. Readers call it on any thread and never wait; questions to the driver run on the given
- * executor. {@link #forget} drops a shuffle's copy, and so does time; there is nothing to close.
+ * shuffle and refreshed only when something is missing or nobody has read for a while, and at the
+ * peer itself for what the table lacks. Readers call it on any thread and never wait; questions to
+ * the driver run on the given executor. {@link #forget} drops a shuffle's copy, and so does time;
+ * there is nothing to close.
  */
 public final class LocatorClient implements Locator {
   private static final Logger LOG = LoggerFactory.getLogger(LocatorClient.class);
 
   /** The driver is not asked for news of a shuffle more often. */
   private static final long REFRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /**
+   * What nobody has asked for within this time is not believed before there are news: an executor
+   * withdraws what is idle 15 s before it deregisters it.
+   */
+  private static final long BELIEF_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** A peer that denied a map output is not asked for it again within this time. */
   private static final long DENIAL_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -85,6 +92,14 @@ public final class LocatorClient implements Locator {
   @Override
   public CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds) {
     CachedShuffle shuffle = cached(shuffleId);
+    CompletableFuture<Void> news = shuffle.awaited;
+    return news.isDone()
+        ? locate(shuffle, shuffleId, executorId, mapIds)
+        : news.thenCompose(_ -> locate(shuffle, shuffleId, executorId, mapIds));
+  }
+
+  private CompletableFuture<Located> locate(
+      CachedShuffle shuffle, int shuffleId, String executorId, long[] mapIds) {
     Located known = look(shuffle, executorId, mapIds);
     if (isComplete(known)) {
       return CompletableFuture.completedFuture(known);
@@ -117,7 +132,12 @@ public final class LocatorClient implements Locator {
           shuffles.computeIfAbsent(
               shuffleId, id -> new CachedShuffle(new ShuffleLocations(id, executors), now));
     }
+    boolean isOld = now - shuffle.usedNanos > BELIEF_NANOS;
     shuffle.usedNanos = now;
+    if (isOld) {
+      shuffle.locations.forgetAnswers();
+      shuffle.awaited = refresh(shuffle);
+    }
     return shuffle;
   }
 
@@ -241,6 +261,9 @@ public final class LocatorClient implements Locator {
     volatile long usedNanos;
     CompletableFuture<Void> refresh;
     long refreshNanos;
+
+    /** A refresh before which nothing is believed. */
+    volatile CompletableFuture<Void> awaited = CompletableFuture.completedFuture(null);
 
     CachedShuffle(ShuffleLocations locations, long nowNanos) {
       this.locations = locations;

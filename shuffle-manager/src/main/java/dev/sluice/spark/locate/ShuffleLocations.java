@@ -58,6 +58,11 @@ final class ShuffleLocations {
     return usable ? log.location(record) : null;
   }
 
+  /** What peers have said may be old. */
+  synchronized void forgetAnswers() {
+    answers.clear();
+  }
+
   /** The question for what is not known yet. */
   synchronized Locate question() {
     return new Locate(shuffleId, generation, log.count(), executors.version());

@@ -3,6 +3,7 @@ package dev.sluice.spark.locate;
 import static dev.sluice.spark.locate.Samples.SHUFFLE;
 import static dev.sluice.spark.locate.Samples.location;
 import static dev.sluice.spark.locate.Samples.publish;
+import static dev.sluice.spark.locate.Samples.withdrawal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -250,6 +251,22 @@ class LocatorClientTest {
     assertThat(locate("1", 5).outputs()).containsExactly(location(5));
 
     assertThat(asked).isEqualTo(3);
+  }
+
+  @Test
+  void whatNobodyReadForAWhileIsNotBelievedBeforeThereAreNews() throws IOException {
+    directory.handle(publish("1", location(5)));
+    atPeer.put(8L, location(8));
+    assertThat(locate("1", 5, 8).outputs()).containsExactly(location(5), location(8));
+
+    directory.handle(withdrawal("1"));
+    directory.handle(publish("1", location(8, 1)));
+    atPeer.put(5L, location(5, 1));
+    nowNanos += TimeUnit.SECONDS.toNanos(11);
+    locator.prepare(SHUFFLE);
+
+    assertThat(locate("1", 5, 8).outputs()).containsExactly(location(5, 1), location(8, 1));
+    assertThat(asked).isEqualTo(2);
   }
 
   @Test

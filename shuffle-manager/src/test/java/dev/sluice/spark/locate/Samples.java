@@ -33,6 +33,11 @@ final class Samples {
         ChecksumAlgorithm.values()[(int) (mapId % 4)]);
   }
 
+  /** All that the executor has published is withdrawn. */
+  static Publish withdrawal(String executorId) {
+    return new Publish(endpoint(executorId), List.of(new Published(SHUFFLE, null)));
+  }
+
   static Publish publish(String executorId, MapOutputLocation... locations) {
     List<Published> outputs =
         Arrays.stream(locations).map(location -> new Published(SHUFFLE, location)).toList();
