@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Data files that are read lately, so that a reduce task's block of each does not have it opened
  * anew. A file that nobody reads is closed after a moment, by {@link #expire}: what Spark has
- * deleted gives back its space only then. Any thread; the stager makes it and closes it, once
- * nobody reads any more.
+ * deleted gives back its space only then. Any thread; the stager makes it and closes it: files that
+ * are still being read then are closed by their last readers.
  */
 final class OpenFiles implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(OpenFiles.class);
@@ -42,6 +42,9 @@ final class OpenFiles implements AutoCloseable {
 
   /** By registration and not by name: a file that was replaced is another one. Guarded by this. */
   private final Map<RegisteredMapOutput, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
+
+  /** None once it is closed. Guarded by this. */
+  private int maxFiles = MAX_FILES;
 
   OpenFiles(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
@@ -90,14 +93,16 @@ final class OpenFiles implements AutoCloseable {
   }
 
   private void release(OpenFile file) {
+    int most;
     boolean many;
     synchronized (this) {
       file.readers--;
       file.usedNanos = nanoClock.getAsLong();
-      many = files.size() > MAX_FILES;
+      most = maxFiles;
+      many = files.size() > most;
     }
     if (many) {
-      close(MAX_FILES, 0);
+      close(most, 0);
     }
   }
 
@@ -137,8 +142,12 @@ final class OpenFiles implements AutoCloseable {
     }
   }
 
+  /** Idempotent. */
   @Override
   public void close() {
+    synchronized (this) {
+      maxFiles = 0;
+    }
     close(0, 0);
   }
 }

@@ -8,7 +8,6 @@ import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -68,7 +67,7 @@ class StagerTest {
     assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isZero();
     registry.close();
     assertThat(domain.openRegions()).isZero();
-    assertThat(openFiles()).isZero();
+    assertThat(outputs.openFiles()).isZero();
   }
 
   private long nanoTime() {
@@ -81,20 +80,6 @@ class StagerTest {
 
   private MapOutputLocation locate(long mapId) throws Exception {
     return registry.resolve(SHUFFLE, new long[] {mapId}).get(10, TimeUnit.SECONDS).getFirst();
-  }
-
-  private long openFiles() throws IOException {
-    try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
-      return descriptors.filter(this::isOurs).count();
-    }
-  }
-
-  private boolean isOurs(Path descriptor) {
-    try {
-      return Files.readSymbolicLink(descriptor).startsWith(directory);
-    } catch (IOException _) {
-      return false;
-    }
   }
 
   private void stage(Object peer, int timeLeftMs, Piece... pieces) {
@@ -245,16 +230,16 @@ class StagerTest {
   @Test
   void aFileThatNobodyReadsIsClosed() throws Exception {
     stager.done("a", staged("a", all(0, 10)).leaseId());
-    assertThat(openFiles()).isEqualTo(1);
+    assertThat(outputs.openFiles()).isEqualTo(1);
     nowNanos.addAndGet(OpenFiles.IDLE_NANOS);
     awaitNoFiles();
   }
 
   private void awaitNoFiles() throws Exception {
-    for (int i = 0; i < 100 && openFiles() > 0; i++) {
+    for (int i = 0; i < 100 && outputs.openFiles() > 0; i++) {
       Thread.sleep(100);
     }
-    assertThat(openFiles()).isZero();
+    assertThat(outputs.openFiles()).isZero();
   }
 
   @Test

@@ -99,6 +99,21 @@ final class TestMapOutputs {
     }
   }
 
+  /** Descriptors that the process has of these files. */
+  long openFiles() throws IOException {
+    try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
+      return descriptors.filter(this::isOurs).count();
+    }
+  }
+
+  private boolean isOurs(Path descriptor) {
+    try {
+      return Files.readSymbolicLink(descriptor).startsWith(directory);
+    } catch (IOException _) {
+      return false;
+    }
+  }
+
   /** Bytes of those mappings that have to be written to disk, as smaps in proc(5) has them. */
   long dirtyBytes() throws IOException {
     long kilobytes = 0;

@@ -1,0 +1,56 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A named pipe in the place of a data file: whoever opens it waits, as for a disk that does not
+ * answer, until {@link #close}, and then cannot read from it.
+ */
+final class SlowFile implements AutoCloseable {
+  private final Path path;
+  private boolean closed;
+
+  private SlowFile(Path path) {
+    this.path = path;
+  }
+
+  static SlowFile inPlaceOf(Path file) throws IOException, InterruptedException {
+    Files.delete(file);
+    assertThat(new ProcessBuilder("mkfifo", file.toString()).start().waitFor()).isZero();
+    return new SlowFile(file);
+  }
+
+  /** Until so many threads wait for such files. */
+  static void awaitReaders(int count) {
+    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (readers() < count) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNs);
+      Thread.onSpinWait();
+    }
+  }
+
+  static long readers() {
+    return Thread.getAllStackTraces().values().stream()
+        .flatMap(Arrays::stream)
+        .filter(frame -> frame.getMethodName().equals("open0"))
+        .count();
+  }
+
+  /** The disk answers all that wait for it. Idempotent. */
+  @Override
+  public void close() throws IOException {
+    if (!closed) {
+      closed = true;
+      // For reading as well, so that it waits for nobody.
+      FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
+    }
+  }
+}
