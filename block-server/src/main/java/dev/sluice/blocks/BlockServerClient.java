@@ -15,14 +15,18 @@ import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.QueuePairConnector;
+import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.client.TransportClientBootstrap;
@@ -44,7 +48,7 @@ import org.apache.spark.network.util.TransportConf;
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
   private final String localId;
-  private final long connectTimeoutMs;
+  private final TransferOptions options;
   private final long resolveTimeoutMs;
   private final LongSupplier clockMs;
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
@@ -58,7 +62,8 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * @param conf its connection creation timeout bounds how long a peer that does not answer is
    *     waited for, after the requests that waited for it have failed
    * @param bootstraps authenticate new connections
-   * @param connectTimeoutMs deadline of each {@link #exchange}, connecting included
+   * @param options how long each {@link #exchange} may take, connecting included, and when a peer
+   *     that does not stage in time is left alone, as one from which READs fail
    * @param resolveTimeoutMs deadline of each {@link #resolve}, connecting included: longer, because
    *     the peer may have to register what is asked for
    * @param clockMs a monotonic clock in milliseconds
@@ -67,11 +72,11 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
       String localId,
       TransportConf conf,
       List<TransportClientBootstrap> bootstraps,
-      long connectTimeoutMs,
+      TransferOptions options,
       long resolveTimeoutMs,
       LongSupplier clockMs) {
     this.localId = localId;
-    this.connectTimeoutMs = connectTimeoutMs;
+    this.options = options;
     this.resolveTimeoutMs = resolveTimeoutMs;
     this.clockMs = clockMs;
     context = new TransportContext(conf, new NoOpRpcHandler(), false, true);
@@ -81,7 +86,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   @Override
   public CompletableFuture<QueuePairAddress> exchange(
       PeerAddress peer, String providerName, QueuePairAddress local) {
-    return request(peer, new Connect(localId, providerName, local), connectTimeoutMs)
+    return request(peer, new Connect(localId, providerName, local), options.connectTimeoutMs())
         .thenCompose(
             answer ->
                 switch (answer) {
@@ -137,18 +142,37 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
 
   /**
    * Has the peer copy bytes of map outputs that it has not registered. Whoever has READ them, or
-   * does not want them any more, says {@link #done}.
+   * does not want them any more, says {@link #done}. A peer that has others wait in vain is not
+   * asked for a while.
    *
    * @return {@link Staged} or {@link NotStaged}; completes exceptionally when the peer cannot be
    *     asked or does not answer in the time that the request has
    */
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
-    return request(peer, request, request.timeLeftMs())
+    PeerChannel channel = channel(peer);
+    if (!channel.mayStage()) {
+      return failure(peer + " has not staged in time of late");
+    }
+    long askedMs = clockMs.getAsLong();
+    return request(peer, request, request.timeLeftMs(), late -> giveBack(peer, late))
+        .whenComplete((answer, _) -> channel.staged(isInTime(answer, request, askedMs)))
         .thenCompose(
             answer ->
                 answer instanceof Staged || answer instanceof NotStaged
                     ? CompletableFuture.completedFuture(answer)
                     : unexpected(peer, answer));
+  }
+
+  /** A refusal, too, unless it took most of the time that there was. */
+  private boolean isInTime(Object answer, Stage request, long askedMs) {
+    return answer instanceof Staged || clockMs.getAsLong() - askedMs < request.timeLeftMs() / 2;
+  }
+
+  /** Nobody waits for it any more. */
+  private void giveBack(PeerAddress peer, Object late) {
+    if (late instanceof Staged lease) {
+      done(peer, lease.leaseId());
+    }
   }
 
   /** Ends a lease. No answer; a peer that is gone needs none. */
@@ -194,7 +218,13 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     }
     // Who asks a peer that was lost before does not hear of it again.
     channels.values().removeIf(PeerChannel::closeIfAbandoned);
-    return channels.computeIfAbsent(peer, key -> new PeerChannel(key, factory, codec, clockMs));
+    return channels.computeIfAbsent(
+        peer, key -> new PeerChannel(key, factory, codec, breaker(), clockMs));
+  }
+
+  private CircuitBreaker breaker() {
+    return new CircuitBreaker(
+        options.circuitFailures(), TimeUnit.MILLISECONDS.toNanos(options.circuitCooldownMs()));
   }
 
   /** Peers to which there is a connection, or was one lately. */
@@ -203,11 +233,16 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   private CompletableFuture<Object> request(PeerAddress peer, Object message, long timeoutMs) {
+    return request(peer, message, timeoutMs, null);
+  }
+
+  private CompletableFuture<Object> request(
+      PeerAddress peer, Object message, long timeoutMs, Consumer<Object> late) {
     if (closed) {
       return failure("request to " + peer + ": the client is closed");
     }
     PeerChannel channel = channel(peer);
-    CompletableFuture<Object> answer = channel.request(message, timeoutMs);
+    CompletableFuture<Object> answer = channel.request(message, timeoutMs, late);
     if (closed) {
       peerLost(peer);
     }

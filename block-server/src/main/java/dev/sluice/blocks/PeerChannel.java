@@ -2,6 +2,7 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
@@ -45,24 +47,37 @@ final class PeerChannel {
   private final LongSupplier clockMs;
 
   // Guarded by this.
+  private final CircuitBreaker staging;
   private final Map<Integer, Long> touchedMs = new HashMap<>();
   private CompletableFuture<TransportClient> connection;
   private long failedMs;
   private long usedMs;
   private boolean closed;
 
+  /**
+   * @param staging opens when the peer does not stage in time
+   */
   PeerChannel(
-      PeerAddress peer, TransportClientFactory factory, MessageCodec codec, LongSupplier clockMs) {
+      PeerAddress peer,
+      TransportClientFactory factory,
+      MessageCodec codec,
+      CircuitBreaker staging,
+      LongSupplier clockMs) {
     this.peer = peer;
     this.factory = factory;
     this.codec = codec;
+    this.staging = staging;
     this.clockMs = clockMs;
     usedMs = clockMs.getAsLong();
   }
 
-  /** Sends a message once connected; completes with its answer, or exceptionally. */
-  CompletableFuture<Object> request(Object message, long timeoutMs) {
-    Request request = new Request(message.getClass().getSimpleName());
+  /**
+   * Sends a message once connected; completes with its answer, or exceptionally.
+   *
+   * @param late takes an answer that comes after the timeout; null where it may be lost
+   */
+  CompletableFuture<Object> request(Object message, long timeoutMs, Consumer<Object> late) {
+    Request request = new Request(message.getClass().getSimpleName(), late);
     try {
       byte[] frame = codec.encode(message);
       connection().whenComplete((client, e) -> request.send(client, frame, e));
@@ -108,6 +123,26 @@ final class PeerChannel {
     }
     touchedMs.put(shuffleId, nowMs);
     return true;
+  }
+
+  /** Whether the peer may be asked to stage; if so, {@link #staged} is told what came of it. */
+  synchronized boolean mayStage() {
+    return staging.admits(nowNanos());
+  }
+
+  /**
+   * @param inTime whether who asked was not kept waiting in vain
+   */
+  synchronized void staged(boolean inTime) {
+    if (inTime) {
+      staging.succeeded();
+    } else if (staging.failed(nowNanos())) {
+      LOG.warn("{} did not stage in time, and not for the first time: it is left alone", peer);
+    }
+  }
+
+  private long nowNanos() {
+    return TimeUnit.MILLISECONDS.toNanos(clockMs.getAsLong());
   }
 
   /** Fails what waits for an answer, and all that comes later. Idempotent. */
@@ -178,10 +213,12 @@ final class PeerChannel {
   /** One request: its callback and the future of its answer. */
   private final class Request implements RpcResponseCallback {
     private final String name;
+    private final Consumer<Object> late;
     private final CompletableFuture<Object> answer = new CompletableFuture<>();
 
-    Request(String name) {
+    Request(String name, Consumer<Object> late) {
       this.name = name;
+      this.late = late;
     }
 
     void send(TransportClient client, byte[] frame, Throwable failure) {
@@ -189,14 +226,19 @@ final class PeerChannel {
         onFailure(failure);
       } else if (!answer.isDone()) {
         long id = client.sendRpc(ByteBuffer.wrap(frame), this);
-        answer.whenComplete((message, e) -> client.removeRpcRequest(id));
+        if (late == null) {
+          answer.whenComplete((message, e) -> client.removeRpcRequest(id));
+        }
       }
     }
 
     @Override
     public void onSuccess(ByteBuffer response) {
       try {
-        answer.complete(codec.decode(response));
+        Object message = codec.decode(response);
+        if (!answer.complete(message) && late != null) {
+          late.accept(message);
+        }
       } catch (MessageException e) {
         onFailure(e);
       }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -91,7 +92,8 @@ class BlockServerLeakTest {
             new BlockServer(
                 CONF, "localhost", 0, List.of(), "soft", new FakeAcceptor(), registry, stager);
         BlockServerClient client =
-            new BlockServerClient("client", CONF, List.of(), 10_000, 10_000, () -> 0)) {
+            new BlockServerClient(
+                "client", CONF, List.of(), TransferOptions.DEFAULT, 10_000, () -> 0)) {
       PeerAddress peer = new PeerAddress("server", "localhost", server.port());
       long[] mapIds = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
       assertThat(client.resolve(peer, 1, mapIds).get(20, TimeUnit.SECONDS)).doesNotContainNull();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.TestBlockServer.Secret;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.TransferOptions;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.util.List;
@@ -56,7 +57,7 @@ class BlockServerSecurityTest {
 
   private BlockServerClient client(TransportClientBootstrap... bootstraps) {
     return new BlockServerClient(
-        "client", conf, List.of(bootstraps), TIMEOUT_MS, TIMEOUT_MS, () -> 0);
+        "client", conf, List.of(bootstraps), TransferOptions.DEFAULT, TIMEOUT_MS, () -> 0);
   }
 
   private TransportClientBootstrap auth(String secret) {

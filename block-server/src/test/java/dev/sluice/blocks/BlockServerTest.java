@@ -8,6 +8,7 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.TransferOptions;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
@@ -53,9 +54,11 @@ class BlockServerTest {
     peer = server.peer();
   }
 
-  private BlockServerClient client(long connectTimeoutMs, long resolveTimeoutMs) {
+  private BlockServerClient client(int connectTimeoutMs, long resolveTimeoutMs) {
+    TransferOptions options =
+        TransferOptions.DEFAULT.with(o -> o.connectTimeoutMs = connectTimeoutMs);
     return new BlockServerClient(
-        "client", CONF, List.of(), connectTimeoutMs, resolveTimeoutMs, clientMs::get);
+        "client", CONF, List.of(), options, resolveTimeoutMs, clientMs::get);
   }
 
   @AfterEach
@@ -183,7 +186,7 @@ class BlockServerTest {
 
   @Test
   void aTouchIsDueOncePerShuffleAndInterval() {
-    PeerChannel channel = new PeerChannel(peer, null, null, clientMs::get);
+    PeerChannel channel = new PeerChannel(peer, null, null, null, clientMs::get);
     assertThat(channel.touchIsDue(1)).isTrue();
     assertThat(channel.touchIsDue(2)).isTrue();
     clientMs.set(PeerChannel.TOUCH_INTERVAL_MS - 1);

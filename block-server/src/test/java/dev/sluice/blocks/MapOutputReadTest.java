@@ -7,6 +7,7 @@ import dev.sluice.blocks.wire.PartitionTable;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.TransferOptions;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -63,7 +64,8 @@ class MapOutputReadTest {
             () -> 0);
     stager = new Stager(serving.domain(), registry, 4 << 20, 2, System::nanoTime);
     server = new BlockServer(CONF, "localhost", 0, List.of(), "soft", serving, registry, stager);
-    client = new BlockServerClient("reader", CONF, List.of(), 10_000, 10_000, () -> 0);
+    client = new BlockServerClient(
+            "reader", CONF, List.of(), TransferOptions.DEFAULT, 10_000, () -> 0);
     peer = new PeerAddress("server", "localhost", server.port());
   }
 

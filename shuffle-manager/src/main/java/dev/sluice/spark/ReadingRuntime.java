@@ -58,7 +58,7 @@ final class ReadingRuntime extends SluiceRuntime {
                   env.executorId(),
                   env.transportConf(),
                   env.clientBootstraps(),
-                  conf.connectTimeoutMs(),
+                  conf.transferOptions(),
                   conf.locateTimeoutMs(),
                   ReadingRuntime::clockMs));
       RdmaEndpoint endpoint = open(opener.open(), servers);

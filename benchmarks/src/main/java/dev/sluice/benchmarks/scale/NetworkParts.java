@@ -72,7 +72,7 @@ final class NetworkParts implements AutoCloseable {
             executorId,
             TRANSPORT,
             List.of(),
-            CONNECT_TIMEOUT_MS,
+            OPTIONS,
             CONNECT_TIMEOUT_MS,
             NetworkParts::clockMs);
     endpoint =

@@ -3,9 +3,9 @@ package dev.sluice.rdma.transfer;
 /**
  * Keeps a bad path from being tried again and again: opens after so many failures in a row, and
  * after a while lets one request through as a probe, whose outcome closes it or opens it again.
- * Belongs to one peer; engine thread only.
+ * Belongs to one peer; guarded by whatever holds it.
  */
-final class CircuitBreaker {
+public final class CircuitBreaker {
   /** A failure is forgotten when so many cooldowns have passed without another one. */
   private static final int MEMORY_COOLDOWNS = 10;
 
@@ -17,13 +17,17 @@ final class CircuitBreaker {
   private long openUntilNanos;
   private long failedNanos;
 
-  CircuitBreaker(int maxFailures, long cooldownNanos) {
+  /**
+   * @param maxFailures in a row
+   * @param cooldownNanos for which it stays open
+   */
+  public CircuitBreaker(int maxFailures, long cooldownNanos) {
     this.maxFailures = maxFailures;
     this.cooldownNanos = cooldownNanos;
   }
 
   /** Whether a new request may be tried; the one that gets through an open breaker is the probe. */
-  boolean admits(long nowNanos) {
+  public boolean admits(long nowNanos) {
     if (!open) {
       return true;
     }
@@ -46,7 +50,7 @@ final class CircuitBreaker {
   }
 
   /** The peer answered. */
-  void succeeded() {
+  public void succeeded() {
     failures = 0;
     open = false;
     probing = false;
@@ -55,7 +59,7 @@ final class CircuitBreaker {
   /**
    * @return whether this failure opened it
    */
-  boolean failed(long nowNanos) {
+  public boolean failed(long nowNanos) {
     failures++;
     failedNanos = nowNanos;
     if (probing || (!open && failures >= maxFailures)) {

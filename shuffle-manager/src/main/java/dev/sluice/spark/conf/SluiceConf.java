@@ -106,10 +106,6 @@ public final class SluiceConf {
     return buffersMaxBytes;
   }
 
-  public long connectTimeoutMs() {
-    return value(Settings.CONNECT_TIMEOUT);
-  }
-
   public long locateTimeoutMs() {
     return value(Settings.LOCATE_TIMEOUT);
   }

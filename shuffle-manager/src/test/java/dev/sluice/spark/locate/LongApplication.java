@@ -97,7 +97,7 @@ final class LongApplication implements AutoCloseable {
         directory.resolve("index"),
         ByteBuffer.allocate(16).putLong(0).putLong(PARTITION_BYTES).array());
     client =
-        new BlockServerClient("stays", TRANSPORT, List.of(), TIMEOUT_MS, TIMEOUT_MS, this::clockMs);
+        new BlockServerClient("stays", TRANSPORT, List.of(), OPTIONS, TIMEOUT_MS, this::clockMs);
     endpoint = endpoint(client);
     locator =
         new LocatorClient(

@@ -31,7 +31,7 @@ import org.apache.spark.network.util.TransportConf;
 final class SoftPeer implements AutoCloseable {
   static final TransportConf TRANSPORT_CONF = new TransportConf("shuffle", MapConfigProvider.EMPTY);
   static final RegistryLimits ALL = new RegistryLimits(1 << 30, 0, 1000, 0, false);
-  private static final TransferOptions OPTIONS =
+  static final TransferOptions OPTIONS =
       TransferOptions.DEFAULT.with(
           o -> {
             o.bufferPoolBytes = 16 << 20;

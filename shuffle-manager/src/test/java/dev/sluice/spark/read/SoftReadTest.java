@@ -62,7 +62,8 @@ class SoftReadTest {
       throws IOException {
     peer = new SoftPeer(directory, faults, limits, stagingBytes);
     servers =
-        new BlockServerClient("1", SoftPeer.TRANSPORT_CONF, List.of(), 5_000, 10_000, () -> 0);
+        new BlockServerClient(
+            "1", SoftPeer.TRANSPORT_CONF, List.of(), SoftPeer.OPTIONS, 10_000, () -> 0);
     endpoint = SoftPeer.endpoint(FaultPlan.NONE, servers);
     client =
         RdmaBlockStoreClient.open(

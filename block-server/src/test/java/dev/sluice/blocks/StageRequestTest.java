@@ -1,0 +1,187 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Done;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.TransferOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.network.TransportContext;
+import org.apache.spark.network.client.RpcResponseCallback;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.server.OneForOneStreamManager;
+import org.apache.spark.network.server.RpcHandler;
+import org.apache.spark.network.server.StreamManager;
+import org.apache.spark.network.server.TransportServer;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a client makes of a peer that stages late, or not at all. */
+@Timeout(60)
+class StageRequestTest {
+  private static final TransportConf CONF = TestBlockServer.conf(Map.of());
+  private static final int FAILURES = 3;
+  private static final int COOLDOWN_MS = 1_000;
+  private static final int IN_TIME_MS = 30_000;
+  private static final Staged LEASE = new Staged(77, new RemoteRegion(1 << 20, 1, 7), 0, 1, 0);
+  private static final NotStaged REFUSAL = new NotStaged(false, "no memory");
+
+  private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
+  private final BlockingQueue<RpcResponseCallback> requests = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Object> messages = new LinkedBlockingQueue<>();
+  private final AtomicLong nowMs = new AtomicLong();
+  private final TransportContext context = new TransportContext(CONF, new Peer());
+  private final TransportServer server = context.createServer("localhost", 0, List.of());
+  private final PeerAddress peer = new PeerAddress("peer", "localhost", server.getPort());
+  private BlockServerClient client;
+
+  /** Answers when the test does. */
+  private final class Peer extends RpcHandler {
+    @Override
+    public void receive(TransportClient from, ByteBuffer request, RpcResponseCallback callback) {
+      requests.add(callback);
+    }
+
+    @Override
+    public void receive(TransportClient from, ByteBuffer message) {
+      try {
+        messages.add(codec.decode(message));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    @Override
+    public StreamManager getStreamManager() {
+      return new OneForOneStreamManager();
+    }
+  }
+
+  @BeforeEach
+  void open() {
+    TransferOptions options =
+        TransferOptions.DEFAULT.with(
+            o -> {
+              o.circuitFailures = FAILURES;
+              o.circuitCooldownMs = COOLDOWN_MS;
+            });
+    client = new BlockServerClient("client", CONF, List.of(), options, IN_TIME_MS, nowMs::get);
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+    server.close();
+    context.close();
+  }
+
+  private CompletableFuture<Object> stage(int timeLeftMs) {
+    return client.stage(peer, new Stage(3, timeLeftMs, List.of(new Piece(1, 0, 1))));
+  }
+
+  /** Asks, and answers at once. */
+  private Object stage(Object answer) throws Exception {
+    CompletableFuture<Object> asked = stage(IN_TIME_MS);
+    answer(answer);
+    return asked.get(10, TimeUnit.SECONDS);
+  }
+
+  private void answer(Object answer) throws Exception {
+    requests.poll(10, TimeUnit.SECONDS).onSuccess(ByteBuffer.wrap(codec.encode(answer)));
+  }
+
+  private void waitInVain() {
+    CompletableFuture<Object> asked = stage(50);
+    nowMs.addAndGet(50);
+    assertThatThrownBy(() -> asked.get(10, TimeUnit.SECONDS)).hasMessageContaining("within 50 ms");
+  }
+
+  private void assertNotAsked() {
+    assertThatThrownBy(() -> stage(IN_TIME_MS).get(10, TimeUnit.SECONDS))
+        .hasMessageContaining("has not staged in time of late");
+    assertThat(requests).isEmpty();
+  }
+
+  @Test
+  void whatIsStagedForNobodyIsGivenBackAtOnce() throws Exception {
+    waitInVain();
+    answer(LEASE);
+    assertThat(messages.poll(10, TimeUnit.SECONDS)).isEqualTo(new Done(LEASE.leaseId()));
+  }
+
+  @Test
+  void whatIsStagedInTimeIsForWhoAskedToGiveBack() throws Exception {
+    assertThat(stage(LEASE)).isEqualTo(LEASE);
+    waitInVain();
+    answer(REFUSAL);
+    assertThat(stage(LEASE)).isEqualTo(LEASE);
+    client.done(peer, 1);
+    assertThat(messages.poll(10, TimeUnit.SECONDS)).isEqualTo(new Done(1));
+  }
+
+  @Test
+  void aPeerThatDoesNotAnswerIsLeftAloneForAWhile() throws Exception {
+    for (int i = 0; i < FAILURES; i++) {
+      waitInVain();
+      requests.poll(10, TimeUnit.SECONDS);
+    }
+    assertNotAsked();
+
+    nowMs.addAndGet(COOLDOWN_MS);
+    waitInVain(); // the probe
+    requests.poll(10, TimeUnit.SECONDS);
+    assertNotAsked();
+
+    nowMs.addAndGet(COOLDOWN_MS);
+    assertThat(stage(LEASE)).isEqualTo(LEASE);
+    assertThat(stage(LEASE)).isEqualTo(LEASE);
+  }
+
+  /** As one whose disk hangs does, when the time that a request had is nearly over. */
+  @Test
+  void aPeerThatRefusesLateIsLeftAloneForAWhile() throws Exception {
+    for (int i = 0; i < FAILURES; i++) {
+      CompletableFuture<Object> asked = stage(IN_TIME_MS);
+      nowMs.addAndGet(IN_TIME_MS - 1);
+      answer(REFUSAL);
+      assertThat(asked.get(10, TimeUnit.SECONDS)).isEqualTo(REFUSAL);
+    }
+    assertNotAsked();
+  }
+
+  @Test
+  void aPeerThatRefusesAtOnceIsAskedAgain() throws Exception {
+    for (int i = 0; i < 2 * FAILURES; i++) {
+      assertThat(stage(REFUSAL)).isEqualTo(REFUSAL);
+    }
+  }
+
+  @Test
+  void aPeerThatAnswersNowAndThenIsAskedAgain() throws Exception {
+    for (int i = 0; i < 2 * FAILURES; i++) {
+      waitInVain();
+      requests.poll(10, TimeUnit.SECONDS);
+      assertThat(stage(LEASE)).isEqualTo(LEASE);
+    }
+  }
+}
