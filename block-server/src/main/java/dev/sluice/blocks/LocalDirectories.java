@@ -10,7 +10,7 @@ import java.util.Map;
 /**
  * The directories that this process's map outputs lie in, each with the form in which they are
  * registered there. Whoever starts the process's parts makes it, before any map output is
- * registered; the registry's thread reads it; it owns nothing.
+ * registered; any thread reads it; it owns nothing.
  */
 public final class LocalDirectories {
   private final List<LocalDirectory> directories;
@@ -24,6 +24,12 @@ public final class LocalDirectories {
         forms.entrySet().stream()
             .map(entry -> new LocalDirectory(entry.getKey(), entry.getValue()))
             .toList());
+  }
+
+  /** Directories in which nothing is to be registered. */
+  public static LocalDirectories unregistered(Collection<Path> directories) {
+    return new LocalDirectories(
+        directories.stream().map(directory -> new LocalDirectory(directory, null)).toList());
   }
 
   /**
@@ -56,13 +62,25 @@ public final class LocalDirectories {
     if (directories.isEmpty()) {
       throw new RegistrationUnavailableException("no directory was tried out");
     }
-    for (LocalDirectory directory : directories) {
-      if (file.startsWith(directory.path())) {
-        return directory.form(nowMs);
-      }
+    int index = indexOf(file);
+    if (index == count()) {
+      throw new InconsistentFilesException(
+          file + " lies in none of " + directories.stream().map(LocalDirectory::path).toList());
     }
-    throw new InconsistentFilesException(
-        file + " lies in none of " + directories.stream().map(LocalDirectory::path).toList());
+    return directories.get(index).form(nowMs);
+  }
+
+  int count() {
+    return directories.size();
+  }
+
+  /** Which of the directories a file lies in, from 0 on; {@link #count} for one elsewhere. */
+  int indexOf(Path file) {
+    int index = 0;
+    while (index < directories.size() && !file.startsWith(directories.get(index).path())) {
+      index++;
+    }
+    return index;
   }
 
   void count(RegistryCounters counters) {

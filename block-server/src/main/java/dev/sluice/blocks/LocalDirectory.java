@@ -23,7 +23,7 @@ final class LocalDirectory {
   /** Null until somebody counts. */
   private RegistryCounters counters;
 
-  /** A directory of which the form is known. */
+  /** A directory of which the form is known; null where nothing is to be registered there. */
   LocalDirectory(Path path, RegistrationForm form) {
     this.path = path;
     mode = null;

@@ -48,6 +48,7 @@ public final class MapOutputRegistry implements AutoCloseable {
    */
   public record Segment(Path file, long offset, long length, boolean registered) {}
 
+  private final LocalDirectories directories;
   private final RegistryLimits limits;
   private final RegistryCounters counters = new RegistryCounters();
   private final ShuffleEpochs epochs;
@@ -65,6 +66,7 @@ public final class MapOutputRegistry implements AutoCloseable {
       RegistryLimits limits,
       MapOutputListener listener,
       LongSupplier clockMs) {
+    this.directories = directories;
     this.limits = limits;
     RegistrationBudget budget = new RegistrationBudget(limits, counters, clockMs);
     directories.count(counters);
@@ -214,6 +216,10 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   public RegistryCounters counters() {
     return counters;
+  }
+
+  LocalDirectories directories() {
+    return directories;
   }
 
   /** Deregisters everything; what waits to be resolved is answered. Idempotent. */

@@ -16,6 +16,11 @@ public enum RegistryCounter {
   STAGED_BYTES("Bytes of map outputs copied into staging memory so far, as readers asked for them"),
   STAGING_REGIONS("Memory regions that staging has now; they stay once they are needed"),
   STAGING_BYTES_IN_USE("Bytes that are being staged, or that a reader has a lease of, now"),
+  STAGING_WAITS(
+      "Times so far that a request for staged bytes had to wait for its turn or for memory"),
+  STAGING_WAIT_MICROS(
+      "Microseconds so far from the receipt of requests for staged bytes until their files were"
+          + " read"),
   STAGING_REFUSALS("Requests for staged bytes that were not served so far"),
   LEASES_EXPIRED("Staged bytes whose readers have not said in time that they are done, so far"),
   GONE("Map outputs not registered so far because their files did not exist any more"),

@@ -1,7 +1,6 @@
 package dev.sluice.blocks;
 
 import dev.sluice.blocks.Leases.Lease;
-import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
@@ -9,13 +8,11 @@ import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.transfer.BufferPool;
-import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.PooledBuffer;
-import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -26,7 +23,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,11 +31,11 @@ import org.slf4j.LoggerFactory;
  * pieces of one request lie side by side, and stay until their reader is done or the lease has run
  * out ({@link Leases}).
  *
- * <p>Requests come on the transport's threads and never block them. A request waits for its peer's
- * share, a quarter of the memory, and then for memory; one whose time is over when it is its turn
- * is dropped before a disk is read in vain. Files are read on threads of the stager's own, so that
- * a slow disk holds up no event loop. Whoever creates it closes it, after the block server and
- * before the protection domain.
+ * <p>Requests come on the transport's threads and never block them: a request waits for its turn
+ * ({@link StageQueue}) and then for memory, which is registered, and files are read, on threads of
+ * the stager's own. Each has its answer within the time that its reader has for it, however long a
+ * disk takes. Whoever creates it closes it, after the block server and before the protection
+ * domain.
  */
 public final class Stager implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Stager.class);
@@ -50,29 +46,38 @@ public final class Stager implements AutoCloseable {
   /** Of all memory, one peer's share. */
   private static final int SHARES = 4;
 
-  /** Enough for the disks of an executor. */
+  /** Enough for a directory's disks. */
   private static final int MAX_THREADS = 8;
 
   private static final long THREAD_IDLE_MS = 10_000;
   private static final long TICK_MS = 1_000;
   private static final long CLOSE_TIMEOUT_MS = 10_000;
 
+  private static final NotStaged LATE = new NotStaged(false, "there is no time left for it");
+  private static final NotStaged STOPS = new NotStaged(false, "the server stops");
+
   private final MapOutputRegistry registry;
   private final RegistryCounters counters;
   private final LongSupplier nanoClock;
   private final BufferPool memory;
-  private final PeerQuota<Object> quota;
+  private final StageQueue queue;
   private final Leases leases;
   private final OpenFiles files;
   private final ThreadPoolExecutor threads;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(threadFactory("sluice-stage-timer"));
+
+  /** Those that have no answer yet. */
+  private final Set<StageRequest> unanswered = ConcurrentHashMap.newKeySet();
+
   private boolean ticking;
   private int regions;
+  private volatile boolean closed;
 
   /**
    * @param maxBytes registered bytes at most: four times {@link #MAX_REQUEST_BYTES} or more
-   * @param cores of this process: there are not many more threads that copy, as its tasks want them
+   * @param cores of this process: there are not many more threads that copy from a directory, as
+   *     its tasks want them
    */
   public Stager(
       ProtectionDomain domain,
@@ -84,13 +89,16 @@ public final class Stager implements AutoCloseable {
     this.counters = registry.counters();
     this.nanoClock = nanoClock;
     memory = BufferPool.readable(domain, maxBytes);
-    quota = new PeerQuota<>(Long.MAX_VALUE, maxBytes / SHARES);
+    int directories = registry.directories().count();
+    int readers = readers(maxBytes, Math.clamp(cores, 2, MAX_THREADS), directories);
+    queue = new StageQueue(maxBytes / SHARES, readers, this::begin);
     leases = new Leases(nanoClock);
     files = new OpenFiles(nanoClock);
+    int most = readers * Math.max(1, directories) + 1; // One is left for memory.
     threads =
         new ThreadPoolExecutor(
-            Math.clamp(cores, 2, MAX_THREADS),
-            Math.clamp(cores, 2, MAX_THREADS),
+            most,
+            most,
             THREAD_IDLE_MS,
             TimeUnit.MILLISECONDS,
             new LinkedBlockingQueue<>(),
@@ -98,131 +106,15 @@ public final class Stager implements AutoCloseable {
     threads.allowCoreThreadTimeOut(true);
   }
 
-  private static ThreadFactory threadFactory(String name) {
-    return Thread.ofPlatform().daemon().name(name).inheritInheritableThreadLocals(false).factory();
+  /** Of each directory: where there are several, one leaves half of the memory to the others. */
+  private static int readers(long maxBytes, int threads, int directories) {
+    return directories < 2
+        ? threads
+        : Math.clamp(maxBytes / 2 / MAX_REQUEST_BYTES, 1, threads / 2);
   }
 
-  /** A request on its way through shares, memory and disks. */
-  private final class Request {
-    private final Object peer;
-    private final List<RegisteredMapOutput> outputs;
-    private final Stage stage;
-    private final int bytes;
-    private final long receivedNanos = nanoClock.getAsLong();
-    private final BooleanSupplier isThere;
-    private final Consumer<Object> answer;
-    private PooledBuffer buffer;
-
-    Request(
-        Object peer,
-        Stage stage,
-        List<RegisteredMapOutput> outputs,
-        int bytes,
-        BooleanSupplier isThere,
-        Consumer<Object> answer) {
-      this.peer = peer;
-      this.stage = stage;
-      this.outputs = outputs;
-      this.bytes = bytes;
-      this.isThere = isThere;
-      this.answer = answer;
-    }
-
-    void hasShare() {
-      counters.add(RegistryCounter.STAGING_BYTES_IN_USE, bytes);
-      if (isLate()) {
-        refuse("it was late when it got its share");
-      } else {
-        memory.acquire(bytes, receivedNanos + Long.MAX_VALUE / 2, this::hasMemory);
-      }
-    }
-
-    private void hasMemory(PooledBuffer acquired) {
-      buffer = acquired;
-      countRegions();
-      if (acquired == null) {
-        refuse("there is no memory to stage in");
-        return;
-      }
-      try {
-        threads.execute(this::copy);
-      } catch (RejectedExecutionException | OutOfMemoryError e) {
-        refuse("there is no thread to copy: " + e.getMessage());
-      }
-    }
-
-    /** The reader needs some of its time for the READ, and none once it has left. */
-    private boolean isLate() {
-      long usableMs = stage.timeLeftMs() - stage.timeLeftMs() / 8;
-      return !isThere.getAsBoolean()
-          || nanoClock.getAsLong() - receivedNanos >= TimeUnit.MILLISECONDS.toNanos(usableMs);
-    }
-
-    private void copy() {
-      String refusal = isLate() ? "it was late when its files were to be read" : null;
-      long crc32c = Staged.NO_CHECKSUM;
-      if (refusal == null) {
-        try {
-          read();
-          crc32c = crc32c();
-        } catch (IOException | RuntimeException | Error e) {
-          LOG.debug("Shuffle {}: {} bytes were not staged", stage.shuffleId(), bytes, e);
-          refusal = e.toString();
-        } finally {
-          tickSoon(); // which closes the files
-        }
-      }
-      if (refusal == null && isLate()) {
-        refusal = "it was late when its files had been read"; // Nobody waits for a lease.
-      }
-      if (refusal == null) {
-        grant(crc32c);
-      } else {
-        refuse(refusal);
-      }
-    }
-
-    private void read() throws IOException {
-      long at = 0;
-      for (int i = 0; i < outputs.size(); i++) {
-        Piece piece = stage.pieces().get(i);
-        MemorySegment target = buffer.segment().asSlice(at, piece.length());
-        files.read(outputs.get(i), piece.position(), target.asByteBuffer());
-        at += piece.length();
-      }
-    }
-
-    private void grant(long crc32c) {
-      Lease lease = leases.begin(peer, buffer);
-      if (lease == null) {
-        refuse("the server stops");
-        return;
-      }
-      tickSoon();
-      long tookNanos = lease.endNanos() - Leases.NANOS - receivedNanos;
-      counters.add(RegistryCounter.STAGED_BYTES, bytes);
-      answer.accept(new Staged(lease.id(), buffer.remote(), tookNanos, Leases.NANOS, crc32c));
-    }
-
-    /** Only where there is nothing else that the bytes can be compared with. */
-    private long crc32c() {
-      boolean verifiable =
-          outputs.stream()
-              .noneMatch(output -> output.location().checksumAlgorithm() == ChecksumAlgorithm.NONE);
-      if (verifiable) {
-        return Staged.NO_CHECKSUM;
-      }
-      CRC32C crc = new CRC32C();
-      ByteBuffer all = buffer.segment().asByteBuffer();
-      crc.update(all);
-      return crc.getValue();
-    }
-
-    private void refuse(String reason) {
-      free(peer, bytes, buffer);
-      counters.add(RegistryCounter.STAGING_REFUSALS, 1);
-      answer.accept(new NotStaged(false, reason));
-    }
+  private static ThreadFactory threadFactory(String name) {
+    return Thread.ofPlatform().daemon().name(name).inheritInheritableThreadLocals(false).factory();
   }
 
   /**
@@ -234,6 +126,7 @@ public final class Stager implements AutoCloseable {
    */
   void stage(Object peer, BooleanSupplier isThere, Stage stage, Consumer<Object> answer) {
     List<RegisteredMapOutput> outputs = new ArrayList<>();
+    int[] directories = new int[stage.pieces().size()];
     long bytes = 0;
     boolean many = stage.pieces().size() > ControlMessages.MAX_PIECES;
     for (Piece piece : many ? List.<Piece>of() : stage.pieces()) {
@@ -242,6 +135,7 @@ public final class Stager implements AutoCloseable {
         answer.accept(new NotStaged(true, "map output " + piece.mapId() + " has no such bytes"));
         return;
       }
+      directories[outputs.size()] = registry.directories().indexOf(output.file()) % Long.SIZE;
       outputs.add(output);
       bytes += piece.length();
     }
@@ -254,11 +148,144 @@ public final class Stager implements AutoCloseable {
       return;
     }
     registry.touch(stage.shuffleId());
-    Request request = new Request(peer, stage, outputs, (int) bytes, isThere, answer);
-    quota.acquire(peer, bytes, request::hasShare);
+    add(
+        new StageRequest(
+            peer, isThere, stage, outputs, directories, nanoClock.getAsLong(), answer));
   }
 
-  /** The peer has READ what it has a lease of. */
+  private void add(StageRequest request) {
+    if (closed) {
+      request.answer(STOPS);
+      return;
+    }
+    if (!queue.add(request)) {
+      counters.add(RegistryCounter.STAGING_WAITS, 1);
+    }
+    unanswered.add(request);
+    if (request.isAnswered()) {
+      unanswered.remove(request);
+    }
+    tickSoon();
+  }
+
+  /** Its turn has come. */
+  private void begin(StageRequest request) {
+    counters.add(RegistryCounter.STAGING_BYTES_IN_USE, request.bytes());
+    execute(
+        () -> acquire(request),
+        e -> {
+          queue.wasRead(request.directories());
+          refuse(request, null, new NotStaged(false, "there is no thread: " + e.getMessage()));
+        });
+  }
+
+  private void acquire(StageRequest request) {
+    boolean atOnce =
+        memory.acquire(
+            request.bytes(), request.deadlineNanos(), buffer -> hasMemory(request, buffer));
+    if (!atOnce) {
+      counters.add(RegistryCounter.STAGING_WAITS, 1);
+    }
+  }
+
+  /**
+   * @param buffer null where there was none in time
+   */
+  private void hasMemory(StageRequest request, PooledBuffer buffer) {
+    countRegions();
+    long waitedNanos = nanoClock.getAsLong() - request.receivedNanos();
+    counters.add(
+        RegistryCounter.STAGING_WAIT_MICROS, TimeUnit.NANOSECONDS.toMicros(waitedNanos));
+    if (buffer == null) {
+      queue.wasRead(request.directories());
+      refuse(request, null, new NotStaged(false, "there is no memory to stage in"));
+      return;
+    }
+    for (long left = request.directories(); left != 0; left &= left - 1) {
+      int directory = Long.numberOfTrailingZeros(left);
+      execute(
+          () -> read(request, directory, buffer),
+          e -> {
+            request.failed(e);
+            wasRead(request, directory, buffer);
+          });
+    }
+  }
+
+  /** On a thread that may block. */
+  private void execute(Runnable step, Consumer<Throwable> whereThereIsNone) {
+    try {
+      threads.execute(step);
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
+      whereThereIsNone.accept(e);
+    }
+  }
+
+  private void read(StageRequest request, int directory, PooledBuffer buffer) {
+    request.read(files, directory, buffer.segment(), nanoClock.getAsLong());
+    tickSoon(); // which closes the files
+    wasRead(request, directory, buffer);
+  }
+
+  private void wasRead(StageRequest request, int directory, PooledBuffer buffer) {
+    queue.wasRead(1L << directory);
+    if (request.wasRead()) {
+      NotStaged refusal = refusal(request);
+      if (refusal == null) {
+        grant(request, buffer);
+      } else {
+        refuse(request, buffer, refusal);
+      }
+    }
+  }
+
+  /** Null where all is copied, and there is still somebody who waits for it. */
+  private NotStaged refusal(StageRequest request) {
+    if (!request.isCurrent(registry)) {
+      return new NotStaged(true, "its map outputs were unregistered or replaced");
+    }
+    if (request.failure() != null) {
+      LOG.debug("{} were not staged", request, request.failure());
+      return new NotStaged(false, request.failure().toString());
+    }
+    return request.isLate(nanoClock.getAsLong()) ? LATE : null;
+  }
+
+  private void grant(StageRequest request, PooledBuffer buffer) {
+    long crc32c = request.crc32c(buffer.segment());
+    Lease lease = leases.begin(request.peer(), buffer);
+    if (lease == null) {
+      refuse(request, buffer, STOPS);
+      return;
+    }
+    counters.add(RegistryCounter.STAGED_BYTES, request.bytes());
+    long tookNanos = lease.endNanos() - Leases.NANOS - request.receivedNanos();
+    Staged staged = new Staged(lease.id(), buffer.remote(), tookNanos, Leases.NANOS, crc32c);
+    if (!answer(request, staged)) {
+      done(request.peer(), lease.id());
+    }
+    tickSoon();
+  }
+
+  /**
+   * @param buffer null where it has none
+   */
+  private void refuse(StageRequest request, PooledBuffer buffer, NotStaged refusal) {
+    free(request.peer(), request.bytes(), buffer);
+    answer(request, refusal);
+  }
+
+  /** False where it has its answer. */
+  private boolean answer(StageRequest request, Object message) {
+    boolean first = request.answer(message);
+    unanswered.remove(request);
+    if (first && message instanceof NotStaged) {
+      counters.add(RegistryCounter.STAGING_REFUSALS, 1);
+    }
+    return first;
+  }
+
+  /** The peer has READ what it has a lease of. Never blocks. */
   void done(Object peer, long leaseId) {
     Lease lease = leases.end(peer, leaseId);
     if (lease != null) {
@@ -270,15 +297,17 @@ public final class Stager implements AutoCloseable {
     free(lease.peer(), lease.buffer().segment().byteSize(), lease.buffer());
   }
 
-  /**
-   * @param buffer null where there was none
-   */
+  /** Not on the caller's thread, which would wait while memory is being registered. */
   private void free(Object peer, long bytes, PooledBuffer buffer) {
-    if (buffer != null) {
-      buffer.release();
-    }
     counters.add(RegistryCounter.STAGING_BYTES_IN_USE, -bytes);
-    quota.release(peer, bytes);
+    Runnable release =
+        () -> {
+          if (buffer != null) {
+            buffer.release();
+          }
+          queue.release(peer, bytes);
+        };
+    execute(release, _ -> release.run());
   }
 
   private synchronized void countRegions() {
@@ -300,6 +329,11 @@ public final class Stager implements AutoCloseable {
       List<Lease> expired = leases.expire();
       counters.add(RegistryCounter.LEASES_EXPIRED, expired.size());
       expired.forEach(this::free);
+      long nowNanos = nanoClock.getAsLong();
+      unanswered.stream()
+          .filter(request -> request.isLate(nowNanos))
+          .forEach(request -> drop(request, LATE));
+      memory.expire(nowNanos);
       files.expire();
     } catch (RuntimeException | Error e) {
       LOG.error("Leases could not be ended", e); // A defect, of which the timer must not die.
@@ -307,9 +341,15 @@ public final class Stager implements AutoCloseable {
     synchronized (this) {
       ticking = false;
     }
-    if (!leases.isEmpty() || !files.isEmpty()) {
+    if (!leases.isEmpty() || !files.isEmpty() || !unanswered.isEmpty()) {
       tickSoon();
     }
+  }
+
+  /** Answers the request; a step that is under way gives back what it has when it ends. */
+  private void drop(StageRequest request, NotStaged refusal) {
+    queue.remove(request);
+    answer(request, refusal);
   }
 
   /** Ends all leases: no peer READs any more. Idempotent. */
@@ -318,6 +358,8 @@ public final class Stager implements AutoCloseable {
     synchronized (this) {
       timer.shutdownNow();
     }
+    closed = true;
+    unanswered.forEach(request -> drop(request, STOPS));
     threads.shutdown();
     try {
       if (!threads.awaitTermination(CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {

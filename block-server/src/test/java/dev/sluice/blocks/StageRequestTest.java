@@ -78,7 +78,7 @@ class StageRequestTest {
   }
 
   @BeforeEach
-  void open() {
+  void connect() throws Exception {
     TransferOptions options =
         TransferOptions.DEFAULT.with(
             o -> {
@@ -86,6 +86,7 @@ class StageRequestTest {
               o.circuitCooldownMs = COOLDOWN_MS;
             });
     client = new BlockServerClient("client", CONF, List.of(), options, IN_TIME_MS, nowMs::get);
+    stage(REFUSAL);
   }
 
   @AfterEach

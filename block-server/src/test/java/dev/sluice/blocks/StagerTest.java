@@ -18,6 +18,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ class StagerTest {
   private static final int MAX_BYTES = Stager.MAX_REQUEST_BYTES;
   private static final long MEMORY_BYTES = 4L * MAX_BYTES;
   private static final int IN_TIME_MS = 60_000;
+  private static final NotStaged LATE = new NotStaged(false, "there is no time left for it");
 
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
@@ -40,8 +42,8 @@ class StagerTest {
   private byte[] second;
   private volatile Object left;
 
-  /** After so many looks at the clock a second passes. */
-  private volatile int onClock;
+  /** Whether a second passes when a file has been read. */
+  private volatile boolean slow;
 
   @BeforeEach
   void open() throws Exception {
@@ -71,11 +73,15 @@ class StagerTest {
   }
 
   private long nanoTime() {
-    if (onClock > 0 && --onClock == 0) {
+    if (slow && StackWalker.getInstance().walk(StagerTest::isOfFiles)) {
+      slow = false;
       nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
-      return nowNanos.get() - TimeUnit.SECONDS.toNanos(1);
     }
     return nowNanos.get();
+  }
+
+  private static boolean isOfFiles(Stream<StackWalker.StackFrame> callers) {
+    return callers.anyMatch(caller -> caller.getClassName().equals(OpenFiles.class.getName()));
   }
 
   private MapOutputLocation locate(long mapId) throws Exception {
@@ -176,8 +182,67 @@ class StagerTest {
     stage("a", 5, all(0, 1));
     nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(5));
     stager.done("a", greedy.leaseId());
-    assertThat(answer()).isEqualTo(new NotStaged(false, "it was late when it got its share"));
+    assertThat(answer()).isEqualTo(LATE);
     assertThat(registry.counters().get(RegistryCounter.STAGED_BYTES)).isEqualTo(MAX_BYTES);
+  }
+
+  /** Nobody says that he is done, as when readers stand still. */
+  @Test
+  void whoWaitsForItsShareIsAnsweredInTime() throws Exception {
+    Staged greedy = staged("a", all(0, MAX_BYTES));
+    stage("a", 1_000, all(0, 1));
+    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_000));
+    assertThat(answer()).isEqualTo(LATE);
+    assertThat(registry.counters().get(RegistryCounter.STAGING_WAITS)).isEqualTo(1);
+    assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isEqualTo(MAX_BYTES);
+    stager.done("a", greedy.leaseId());
+    assertThat(staged("a", all(0, MAX_BYTES))).isNotNull();
+  }
+
+  @Test
+  void whoWaitsForMemoryIsAnsweredInTime() throws Exception {
+    Staged first = staged("0", all(0, MAX_BYTES));
+    for (int peer = 1; peer < MEMORY_BYTES / MAX_BYTES; peer++) {
+      assertThat(staged(peer, all(0, MAX_BYTES))).isNotNull();
+    }
+    stage("late", 1_000, all(0, 1));
+    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_000));
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+    stager.done("0", first.leaseId());
+    assertThat(staged("late", all(0, MAX_BYTES))).isNotNull();
+  }
+
+  @Test
+  void memoryIsRegisteredByNoThreadOfTheTransport() throws Exception {
+    BlockingQueue<String> registering = new LinkedBlockingQueue<>();
+    domain.whenRegistering(() -> registering.add(Thread.currentThread().getName()));
+    Staged first = staged("a", all(0, MAX_BYTES));
+    stage("a", IN_TIME_MS, all(0, MAX_BYTES));
+    assertThat(staged("b", all(0, MAX_BYTES))).isNotNull();
+    stager.done("a", first.leaseId());
+    assertThat(answer()).isInstanceOf(Staged.class);
+    assertThat(registering).hasSizeBetween(2, 3).containsOnly("sluice-stage");
+  }
+
+  @Test
+  void whatIsUnregisteredWhileItWaitsIsStale() throws Exception {
+    Staged lease = staged("a", all(0, MAX_BYTES));
+    stage("a", IN_TIME_MS, all(0, 1));
+    outputs.delete(SHUFFLE, 1);
+    registry.unregister(SHUFFLE);
+    stager.done("a", lease.leaseId());
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && not.stale());
+  }
+
+  /** The bytes at the same place in another file are others. */
+  @Test
+  void whatIsReplacedWhileItWaitsIsStale() throws Exception {
+    Staged lease = staged("a", all(0, MAX_BYTES));
+    stage("a", IN_TIME_MS, all(0, 1));
+    registry.invalidate(SHUFFLE, 1);
+    assertThat(locate(1).isStaged()).isTrue();
+    stager.done("a", lease.leaseId());
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && not.stale());
   }
 
   @Test
@@ -220,9 +285,9 @@ class StagerTest {
     Files.delete(outputs.data(SHUFFLE, 2));
     for (int i = 0; i < 20; i++) {
       stage("a", IN_TIME_MS, all(0, MAX_BYTES));
-      assertThat(answer()).isInstanceOf(NotStaged.class);
+      assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
       stage("a", IN_TIME_MS, new Piece(2, 0, 1));
-      assertThat(answer()).isInstanceOf(NotStaged.class);
+      assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
     }
     assertThat(staged("a", all(0, 1_000))).isNotNull();
   }
@@ -261,10 +326,9 @@ class StagerTest {
 
   @Test
   void nobodyWhoHasLeftGetsALease() throws Exception {
-    onClock = 3; // Received, has its share, its files are to be read; then they have been.
+    slow = true;
     stage("a", 1_000, all(0, MAX_BYTES));
-    assertThat(answer())
-        .isEqualTo(new NotStaged(false, "it was late when its files had been read"));
+    assertThat(answer()).isEqualTo(LATE);
     assertThat(staged("a", all(0, MAX_BYTES))).isNotNull();
   }
 

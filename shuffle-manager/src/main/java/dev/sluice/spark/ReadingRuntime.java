@@ -113,10 +113,9 @@ final class ReadingRuntime extends SluiceRuntime {
     ProtectionDomain domain = endpoint.protectionDomain();
     RegistryLimits limits = registryLimits(endpoint.device());
     LocalDirectories directories =
-        LocalDirectories.probe(
-            domain,
-            conf.registrationMode(),
-            limits.maxBytes() == 0 ? List.of() : env.localDirectories());
+        limits.maxBytes() == 0
+            ? LocalDirectories.unregistered(env.localDirectories())
+            : LocalDirectories.probe(domain, conf.registrationMode(), env.localDirectories());
     return new MapOutputRegistry(
         domain, directories, env.files(), limits, publisher, ReadingRuntime::clockMs);
   }

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Registered buffers under a hard cap: the targets of READs, or what peers READ.
  *
- * <p>Any thread acquires and releases; the engine's duty cycle calls {@link #expire}; the endpoint
- * closes it after the last queue pair. Buffers are cut from {@link Slab}s, which are allocated and
+ * <p>Any thread acquires and releases; the owner's duty cycle calls {@link #expire}, and the
+ * owner closes it after the last queue pair. Buffers are cut from {@link Slab}s, which are allocated and
  * registered once each as they are needed and count against the cap whole. What a process pins is
  * therefore the cap at most, whatever the number of peers.
  *
@@ -85,8 +85,8 @@ public final class BufferPool implements AutoCloseable {
   }
 
   /**
-   * Buffers that peers READ. Nobody's duty cycle calls {@link #expire} for it: who waits is
-   * answered when others release.
+   * Buffers that peers READ. Whoever makes it calls {@link #expire}, with the clock that it takes
+   * its deadlines from.
    *
    * @param maxBytes registered bytes at most
    */
@@ -146,11 +146,12 @@ public final class BufferPool implements AutoCloseable {
    * null when the deadline passes first. Never blocks, but to allocate and register a slab, which
    * happens a few times in a process's life.
    *
-   * @param deadlineNanos on the engine's clock, {@link System#nanoTime}
+   * @param deadlineNanos on the clock of whoever calls {@link #expire}
    * @param taker gets exactly one answer, on the thread that acquires, releases, expires or closes
+   * @return whether it was answered at once
    * @throws IllegalArgumentException for less than 1 or more than {@link #maxBufferBytes} bytes
    */
-  public void acquire(int bytes, long deadlineNanos, Consumer<PooledBuffer> taker) {
+  public boolean acquire(int bytes, long deadlineNanos, Consumer<PooledBuffer> taker) {
     if (bytes < 1 || bytes > slabBytes) {
       throw new IllegalArgumentException(
           "cannot acquire " + bytes + " bytes: a buffer has 1 to " + slabBytes);
@@ -174,10 +175,11 @@ public final class BufferPool implements AutoCloseable {
     } else {
       answer(new Answer(taker, buffer));
     }
+    return !waits;
   }
 
-  /** Answers those whose deadline passed. Called by the engine's duty cycle. */
-  int expire(long nowNanos) {
+  /** Answers those whose deadline passed. Called by the owner's duty cycle. */
+  public int expire(long nowNanos) {
     int expired = 0;
     synchronized (lock) {
       for (Iterator<Waiter> i = waiters.iterator(); i.hasNext(); ) {
