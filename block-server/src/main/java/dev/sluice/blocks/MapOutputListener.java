@@ -11,6 +11,9 @@ public interface MapOutputListener {
   /** The map output can be READ. By the time of the call its shuffle may be unregistered again. */
   void registered(int shuffleId, MapOutputLocation location);
 
-  /** All locations of the shuffle that were announced so far are stale: it made room for others. */
+  /**
+   * All locations of the shuffle that were announced so far will soon be stale: it makes room for
+   * others. Those that are kept after all are announced again.
+   */
   void withdrawn(int shuffleId);
 }

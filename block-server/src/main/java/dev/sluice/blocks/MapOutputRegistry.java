@@ -6,9 +6,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -21,9 +20,9 @@ import org.slf4j.LoggerFactory;
  * thread {@code sluice-register}, because mapping and pinning a file is not the committing task's
  * business. Whoever creates the registry closes it, before the protection domain.
  *
- * <p>The budget bounds what is registered. Where it does not suffice, the shuffle that was READ
- * least recently gives way, if it is idle; one that is in use never does, and of what finds no room
- * the partition table alone is registered, and the data are staged ({@link Stager}). READs are
+ * <p>The budget bounds what is registered. Before it is used up, the shuffle that was READ least
+ * recently gives way, if it is idle; one that is in use never does, and of what finds no room the
+ * partition table alone is registered, and the data are staged ({@link Stager}). READs are
  * one-sided and unseen, so "READ" means that a map output of the shuffle was registered or
  * resolved, or that a reader sent a touch message. Recency is kept per shuffle and not per map
  * output: reducers read all map outputs of a shuffle, and its memory is unmapped at once.
@@ -39,6 +38,7 @@ public final class MapOutputRegistry implements AutoCloseable {
    */
   private static final int MAX_PENDING = 10_000;
 
+  private static final long TICK_MS = 1_000;
   private static final long CLOSE_TIMEOUT_MS = 10_000;
 
   /**
@@ -53,7 +53,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   private final RegistryCounters counters = new RegistryCounters();
   private final ShuffleEpochs epochs;
   private final Registrar registrar;
-  private final ThreadPoolExecutor thread;
+  private final ScheduledThreadPoolExecutor thread;
 
   /**
    * @param directories where {@code files} are
@@ -75,17 +75,32 @@ public final class MapOutputRegistry implements AutoCloseable {
             id -> new RegisteredShuffle(id, domain, directories, budget, counters, clockMs));
     registrar = new Registrar(files, limits, budget, epochs, listener, counters, clockMs);
     thread =
-        new ThreadPoolExecutor(
+        new ScheduledThreadPoolExecutor(
             1,
-            1,
-            0,
-            TimeUnit.MILLISECONDS,
-            new LinkedBlockingQueue<>(MAX_PENDING),
             Thread.ofPlatform()
                 .daemon()
                 .name("sluice-register")
                 .inheritInheritableThreadLocals(false)
                 .factory());
+    thread.scheduleWithFixedDelay(this::tidy, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+  }
+
+  private void tidy() {
+    try {
+      registrar.tidy();
+    } catch (RuntimeException | Error e) {
+      LOG.error("No room was made", e); // A defect, which must not end this.
+    }
+  }
+
+  /**
+   * @throws RejectedExecutionException when too much waits, and once it is closed
+   */
+  private void execute(Runnable task) {
+    if (thread.getQueue().size() > MAX_PENDING) {
+      throw new RejectedExecutionException("more than " + MAX_PENDING + " tasks wait");
+    }
+    thread.execute(task);
   }
 
   /** A committed map output: registers it soon, on the registry's own thread. Never blocks. */
@@ -195,7 +210,8 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /**
    * Nobody is known to read the shuffle any more: soon no region of it is left, as if it had been
-   * idle when room was needed. What is asked for all the same is registered again. Never blocks.
+   * idle when room was needed, unless it is READ all the same. What is asked for later is
+   * registered again. Never blocks.
    */
   public void evict(int shuffleId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
@@ -203,7 +219,7 @@ public final class MapOutputRegistry implements AutoCloseable {
       return;
     }
     try {
-      thread.execute(() -> registrar.evict(shuffle));
+      execute(() -> registrar.evict(shuffle));
     } catch (RejectedExecutionException e) {
       LOG.debug("Shuffle {} stays registered for now", shuffleId);
     }
@@ -239,7 +255,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   private CompletableFuture<List<MapOutputLocation>> registerSoon(
       RegisteredShuffle shuffle, long[] mapIds) {
     try {
-      return CompletableFuture.supplyAsync(() -> register(shuffle, mapIds), thread);
+      return CompletableFuture.supplyAsync(() -> register(shuffle, mapIds), this::execute);
     } catch (RejectedExecutionException e) {
       LOG.debug("Shuffle {}: {} map outputs have to wait", shuffle.id(), mapIds.length);
       epochs.leave(shuffle);

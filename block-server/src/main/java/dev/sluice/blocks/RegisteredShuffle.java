@@ -10,6 +10,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -91,6 +92,21 @@ final class RegisteredShuffle {
 
   boolean isEmpty() {
     return outputs.isEmpty();
+  }
+
+  /** Of all map outputs that are registered now. */
+  List<MapOutputLocation> locations() {
+    return outputs.values().stream().map(RegisteredMapOutput::location).toList();
+  }
+
+  /** What deregistering it would release. */
+  Cost cost() {
+    lock.lock(); // Others hold it as long as deregistering takes.
+    try {
+      return memory == null ? Cost.NONE : memory.reserved();
+    } finally {
+      unlock();
+    }
   }
 
   /** Whether nothing is registered, nor known to be impossible to register. */

@@ -1,14 +1,18 @@
 package dev.sluice.blocks;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayDeque;
 import java.util.Comparator;
-import java.util.Optional;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,10 +20,18 @@ import org.slf4j.LoggerFactory;
  * Registers map outputs one after the other, makes room for them, and announces them. Runs on the
  * registry's thread only, and owns nothing.
  *
- * <p>Finding a shuffle to evict looks at every shuffle once: nothing beside mapping a file.
+ * <p>A READ of what is deregistered costs its peer a queue pair, and everybody who READs through
+ * it. So a shuffle that is to make room is withdrawn first, and deregistered when nobody has READ
+ * it for a while from then on; what finds no room meanwhile is staged. {@link #tidy} sees to it
+ * that there is room before it is needed.
+ *
+ * <p>Finding a shuffle to withdraw looks at every shuffle once: nothing beside mapping a file.
  */
 final class Registrar {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
+
+  /** Longer than readers that go on READing need to say so. */
+  static final long GRACE_MS = PeerChannel.TOUCH_INTERVAL_MS + 5_000;
 
   private final MapOutputFiles files;
   private final RegistryLimits limits;
@@ -29,10 +41,18 @@ final class Registrar {
   private final RegistryCounters counters;
   private final LongSupplier clockMs;
 
-  /** Evicted shuffles that the listener does not know of yet. */
-  private final Queue<Integer> withdrawals = new ArrayDeque<>();
+  /** Shuffles that are to be deregistered. */
+  private final Map<RegisteredShuffle, Withdrawal> withdrawn = new HashMap<>();
+
+  /** What the listener is to be told when no lock is held. */
+  private final Queue<Runnable> news = new ArrayDeque<>();
 
   private boolean warned;
+
+  /**
+   * @param lastReadMs what it was then: another one says that the shuffle has been READ since
+   */
+  private record Withdrawal(long atMs, long lastReadMs) {}
 
   Registrar(
       MapOutputFiles files,
@@ -54,9 +74,14 @@ final class Registrar {
   /** Registers what is not registered yet; what cannot be is counted and logged. */
   void register(RegisteredShuffle shuffle, long mapId) {
     shuffle.touch();
-    if (shuffle.get(mapId) != null) {
-      return;
+    tidy();
+    if (shuffle.get(mapId) == null) {
+      registerNew(shuffle, mapId);
+      announce();
     }
+  }
+
+  private void registerNew(RegisteredShuffle shuffle, long mapId) {
     RegisteredMapOutput output = null;
     try {
       output =
@@ -77,46 +102,100 @@ final class Registrar {
           e.toString());
       LOG.debug("Shuffle {}: registration of map output {} failed", shuffle.id(), mapId, e);
     }
-    announce(shuffle.id(), output);
+    if (output != null) {
+      MapOutputLocation location = output.location();
+      counters.add(RegistryCounter.REGISTRATIONS, 1);
+      news.add(() -> listener.registered(shuffle.id(), location));
+    }
   }
 
   private void reserve(RegisteredShuffle shuffle, ShuffleMemory memory, Cost cost, boolean table)
       throws NoRoomException {
-    boolean possible = budget.canEverFit(cost, table);
-    while (possible && !memory.reserve(cost, table)) {
-      possible = evictLeastRecentlyRead(shuffle);
+    if (memory.reserve(cost, table)) {
+      return;
     }
-    if (!possible) {
-      throw new NoRoomException(
-          "%d bytes and %d regions are needed, %s".formatted(cost.bytes(), cost.regions(), budget),
-          null);
+    if (budget.canEverFit(cost, table)) {
+      makeRoom(shuffle, leaving -> budget.fits(cost, leaving, table));
+    }
+    throw new NoRoomException(
+        "%d bytes and %d regions are needed, %s".formatted(cost.bytes(), cost.regions(), budget),
+        null);
+  }
+
+  /** To be called now and then: deregisters what was withdrawn, and withdraws more in time. */
+  void tidy() {
+    endGraces();
+    makeRoom(null, leaving -> !budget.isTight(leaving));
+    announce();
+  }
+
+  /**
+   * Withdraws idle shuffles.
+   *
+   * @param asking for room; null for none
+   * @param suffices whether there is enough room, once so much has been released
+   */
+  private void makeRoom(RegisteredShuffle asking, Predicate<Cost> suffices) {
+    Cost leaving =
+        withdrawn.keySet().stream().map(RegisteredShuffle::cost).reduce(Cost.NONE, Cost::plus);
+    while (!suffices.test(leaving)) {
+      RegisteredShuffle next = leastRecentlyRead(asking);
+      if (next == null) {
+        return;
+      }
+      withdraw(next, "it is idle, and room is needed");
+      leaving = leaving.plus(next.cost());
     }
   }
 
-  private boolean evictLeastRecentlyRead(RegisteredShuffle asking) {
+  /** Of those that are idle; null where none is. */
+  private RegisteredShuffle leastRecentlyRead(RegisteredShuffle asking) {
     long idleSinceMs = clockMs.getAsLong() - limits.idleMs();
-    Optional<RegisteredShuffle> victim =
-        epochs
-            .all()
-            .filter(shuffle -> shuffle != asking && !shuffle.isEmpty())
-            .filter(shuffle -> shuffle.lastReadMs() <= idleSinceMs)
-            .min(Comparator.comparingLong(RegisteredShuffle::lastReadMs));
-    victim.ifPresent(shuffle -> withdraw(shuffle, "idle, and room is needed"));
-    return victim.isPresent();
+    return epochs
+        .all()
+        .filter(shuffle -> shuffle != asking && !shuffle.isEmpty())
+        .filter(shuffle -> shuffle.lastReadMs() <= idleSinceMs && !withdrawn.containsKey(shuffle))
+        .min(Comparator.comparingLong(RegisteredShuffle::lastReadMs))
+        .orElse(null);
   }
 
   private void withdraw(RegisteredShuffle shuffle, String reason) {
-    shuffle.evict();
-    epochs.dropIfUnused(shuffle);
-    withdrawals.add(shuffle.id());
-    counters.add(RegistryCounter.EVICTIONS, 1);
-    LOG.info("Shuffle {} is deregistered: {}", shuffle.id(), reason);
+    withdrawn.put(shuffle, new Withdrawal(clockMs.getAsLong(), shuffle.lastReadMs()));
+    news.add(() -> listener.withdrawn(shuffle.id()));
+    LOG.info("Shuffle {} will be deregistered: {}", shuffle.id(), reason);
   }
 
-  /** Deregisters the shuffle, which may be registered again, and says so. */
+  /** Deregisters what was withdrawn, and keeps what has been READ since. */
+  private void endGraces() {
+    long nowMs = clockMs.getAsLong();
+    for (RegisteredShuffle shuffle : List.copyOf(withdrawn.keySet())) {
+      Withdrawal withdrawal = withdrawn.get(shuffle);
+      if (shuffle.lastReadMs() != withdrawal.lastReadMs()) {
+        withdrawn.remove(shuffle);
+        for (MapOutputLocation location : shuffle.locations()) {
+          news.add(() -> listener.registered(shuffle.id(), location));
+        }
+      } else if (nowMs - withdrawal.atMs() >= GRACE_MS) {
+        withdrawn.remove(shuffle);
+        deregister(shuffle);
+      }
+    }
+  }
+
+  private void deregister(RegisteredShuffle shuffle) {
+    if (epochs.get(shuffle.id()) == shuffle) { // It may have been unregistered.
+      shuffle.evict();
+      epochs.dropIfUnused(shuffle);
+      counters.add(RegistryCounter.EVICTIONS, 1);
+    }
+  }
+
+  /** Has the shuffle deregistered, which may be registered again, and says so. */
   void evict(RegisteredShuffle shuffle) {
-    withdraw(shuffle, "nobody reads it any more");
-    announce(shuffle.id(), null);
+    if (!withdrawn.containsKey(shuffle)) {
+      withdraw(shuffle, "nobody reads it any more");
+    }
+    announce();
   }
 
   private void refused(RegisteredShuffle shuffle, long mapId, NoRoomException e) {
@@ -138,17 +217,13 @@ final class Registrar {
   }
 
   /** With no lock held. */
-  private void announce(int shuffleId, RegisteredMapOutput output) {
-    try {
-      for (Integer evicted = withdrawals.poll(); evicted != null; evicted = withdrawals.poll()) {
-        listener.withdrawn(evicted);
+  private void announce() {
+    for (Runnable next = news.poll(); next != null; next = news.poll()) {
+      try {
+        next.run();
+      } catch (RuntimeException e) {
+        LOG.warn("What was registered or withdrawn could not be announced", e);
       }
-      if (output != null) {
-        counters.add(RegistryCounter.REGISTRATIONS, 1);
-        listener.registered(shuffleId, output.location());
-      }
-    } catch (RuntimeException e) {
-      LOG.warn("Shuffle {}: what was registered could not be announced", shuffleId, e);
     }
   }
 }

@@ -64,10 +64,31 @@ final class RegistrationBudget {
     return cost.bytes() <= limit.bytes() && cost.regions() <= limit.regions();
   }
 
+  /**
+   * Whether there is room for it.
+   *
+   * @param leaving what will have been released by then
+   */
+  synchronized boolean fits(Cost cost, Cost leaving, boolean table) {
+    Limit limit = limit(table);
+    return cost.bytes() <= limit.bytes() - bytes + leaving.bytes()
+        && cost.regions() <= limit.regions() - regions + leaving.regions();
+  }
+
+  /**
+   * Whether three quarters are used up, so that what comes next might find no room.
+   *
+   * @param leaving what will have been released by then
+   */
+  synchronized boolean isTight(Cost leaving) {
+    Limit limit = limit(data.bytes() == 0);
+    return bytes - leaving.bytes() > limit.bytes() - limit.bytes() / 4
+        || regions - leaving.regions() > limit.regions() - limit.regions() / 4;
+  }
+
   /** Takes all of it, or nothing. */
   synchronized boolean reserve(Cost cost, boolean table) {
-    Limit limit = limit(table);
-    if (cost.bytes() > limit.bytes() - bytes || cost.regions() > limit.regions() - regions) {
+    if (!fits(cost, Cost.NONE, table)) {
       return false;
     }
     change(cost.bytes(), cost.regions());

@@ -94,6 +94,11 @@ final class ShuffleMemory {
     return true;
   }
 
+  /** What it takes from the budget. */
+  Cost reserved() {
+    return reserved;
+  }
+
   /** A registration has failed: gives back what was reserved for it and is not there. */
   void giveBack() {
     budget.release(reserved.minus(held));

@@ -6,6 +6,7 @@ import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -27,6 +28,7 @@ final class StageRequest {
   private final Stage stage;
   private final List<RegisteredMapOutput> outputs;
   private final int[] directories;
+  private final long directoryBits;
   private final int bytes;
   private final long receivedNanos;
   private final Consumer<Object> answer;
@@ -58,10 +60,11 @@ final class StageRequest {
     this.stage = stage;
     this.outputs = outputs;
     this.directories = directories;
+    this.directoryBits = Arrays.stream(directories).mapToLong(d -> 1L << d).reduce(0, (a, b) -> a | b);
     this.bytes = stage.pieces().stream().mapToInt(Piece::length).sum();
     this.receivedNanos = receivedNanos;
     this.answer = answer;
-    this.unread.set(Long.bitCount(directories()));
+    this.unread.set(Long.bitCount(directoryBits));
   }
 
   Object peer() {
@@ -74,11 +77,7 @@ final class StageRequest {
 
   /** Those that its files lie in, a bit for each. */
   long directories() {
-    long bits = 0;
-    for (int directory : directories) {
-      bits |= 1L << directory;
-    }
-    return bits;
+    return directoryBits;
   }
 
   long receivedNanos() {

@@ -181,6 +181,8 @@ class BlockServerTest {
     get(client.resolve(peer, SHUFFLE + 7, new long[] {1}));
     server.nowMs.set(5_000);
     client.touch(peer, SHUFFLE);
+    assertThat(get(client.resolve(peer, 4, new long[] {1}))).containsOnlyNulls();
+    server.nowMs.addAndGet(Registrar.GRACE_MS);
     assertThat(get(client.resolve(peer, 4, new long[] {1})).getFirst()).isNotNull();
   }
 

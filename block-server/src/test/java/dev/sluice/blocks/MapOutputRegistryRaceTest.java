@@ -41,12 +41,14 @@ class MapOutputRegistryRaceTest {
 
   @Test
   void noRaceLeaksOrReadsWhatIsUnmapped() throws Exception {
-    race(new RegistryLimits(1 << 20, 0, 1_000, Long.MAX_VALUE / 2, false), 42);
+    race(new RegistryLimits(1 << 20, 0, 1_000, Long.MAX_VALUE / 2, false), 42, 1);
   }
 
   @Test
   void evictionRacesWithAllElse() throws Exception {
-    race(new RegistryLimits(60 << 10, 0, 1_000, 0, false), 43);
+    long evictions =
+        race(new RegistryLimits(60 << 10, 0, 1_000, 0, false), 43, Registrar.GRACE_MS / 8);
+    assertThat(evictions).isPositive();
   }
 
   @Test
@@ -85,7 +87,11 @@ class MapOutputRegistryRaceTest {
     assertThat(outputs.mappings()).isZero();
   }
 
-  private void race(RegistryLimits limits, long seed) throws Exception {
+  /**
+   * @param stepMs passes at each look at the clock
+   * @return how many shuffles were evicted
+   */
+  private long race(RegistryLimits limits, long seed, long stepMs) throws Exception {
     outputs = new TestMapOutputs(directory);
     for (int i = 0; i < data.length; i++) {
       data[i] = outputs.write(i / MAPS, i % MAPS, PARTITIONS);
@@ -97,7 +103,7 @@ class MapOutputRegistryRaceTest {
             outputs::find,
             limits,
             new RecordingListener(),
-            nowMs::incrementAndGet);
+            () -> nowMs.addAndGet(stepMs));
     try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
       List<Callable<Void>> racers = new ArrayList<>();
       for (int i = 0; i < THREADS; i++) {
@@ -123,6 +129,7 @@ class MapOutputRegistryRaceTest {
     assertThat(registry.counters().get(RegistryCounter.REGISTERED_REGIONS)).isZero();
     assertThat(registry.counters().get(RegistryCounter.REGISTERED_OUTPUTS)).isZero();
     registry.close();
+    return registry.counters().get(RegistryCounter.EVICTIONS);
   }
 
   private void step(MapOutputRegistry registry, Random random) throws Exception {

@@ -131,6 +131,8 @@ class RegisteredInputStreamTest extends RegisteredOutputFixture {
     open(0, 4).close();
     assertThat(resolve(SHUFFLE + 1)).as("no room beside it").isNull();
     nowMs.set(4 * IDLE_MS);
+    assertThat(resolve(SHUFFLE + 1)).as("is to take its place").isNull();
+    nowMs.addAndGet(Registrar.GRACE_MS);
     assertThat(resolve(SHUFFLE + 1)).as("takes its place").isNotNull();
     assertThat(open(0, 4)).isNull();
   }

@@ -13,6 +13,7 @@ import dev.sluice.rdma.transfer.Backoff;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What happens when the budget is used up. */
 class RegistrationBudgetTest {
   private static final long IDLE_MS = 1_000;
+  private static final long GRACE_MS = Registrar.GRACE_MS;
 
   /** A page of data and the first slab. */
   private static final long OUTPUT_BYTES = 4096 + (16 << 10);
@@ -136,20 +138,102 @@ class RegistrationBudgetTest {
     assertThat(registry.counters().get(REGISTERED_BYTES)).isEqualTo(OUTPUT_BYTES);
   }
 
+  /** Whoever has just found it goes on, and so do all who READ through the same queue pair. */
   @Test
-  void theIdleShuffleThatWasReadLeastRecentlyIsEvicted() throws Exception {
+  void theIdleShuffleThatWasReadLeastRecentlyIsWithdrawnAndThenDeregistered() throws Exception {
     open(2 * OUTPUT_BYTES, 100);
     MapOutputLocation first = resolve(1, 0);
     MapOutputLocation second = resolve(2, 10);
     nowMs.set(20);
     registry.touch(1);
-    assertThat(resolve(3, 2 * IDLE_MS)).isNotNull();
+    assertThat(resolve(3, 2 * IDLE_MS)).isNull();
+
+    assertThat(listener.events).containsExactly("registered 1/7", "registered 2/7", "withdrawn 2");
+    assertThat(domain.read(second.data())).isNotNull();
+    assertThat(registry.counters().get(EVICTIONS)).isZero();
+
+    nowMs.set(2 * IDLE_MS + GRACE_MS - 1);
+    registry.touch(1);
+    assertThat(resolve(3)).isNull();
+    assertThat(domain.read(second.data())).isNotNull();
+    assertThat(resolve(3, 2 * IDLE_MS + GRACE_MS)).isNotNull();
 
     assertThat(domain.read(second.data())).isNull();
     assertThat(domain.read(first.data())).isNotNull();
     assertThat(listener.events)
         .containsExactly("registered 1/7", "registered 2/7", "withdrawn 2", "registered 3/7");
     assertThat(registry.counters().get(EVICTIONS)).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsReadAfterItWasWithdrawnIsKept() throws Exception {
+    open(OUTPUT_BYTES, 100);
+    MapOutputLocation first = resolve(1, 0);
+    assertThat(resolve(2, IDLE_MS)).isNull();
+    registry.touch(1);
+    awaitTrue(() -> listener.events.size() == 3);
+
+    assertThat(listener.events).containsExactly("registered 1/7", "withdrawn 1", "registered 1/7");
+    assertThat(resolve(2, IDLE_MS + GRACE_MS)).isNull();
+    assertThat(domain.read(first.data())).isNotNull();
+    assertThat(registry.counters().get(EVICTIONS)).isZero();
+  }
+
+  @Test
+  void whatIsWithdrawnCanBeResolvedWhereItIs() throws Exception {
+    open(OUTPUT_BYTES, 100);
+    MapOutputLocation first = resolve(1, 0);
+    assertThat(resolve(2, IDLE_MS)).isNull();
+    assertThat(resolve(1, IDLE_MS + 1)).isEqualTo(first);
+    assertThat(resolve(2, IDLE_MS + GRACE_MS)).isNull();
+    assertThat(domain.read(first.data())).isNotNull();
+  }
+
+  @Test
+  void whatIsWithdrawnIsUnregisteredAtOnce() throws Exception {
+    open(OUTPUT_BYTES, 100);
+    MapOutputLocation first = resolve(1, 0);
+    assertThat(resolve(2, IDLE_MS)).isNull();
+    registry.unregister(1);
+    assertThat(domain.read(first.data())).isNull();
+    assertThat(resolve(2)).isNotNull();
+    assertThat(resolve(2, IDLE_MS + GRACE_MS)).isNotNull();
+    assertThat(registry.counters().get(EVICTIONS)).isZero();
+  }
+
+  @Test
+  void thereIsRoomBeforeItIsNeeded() throws Exception {
+    open(4 * OUTPUT_BYTES, 100);
+    for (int shuffle = 1; shuffle <= 4; shuffle++) {
+      assertThat(resolve(shuffle, shuffle)).isNotNull();
+    }
+    nowMs.set(2 * IDLE_MS);
+    awaitTrue(() -> listener.events.contains("withdrawn 1"));
+    nowMs.set(2 * IDLE_MS + GRACE_MS);
+    awaitTrue(() -> registry.counters().get(EVICTIONS) == 1);
+
+    outputs.write(5, 7, 100);
+    assertThat(resolve(5)).isNotNull();
+    assertThat(listener.events).doesNotContain("withdrawn 3");
+  }
+
+  /** As an iterative job: each shuffle is read when the next one is written, and never again. */
+  @Test
+  void aJobOfManyShufflesHasEachRegistered() throws Exception {
+    open(40 * OUTPUT_BYTES, 1_000);
+    for (int shuffle = 1; shuffle <= 200; shuffle++) {
+      outputs.write(shuffle, 7, 100);
+      assertThat(resolve(shuffle, shuffle * 2_000L)).as("shuffle %d", shuffle).isNotNull();
+    }
+    assertThat(registry.counters().get(REFUSALS)).isZero();
+    assertThat(registry.counters().get(EVICTIONS)).isPositive();
+  }
+
+  private static void awaitTrue(BooleanSupplier condition) throws InterruptedException {
+    for (int i = 0; i < 1_000 && !condition.getAsBoolean(); i++) {
+      Thread.sleep(10);
+    }
+    assertThat(condition.getAsBoolean()).isTrue();
   }
 
   @Test
@@ -168,9 +252,11 @@ class RegistrationBudgetTest {
     open(OUTPUT_BYTES, 100);
     resolve(1, 0);
     resolve(2, IDLE_MS);
-    assertThat(resolve(1, IDLE_MS + 1)).isNull();
+    assertThat(resolve(2, IDLE_MS + GRACE_MS)).isNotNull();
+    assertThat(resolve(1, IDLE_MS + GRACE_MS + 1)).isNull();
 
-    MapOutputLocation again = resolve(1, 2 * IDLE_MS);
+    assertThat(resolve(1, 2 * IDLE_MS + GRACE_MS)).isNull();
+    MapOutputLocation again = resolve(1, 2 * IDLE_MS + 2 * GRACE_MS);
     assertThat(domain.read(again.data())).hasSize(100);
     assertThat(listener.events)
         .containsExactly(
@@ -179,12 +265,14 @@ class RegistrationBudgetTest {
 
   @Test
   void whatCanNeverFitEvictsNothing() throws Exception {
-    open(OUTPUT_BYTES, 100);
+    open(2 * OUTPUT_BYTES, 100);
     outputs.write(5, 7, 100_000);
     MapOutputLocation first = resolve(1, 0);
 
     assertThat(resolve(5, 2 * IDLE_MS)).isNull();
+    assertThat(resolve(5, 2 * IDLE_MS + GRACE_MS)).isNull();
     assertThat(domain.read(first.data())).isNotNull();
+    assertThat(listener.events).containsExactly("registered 1/7");
   }
 
   @Test
@@ -192,7 +280,8 @@ class RegistrationBudgetTest {
     open(Long.MAX_VALUE, 3);
     assertThat(resolve(1, 0)).isNotNull();
     assertThat(resolve(2, 0)).isNull();
-    assertThat(resolve(2, IDLE_MS)).isNotNull();
+    assertThat(resolve(2, IDLE_MS)).isNull();
+    assertThat(resolve(2, IDLE_MS + GRACE_MS)).isNotNull();
 
     assertThat(registry.counters().get(REGISTERED_REGIONS)).isEqualTo(2);
   }
@@ -208,7 +297,8 @@ class RegistrationBudgetTest {
     assertThat(domain.read(first.data())).isNotNull();
     assertThat(registry.counters().get(REFUSALS)).isEqualTo(2);
     assertThat(outputs.mappings()).isEqualTo(1);
-    assertThat(resolve(4, IDLE_MS)).isNotNull();
+    assertThat(resolve(4, IDLE_MS)).isNull();
+    assertThat(resolve(4, IDLE_MS + GRACE_MS)).isNotNull();
   }
 
   @Test

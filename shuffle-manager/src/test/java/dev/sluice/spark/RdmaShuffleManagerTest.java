@@ -36,8 +36,8 @@ import scala.Tuple2;
 
 /** The manager in local mode, where one instance is driver and executor. */
 class RdmaShuffleManagerTest {
-  private static final int REPORTS = 20;
-  private static final Duration REPORT_AFTER = Duration.ofMillis(300);
+  private static final int REPORTS = 30;
+  private static final Duration REPORT_AFTER = Duration.ofSeconds(1);
   private static final int MAPS = 4;
 
   /** The map id is the task attempt's. */
@@ -157,7 +157,8 @@ class RdmaShuffleManagerTest {
     awaitRegistrations();
     migrateTo(900, 77);
 
-    // A moment after tasks have ended there is a report, and with it an answer.
+    // A moment after tasks have ended there is a report, and with it an answer. What that says is
+    // over is withdrawn, and deregistered 15 s later.
     for (int i = 0; i < REPORTS && !isOneGone(manager().totals()); i++) {
       counts(shuffle());
       LockSupport.parkNanos(REPORT_AFTER.toNanos());

@@ -49,8 +49,8 @@ final class Settings {
           Types.bytes("0", "64t"),
           "five eighths of the memory share",
           "Bytes of map output files and their partition tables that an executor keeps registered"
-              + " at most. Above it the least recently READ shuffle that is idle is deregistered;"
-              + " what finds no room is staged, as everything is with 0."
+              + " at most. From three quarters of it on the least recently READ shuffles that are"
+              + " idle are deregistered; what finds no room is staged, as everything is with 0."
               + " Partition tables may take 16 MiB in any case.");
 
   static final Setting<Long> STAGING_MAX_BYTES =
@@ -78,8 +78,7 @@ final class Settings {
           "registration.idleTimeout",
           Types.millis("1s", "24h"),
           "60s",
-          "A shuffle that nobody READ for so long gives way to another one when the limit is"
-              + " reached.");
+          "A shuffle that nobody READ for so long gives way to others when the limit is near.");
 
   static final Setting<Long> BUFFERS_MAX_BYTES =
       derived(
