@@ -2,6 +2,7 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.ProcessName;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.network.TransportContext;
@@ -27,6 +28,7 @@ public final class BlockServer implements AutoCloseable {
    *
    * @param host address to bind to; null for all
    * @param port 0 for any
+   * @param self this process: a peer that wants another one is refused
    * @param providerName provider of this process's device; peers with another one are refused
    */
   public BlockServer(
@@ -34,6 +36,7 @@ public final class BlockServer implements AutoCloseable {
       String host,
       int port,
       List<TransportServerBootstrap> bootstraps,
+      ProcessName self,
       String providerName,
       QueuePairAcceptor acceptor,
       MapOutputRegistry registry,
@@ -41,7 +44,7 @@ public final class BlockServer implements AutoCloseable {
     MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
     context =
         new TransportContext(
-            conf, new BlockServerHandler(codec, providerName, acceptor, registry, stager));
+            conf, new BlockServerHandler(codec, self, providerName, acceptor, registry, stager));
     List<TransportServerBootstrap> guarded = new ArrayList<>(bootstraps);
     guarded.addFirst(guard(conf.authRTTimeoutMs()));
     server = listen(host, port, guarded);

@@ -14,6 +14,7 @@ import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -47,7 +48,7 @@ import org.apache.spark.network.util.TransportConf;
  * all peers 5 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
-  private final String localId;
+  private final ProcessName self;
   private final TransferOptions options;
   private final long resolveTimeoutMs;
   private final LongSupplier clockMs;
@@ -58,7 +59,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   private volatile boolean closed;
 
   /**
-   * @param localId this process's {@link PeerAddress#id}
+   * @param self this process, with its {@link PeerAddress#id}
    * @param conf its connection creation timeout bounds how long a peer that does not answer is
    *     waited for, after the requests that waited for it have failed
    * @param bootstraps authenticate new connections
@@ -69,13 +70,13 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * @param clockMs a monotonic clock in milliseconds
    */
   public BlockServerClient(
-      String localId,
+      ProcessName self,
       TransportConf conf,
       List<TransportClientBootstrap> bootstraps,
       TransferOptions options,
       long resolveTimeoutMs,
       LongSupplier clockMs) {
-    this.localId = localId;
+    this.self = self;
     this.options = options;
     this.resolveTimeoutMs = resolveTimeoutMs;
     this.clockMs = clockMs;
@@ -86,7 +87,9 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   @Override
   public CompletableFuture<QueuePairAddress> exchange(
       PeerAddress peer, String providerName, QueuePairAddress local) {
-    return request(peer, new Connect(localId, providerName, local), options.connectTimeoutMs())
+    ProcessName addressee = new ProcessName(self.application(), peer.id());
+    Connect connect = new Connect(addressee, self.id(), providerName, local);
+    return request(peer, connect, options.connectTimeoutMs())
         .thenCompose(
             answer ->
                 switch (answer) {
@@ -102,7 +105,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   public void released(PeerAddress peer, int localQpNumber) {
     PeerChannel channel = channels.get(peer);
     if (channel != null) {
-      channel.sendIfConnected(new Released(localId, localQpNumber));
+      channel.sendIfConnected(new Released(self.id(), localQpNumber));
     }
   }
 

@@ -12,6 +12,7 @@ import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.QueuePairAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -34,6 +35,7 @@ final class BlockServerHandler extends RpcHandler {
   private static final Logger LOG = LoggerFactory.getLogger(BlockServerHandler.class);
 
   private final MessageCodec codec;
+  private final ProcessName self;
   private final String providerName;
   private final QueuePairAcceptor acceptor;
   private final MapOutputRegistry registry;
@@ -45,11 +47,13 @@ final class BlockServerHandler extends RpcHandler {
 
   BlockServerHandler(
       MessageCodec codec,
+      ProcessName self,
       String providerName,
       QueuePairAcceptor acceptor,
       MapOutputRegistry registry,
       Stager stager) {
     this.codec = codec;
+    this.self = self;
     this.providerName = providerName;
     this.acceptor = acceptor;
     this.registry = registry;
@@ -95,6 +99,9 @@ final class BlockServerHandler extends RpcHandler {
   }
 
   private Object connect(TransportClient client, Connect request) {
+    if (!request.addressee().equals(self)) {
+      return new Refused("this is " + self + " and not " + request.addressee());
+    }
     if (!request.providerName().equals(providerName)) {
       return new Refused(
           "provider is %s here and %s at %s"

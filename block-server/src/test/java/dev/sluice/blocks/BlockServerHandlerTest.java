@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.ProcessName;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.ByteBuffer;
 import org.apache.spark.network.client.RpcResponseCallback;
@@ -13,10 +14,11 @@ import org.apache.spark.network.client.TransportResponseHandler;
 import org.junit.jupiter.api.Test;
 
 class BlockServerHandlerTest {
+  private static final ProcessName SELF = new ProcessName("app", "server");
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
   private final FakeAcceptor acceptor = new FakeAcceptor();
   private final BlockServerHandler handler =
-      new BlockServerHandler(codec, "soft", acceptor, null, null);
+      new BlockServerHandler(codec, SELF, "soft", acceptor, null, null);
 
   /** The end of a connection that was cut is noticed long after the peer has made another. */
   @Test
@@ -34,7 +36,8 @@ class BlockServerHandlerTest {
   private TransportClient connect(int qpNumber) throws Exception {
     EmbeddedChannel channel = new EmbeddedChannel();
     TransportClient client = new TransportClient(channel, new TransportResponseHandler(channel));
-    byte[] request = codec.encode(new Connect("reader", "soft", FakeAcceptor.queuePair(qpNumber)));
+    byte[] request =
+        codec.encode(new Connect(SELF, "reader", "soft", FakeAcceptor.queuePair(qpNumber)));
     handler.receive(client, ByteBuffer.wrap(request), new Unanswered());
     return client;
   }

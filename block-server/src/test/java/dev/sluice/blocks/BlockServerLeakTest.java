@@ -73,7 +73,15 @@ class BlockServerLeakTest {
 
   private static BlockServer listen(int port) {
     return new BlockServer(
-        SHUFFLE, "localhost", port, List.of(), "soft", new FakeAcceptor(), null, null);
+        SHUFFLE,
+        "localhost",
+        port,
+        List.of(),
+        TestBlockServer.SELF,
+        "soft",
+        new FakeAcceptor(),
+        null,
+        null);
   }
 
   private static void useAndClose(TestMapOutputs outputs) throws Exception {
@@ -90,10 +98,18 @@ class BlockServerLeakTest {
         Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime);
         BlockServer server =
             new BlockServer(
-                CONF, "localhost", 0, List.of(), "soft", new FakeAcceptor(), registry, stager);
+                CONF,
+                "localhost",
+                0,
+                List.of(),
+                TestBlockServer.SELF,
+                "soft",
+                new FakeAcceptor(),
+                registry,
+                stager);
         BlockServerClient client =
             new BlockServerClient(
-                "client", CONF, List.of(), TransferOptions.DEFAULT, 10_000, () -> 0)) {
+                TestBlockServer.CLIENT, CONF, List.of(), TransferOptions.DEFAULT, 10_000, () -> 0)) {
       PeerAddress peer = new PeerAddress("server", "localhost", server.port());
       long[] mapIds = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
       assertThat(client.resolve(peer, 1, mapIds).get(20, TimeUnit.SECONDS)).doesNotContainNull();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -55,10 +56,14 @@ class BlockServerTest {
   }
 
   private BlockServerClient client(int connectTimeoutMs, long resolveTimeoutMs) {
+    return client(TestBlockServer.CLIENT, connectTimeoutMs, resolveTimeoutMs);
+  }
+
+  private BlockServerClient client(ProcessName self, int connectTimeoutMs, long resolveTimeoutMs) {
     TransferOptions options =
         TransferOptions.DEFAULT.with(o -> o.connectTimeoutMs = connectTimeoutMs);
     return new BlockServerClient(
-        "client", CONF, List.of(), options, resolveTimeoutMs, clientMs::get);
+        self, CONF, List.of(), options, resolveTimeoutMs, clientMs::get);
   }
 
   @AfterEach
@@ -102,6 +107,27 @@ class BlockServerTest {
         "server at localhost",
         "refuses",
         "provider is soft here and verbs at client");
+    assertThat(server.acceptor.events).isEmpty();
+  }
+
+  /** It listens where the one did that the locations are of. */
+  @Test
+  void anotherExecutorIsNotTakenForOneThatIsGone() {
+    PeerAddress gone = new PeerAddress("gone", "localhost", peer.port());
+    assertFails(
+        client.exchange(gone, "soft", FakeAcceptor.queuePair(7)),
+        "this is executor server of app and not executor gone of app");
+    assertThat(server.acceptor.events).isEmpty();
+  }
+
+  @Test
+  void anExecutorOfAnotherApplicationIsNotTakenForOneOfThis() {
+    ProcessName other = new ProcessName("other", "client");
+    try (BlockServerClient stranger = client(other, TIMEOUT_MS, TIMEOUT_MS)) {
+      assertFails(
+          stranger.exchange(peer, "soft", FakeAcceptor.queuePair(7)),
+          "this is executor server of app and not executor server of other");
+    }
     assertThat(server.acceptor.events).isEmpty();
   }
 

@@ -14,6 +14,7 @@ import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.fuzz.Allocation;
 import io.netty.channel.Channel;
@@ -44,6 +45,7 @@ public final class ControlFuzz {
   private static final long ANSWER_TIMEOUT_MS = 10_000;
   private static final int SHUFFLE = 3;
   private static final long MAP_OUTPUT = 5;
+  private static final ProcessName SELF = new ProcessName("app", "server");
   private static final ControlFuzz FUZZ = new ControlFuzz();
 
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
@@ -100,7 +102,7 @@ public final class ControlFuzz {
               new RecordingListener(),
               () -> 0);
       Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime);
-      handler = new BlockServerHandler(codec, "soft", new FakeAcceptor(), registry, stager);
+      handler = new BlockServerHandler(codec, SELF, "soft", new FakeAcceptor(), registry, stager);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -159,7 +161,8 @@ public final class ControlFuzz {
     List<byte[]> encoded = new ArrayList<>();
     for (Object message :
         List.of(
-            new Connect("7", "soft", FakeAcceptor.queuePair(9)),
+            new Connect(SELF, "7", "soft", FakeAcceptor.queuePair(9)),
+            new Connect(new ProcessName("", "8"), "7", "soft", FakeAcceptor.queuePair(9)),
             new Connected(FakeAcceptor.queuePair(10)),
             new Refused("all queue pairs are in use"),
             new Released("7", 9),

@@ -63,9 +63,18 @@ class MapOutputReadTest {
             new RecordingListener(),
             () -> 0);
     stager = new Stager(serving.domain(), registry, 4 << 20, 2, System::nanoTime);
-    server = new BlockServer(CONF, "localhost", 0, List.of(), "soft", serving, registry, stager);
+    server = new BlockServer(
+            CONF,
+            "localhost",
+            0,
+            List.of(),
+            TestBlockServer.SELF,
+            "soft",
+            serving,
+            registry,
+            stager);
     client = new BlockServerClient(
-            "reader", CONF, List.of(), TransferOptions.DEFAULT, 10_000, () -> 0);
+            TestBlockServer.CLIENT, CONF, List.of(), TransferOptions.DEFAULT, 10_000, () -> 0);
     peer = new PeerAddress("server", "localhost", server.port());
   }
 

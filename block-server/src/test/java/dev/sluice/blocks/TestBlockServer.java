@@ -1,5 +1,6 @@
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -18,6 +19,9 @@ import org.apache.spark.network.util.TransportConf;
  */
 final class TestBlockServer implements AutoCloseable {
   private static final RegistryLimits LIMITS = new RegistryLimits(20_480, 0, 100, 1_000, false);
+
+  static final ProcessName SELF = new ProcessName("app", "server");
+  static final ProcessName CLIENT = new ProcessName("app", "client");
 
   /** The same secret for every application. */
   record Secret(String secret) implements SecretKeyHolder {
@@ -72,7 +76,8 @@ final class TestBlockServer implements AutoCloseable {
 
   void start(int port) {
     server =
-        new BlockServer(conf, "localhost", port, bootstraps, "soft", acceptor, registry, stager);
+        new BlockServer(
+            conf, "localhost", port, bootstraps, SELF, "soft", acceptor, registry, stager);
   }
 
   void stop() {
@@ -84,7 +89,7 @@ final class TestBlockServer implements AutoCloseable {
   }
 
   PeerAddress peer() {
-    return new PeerAddress("server", "localhost", port());
+    return new PeerAddress(SELF.id(), "localhost", port());
   }
 
   @Override

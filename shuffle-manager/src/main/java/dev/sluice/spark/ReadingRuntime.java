@@ -7,6 +7,7 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -24,6 +25,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkConf;
 
 /**
  * Registers, publishes, serves and READs map outputs: an executor's parts, put together in one
@@ -55,7 +57,7 @@ final class ReadingRuntime extends SluiceRuntime {
       BlockServerClient servers =
           started(
               new BlockServerClient(
-                  env.executorId(),
+                  self(),
                   env.transportConf(),
                   env.clientBootstraps(),
                   conf.transferOptions(),
@@ -82,6 +84,14 @@ final class ReadingRuntime extends SluiceRuntime {
         close();
       }
     }
+  }
+
+  /** A second attempt of an application has the same id, and executors of the same ids. */
+  private ProcessName self() {
+    SparkConf spark = env.sparkConf();
+    String application =
+        spark.get("spark.app.id", "") + " since " + spark.get("spark.app.startTime", "");
+    return new ProcessName(application, env.executorId());
   }
 
   private void sayStarted(Device device, BlockServer server) {
@@ -150,6 +160,7 @@ final class ReadingRuntime extends SluiceRuntime {
                 bindAddress,
                 port,
                 env.serverBootstraps(),
+                self(),
                 provider,
                 new EndpointAcceptor(endpoint),
                 registry,

@@ -8,6 +8,7 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
@@ -67,9 +68,10 @@ final class NetworkParts implements AutoCloseable {
   private final RemoteRegion memory;
 
   NetworkParts(String executorId) throws IOException {
+    ProcessName self = new ProcessName("scale", executorId);
     client =
         new BlockServerClient(
-            executorId,
+            self,
             TRANSPORT,
             List.of(),
             OPTIONS,
@@ -85,6 +87,7 @@ final class NetworkParts implements AutoCloseable {
             "localhost",
             0,
             List.of(),
+            self,
             SoftProvider.NAME,
             new EndpointAcceptor(endpoint),
             registry,

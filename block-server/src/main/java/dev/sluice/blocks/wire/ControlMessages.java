@@ -38,12 +38,16 @@ public final class ControlMessages {
   /**
    * Asks for a queue pair; answered by {@link Connected} or {@link Refused}.
    *
+   * @param addressee who is asked: locations mean nothing to another process at its address
    * @param peerId who asks
    * @param providerName provider of its device
    * @param queuePair its queue pair
    */
-  public record Connect(String peerId, String providerName, QueuePairAddress queuePair) {
+  public record Connect(
+      ProcessName addressee, String peerId, String providerName, QueuePairAddress queuePair) {
     private void write(Output output) {
+      Fields.writeString(output, addressee.application());
+      Fields.writeString(output, addressee.id());
       Fields.writeString(output, peerId);
       Fields.writeString(output, providerName);
       Fields.writeQueuePair(output, queuePair);
@@ -51,7 +55,10 @@ public final class ControlMessages {
 
     private static Connect read(Input input) {
       return new Connect(
-          Fields.readString(input), Fields.readString(input), Fields.readQueuePair(input));
+          new ProcessName(Fields.readString(input), Fields.readString(input)),
+          Fields.readString(input),
+          Fields.readString(input),
+          Fields.readQueuePair(input));
     }
   }
 

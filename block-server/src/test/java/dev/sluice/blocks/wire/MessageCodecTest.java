@@ -35,7 +35,7 @@ class MessageCodecTest {
     locations.add(null);
     locations.add(location(0));
     return List.of(
-        new Connect("exécutor 7", "soft", queuePair),
+        new Connect(new ProcessName("äpp", "8"), "exécutor 7", "soft", queuePair),
         new Connected(queuePair),
         new Refused(""),
         new Released("7", -1),

@@ -13,6 +13,8 @@ import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
@@ -45,10 +47,15 @@ import org.apache.spark.network.util.TransportConf;
 
 /**
  * The driver's parts and those of an executor that stays, wired as in an application, in which
- * other executors come, write a shuffle, are READ from and go. All of these are one process, which
- * answers under any name. For one thread, which closes it.
+ * other executors come, write a shuffle, are READ from and go. All of these are one process. For
+ * one thread, which closes it.
  */
 final class LongApplication implements AutoCloseable {
+  private static final String APPLICATION = "long";
+
+  /** The name of the process that the others are. */
+  private static final String OTHERS = "others";
+
   private static final long MAP = 1;
   private static final int PARTITION_BYTES = 1000;
   private static final int COUNTERS = 60;
@@ -97,8 +104,14 @@ final class LongApplication implements AutoCloseable {
         directory.resolve("index"),
         ByteBuffer.allocate(16).putLong(0).putLong(PARTITION_BYTES).array());
     client =
-        new BlockServerClient("stays", TRANSPORT, List.of(), OPTIONS, TIMEOUT_MS, this::clockMs);
-    endpoint = endpoint(client);
+        new BlockServerClient(
+            new ProcessName(APPLICATION, "stays"),
+            TRANSPORT,
+            List.of(),
+            OPTIONS,
+            TIMEOUT_MS,
+            this::clockMs);
+    endpoint = endpoint(new Connector());
     locator =
         new LocatorClient(
             new LocatorClient.Services(
@@ -126,11 +139,30 @@ final class LongApplication implements AutoCloseable {
             "localhost",
             0,
             List.of(),
+            new ProcessName(APPLICATION, OTHERS),
             SoftProvider.NAME,
             new EndpointAcceptor(otherEndpoint),
             otherOutputs,
             new Stager(
                 otherEndpoint.protectionDomain(), otherOutputs, 4 << 20, 2, System::nanoTime));
+  }
+
+  /** Connects to any of the others by the name that they have. */
+  private final class Connector implements QueuePairConnector {
+    @Override
+    public CompletableFuture<QueuePairAddress> exchange(
+        PeerAddress peer, String provider, QueuePairAddress local) {
+      return client.exchange(others(peer), provider, local);
+    }
+
+    @Override
+    public void released(PeerAddress peer, int localQpNumber) {
+      client.released(others(peer), localQpNumber);
+    }
+
+    private static PeerAddress others(PeerAddress peer) {
+      return new PeerAddress(OTHERS, peer.host(), peer.port());
+    }
   }
 
   private static RdmaEndpoint endpoint(QueuePairConnector connector) throws IOException {

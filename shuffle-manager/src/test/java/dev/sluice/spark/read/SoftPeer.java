@@ -10,6 +10,7 @@ import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
@@ -30,6 +31,7 @@ import org.apache.spark.network.util.TransportConf;
 /** An executor that serves map outputs over the software provider, with files and all. */
 final class SoftPeer implements AutoCloseable {
   static final TransportConf TRANSPORT_CONF = new TransportConf("shuffle", MapConfigProvider.EMPTY);
+  static final String APPLICATION = "app";
   static final RegistryLimits ALL = new RegistryLimits(1 << 30, 0, 1000, 0, false);
   static final TransferOptions OPTIONS =
       TransferOptions.DEFAULT.with(
@@ -79,6 +81,7 @@ final class SoftPeer implements AutoCloseable {
             null,
             0,
             List.of(),
+            new ProcessName(APPLICATION, "7"),
             SoftProvider.NAME,
             new EndpointAcceptor(endpoint),
             registry,

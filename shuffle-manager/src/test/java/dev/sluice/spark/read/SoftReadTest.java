@@ -8,6 +8,7 @@ import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.locate.Locator;
@@ -63,7 +64,12 @@ class SoftReadTest {
     peer = new SoftPeer(directory, faults, limits, stagingBytes);
     servers =
         new BlockServerClient(
-            "1", SoftPeer.TRANSPORT_CONF, List.of(), SoftPeer.OPTIONS, 10_000, () -> 0);
+            new ProcessName(SoftPeer.APPLICATION, "1"),
+            SoftPeer.TRANSPORT_CONF,
+            List.of(),
+            SoftPeer.OPTIONS,
+            10_000,
+            () -> 0);
     endpoint = SoftPeer.endpoint(FaultPlan.NONE, servers);
     client =
         RdmaBlockStoreClient.open(
