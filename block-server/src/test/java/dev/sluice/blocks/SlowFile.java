@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A named pipe in the place of a data file: whoever opens it waits, as for a disk that does not
- * answer, until {@link #close}, and then cannot read from it.
+ * answer, until {@link #close}, and then cannot read from it. It is gone then.
  */
 final class SlowFile implements AutoCloseable {
   private final Path path;
@@ -49,8 +49,10 @@ final class SlowFile implements AutoCloseable {
   public void close() throws IOException {
     if (!closed) {
       closed = true;
-      // For reading as well, so that it waits for nobody.
-      FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
+      // For reading as well, so that it waits for nobody; deleted, so that nobody else does.
+      try (var _ = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        Files.delete(path);
+      }
     }
   }
 }

@@ -237,6 +237,23 @@ class DataReadTest {
         .containsExactly(10_000, 5_000);
   }
 
+  /** As one of a process that was stopped when it had taken the lease. */
+  @Test
+  void anAnswerThatComesAfterItsLeaseIsAskedForAgain() {
+    fixture.staged(10, 100);
+    fixture.stager.answers(
+        answer -> {
+          fixture.timer.advanceMs(fixture.transport.stages().size() == 1 ? 5_000 : 0);
+          return answer;
+        });
+
+    read(block(10, 0));
+
+    assertArrived(block(10, 0));
+    assertThat(fixture.count("staged.late")).isEqualTo(1);
+    assertThat(fixture.transport.stages()).hasSize(2);
+  }
+
   @Test
   void whatIsLateThriceIsGivenUp() {
     fixture.staged(10, 100);
