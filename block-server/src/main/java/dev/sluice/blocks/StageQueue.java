@@ -1,15 +1,12 @@
 package dev.sluice.blocks;
 
-import java.util.ArrayDeque;
+import dev.sluice.rdma.transfer.Handover;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Whose turn it is to be staged for: first come, first served, but who lacks something holds up
@@ -24,20 +21,15 @@ import org.slf4j.LoggerFactory;
  * some 10 us for a thousand.
  */
 final class StageQueue {
-  private static final Logger LOG = LoggerFactory.getLogger(StageQueue.class);
-
   private final long maxPeerBytes;
   private final int maxReaders;
-  private final Consumer<StageRequest> begin;
+
+  /** Those that have their turn. */
+  private final Handover<StageRequest> taken;
 
   // Guarded by this.
   private final Set<StageRequest> waiting = new LinkedHashSet<>();
   private final Map<Object, Long> peerBytes = new HashMap<>();
-
-  /** Those that have their turn, and have not begun. */
-  private final Queue<StageRequest> taken = new ArrayDeque<>();
-
-  private boolean beginning;
 
   /** Requests that have their turn and have not read it, of each directory. */
   private final int[] readers = new int[Long.SIZE];
@@ -50,7 +42,7 @@ final class StageQueue {
   StageQueue(long maxPeerBytes, int maxReaders, Consumer<StageRequest> begin) {
     this.maxPeerBytes = maxPeerBytes;
     this.maxReaders = maxReaders;
-    this.begin = begin;
+    this.taken = new Handover<>(begin);
   }
 
   /**
@@ -63,9 +55,13 @@ final class StageQueue {
     boolean atOnce;
     synchronized (this) {
       atOnce = take(request);
-      (atOnce ? taken : waiting).add(request);
+      if (atOnce) {
+        taken.add(request);
+      } else {
+        waiting.add(request);
+      }
     }
-    beginTaken();
+    taken.run();
     return atOnce;
   }
 
@@ -86,7 +82,7 @@ final class StageQueue {
       }
       takeAll();
     }
-    beginTaken();
+    taken.run();
   }
 
   /** The peer has so much less. */
@@ -95,7 +91,7 @@ final class StageQueue {
       peerBytes.computeIfPresent(peer, (_, before) -> before == bytes ? null : before - bytes);
       takeAll();
     }
-    beginTaken();
+    taken.run();
   }
 
   private void takeAll() {
@@ -128,28 +124,5 @@ final class StageQueue {
       }
     }
     return true;
-  }
-
-  /** One thread at a time, in a loop: one that ends at once must not end in a recursion. */
-  private void beginTaken() {
-    synchronized (this) {
-      if (beginning) {
-        return;
-      }
-      beginning = true;
-    }
-    for (StageRequest next = nextTaken(); next != null; next = nextTaken()) {
-      try {
-        begin.accept(next);
-      } catch (RuntimeException | Error e) {
-        LOG.error("{} cannot be staged", next, e);
-      }
-    }
-  }
-
-  private synchronized StageRequest nextTaken() {
-    StageRequest next = taken.poll();
-    beginning = next != null;
-    return next;
   }
 }

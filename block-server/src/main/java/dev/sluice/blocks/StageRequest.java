@@ -60,7 +60,8 @@ final class StageRequest {
     this.stage = stage;
     this.outputs = outputs;
     this.directories = directories;
-    this.directoryBits = Arrays.stream(directories).mapToLong(d -> 1L << d).reduce(0, (a, b) -> a | b);
+    this.directoryBits =
+        Arrays.stream(directories).mapToLong(d -> 1L << d).reduce(0, (a, b) -> a | b);
     this.bytes = stage.pieces().stream().mapToInt(Piece::length).sum();
     this.receivedNanos = receivedNanos;
     this.answer = answer;

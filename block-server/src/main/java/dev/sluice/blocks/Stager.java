@@ -108,9 +108,7 @@ public final class Stager implements AutoCloseable {
 
   /** Of each directory: where there are several, one leaves half of the memory to the others. */
   private static int readers(long maxBytes, int threads, int directories) {
-    return directories < 2
-        ? threads
-        : Math.clamp(maxBytes / 2 / MAX_REQUEST_BYTES, 1, threads / 2);
+    return directories < 2 ? threads : Math.clamp(maxBytes / 2 / MAX_REQUEST_BYTES, 1, threads / 2);
   }
 
   private static ThreadFactory threadFactory(String name) {
@@ -194,8 +192,7 @@ public final class Stager implements AutoCloseable {
   private void hasMemory(StageRequest request, PooledBuffer buffer) {
     countRegions();
     long waitedNanos = nanoClock.getAsLong() - request.receivedNanos();
-    counters.add(
-        RegistryCounter.STAGING_WAIT_MICROS, TimeUnit.NANOSECONDS.toMicros(waitedNanos));
+    counters.add(RegistryCounter.STAGING_WAIT_MICROS, TimeUnit.NANOSECONDS.toMicros(waitedNanos));
     if (buffer == null) {
       queue.wasRead(request.directories());
       refuse(request, null, new NotStaged(false, "there is no memory to stage in"));

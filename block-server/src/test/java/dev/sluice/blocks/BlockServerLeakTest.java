@@ -109,7 +109,12 @@ class BlockServerLeakTest {
                 stager);
         BlockServerClient client =
             new BlockServerClient(
-                TestBlockServer.CLIENT, CONF, List.of(), TransferOptions.DEFAULT, 10_000, () -> 0)) {
+                TestBlockServer.CLIENT,
+                CONF,
+                List.of(),
+                TransferOptions.DEFAULT,
+                10_000,
+                () -> 0)) {
       PeerAddress peer = new PeerAddress("server", "localhost", server.port());
       long[] mapIds = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
       assertThat(client.resolve(peer, 1, mapIds).get(20, TimeUnit.SECONDS)).doesNotContainNull();

@@ -57,7 +57,12 @@ class BlockServerSecurityTest {
 
   private BlockServerClient client(TransportClientBootstrap... bootstraps) {
     return new BlockServerClient(
-        TestBlockServer.CLIENT, conf, List.of(bootstraps), TransferOptions.DEFAULT, TIMEOUT_MS, () -> 0);
+        TestBlockServer.CLIENT,
+        conf,
+        List.of(bootstraps),
+        TransferOptions.DEFAULT,
+        TIMEOUT_MS,
+        () -> 0);
   }
 
   private TransportClientBootstrap auth(String secret) {

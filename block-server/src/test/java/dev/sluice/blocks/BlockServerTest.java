@@ -62,8 +62,7 @@ class BlockServerTest {
   private BlockServerClient client(ProcessName self, int connectTimeoutMs, long resolveTimeoutMs) {
     TransferOptions options =
         TransferOptions.DEFAULT.with(o -> o.connectTimeoutMs = connectTimeoutMs);
-    return new BlockServerClient(
-        self, CONF, List.of(), options, resolveTimeoutMs, clientMs::get);
+    return new BlockServerClient(self, CONF, List.of(), options, resolveTimeoutMs, clientMs::get);
   }
 
   @AfterEach

@@ -63,7 +63,8 @@ class MapOutputReadTest {
             new RecordingListener(),
             () -> 0);
     stager = new Stager(serving.domain(), registry, 4 << 20, 2, System::nanoTime);
-    server = new BlockServer(
+    server =
+        new BlockServer(
             CONF,
             "localhost",
             0,
@@ -73,7 +74,8 @@ class MapOutputReadTest {
             serving,
             registry,
             stager);
-    client = new BlockServerClient(
+    client =
+        new BlockServerClient(
             TestBlockServer.CLIENT, CONF, List.of(), TransferOptions.DEFAULT, 10_000, () -> 0);
     peer = new PeerAddress("server", "localhost", server.port());
   }

@@ -61,7 +61,7 @@ class OpenFilesTest {
       CompletableFuture<Void> reader = CompletableFuture.runAsync(this::read);
       SlowFile.awaitReaders(1);
       files.close();
-      file.close();
+      file.answer();
 
       assertThatThrownBy(() -> reader.get(10, TimeUnit.SECONDS))
           .as("a pipe has no positions")

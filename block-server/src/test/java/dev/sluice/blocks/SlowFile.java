@@ -12,11 +12,11 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A named pipe in the place of a data file: whoever opens it waits, as for a disk that does not
- * answer, until {@link #close}, and then cannot read from it. It is gone then.
+ * answer, until {@link #answer}, and then cannot read from it. It is gone then.
  */
 final class SlowFile implements AutoCloseable {
   private final Path path;
-  private boolean closed;
+  private boolean answered;
 
   private SlowFile(Path path) {
     this.path = path;
@@ -45,14 +45,18 @@ final class SlowFile implements AutoCloseable {
   }
 
   /** The disk answers all that wait for it. Idempotent. */
-  @Override
-  public void close() throws IOException {
-    if (!closed) {
-      closed = true;
+  void answer() throws IOException {
+    if (!answered) {
+      answered = true;
       // For reading as well, so that it waits for nobody; deleted, so that nobody else does.
       try (var _ = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
         Files.delete(path);
       }
     }
+  }
+
+  @Override
+  public void close() throws IOException {
+    answer();
   }
 }

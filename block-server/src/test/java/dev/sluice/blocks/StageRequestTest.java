@@ -85,7 +85,8 @@ class StageRequestTest {
               o.circuitFailures = FAILURES;
               o.circuitCooldownMs = COOLDOWN_MS;
             });
-    client = new BlockServerClient(
+    client =
+        new BlockServerClient(
             TestBlockServer.CLIENT, CONF, List.of(), options, IN_TIME_MS, nowMs::get);
     stage(REFUSAL);
   }

@@ -123,7 +123,7 @@ class StagerSlowDiskTest {
     for (int peer = 0; peer < 20; peer++) {
       assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
     }
-    disk.close();
+    disk.answer();
     assertThat(answers.poll(100, TimeUnit.MILLISECONDS)).as("a second answer").isNull();
   }
 

@@ -71,12 +71,7 @@ final class NetworkParts implements AutoCloseable {
     ProcessName self = new ProcessName("scale", executorId);
     client =
         new BlockServerClient(
-            self,
-            TRANSPORT,
-            List.of(),
-            OPTIONS,
-            CONNECT_TIMEOUT_MS,
-            NetworkParts::clockMs);
+            self, TRANSPORT, List.of(), OPTIONS, CONNECT_TIMEOUT_MS, NetworkParts::clockMs);
     endpoint =
         RdmaEndpoint.open(
             new SoftProvider(DEVICE).open(InetAddress.getLoopbackAddress()), OPTIONS, client);

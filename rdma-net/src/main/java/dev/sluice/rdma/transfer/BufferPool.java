@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Registered buffers under a hard cap: the targets of READs, or what peers READ.
  *
- * <p>Any thread acquires and releases; the owner's duty cycle calls {@link #expire}, and the
- * owner closes it after the last queue pair. Buffers are cut from {@link Slab}s, which are allocated and
+ * <p>Any thread acquires and releases; the owner's duty cycle calls {@link #expire}, and the owner
+ * closes it after the last queue pair. Buffers are cut from {@link Slab}s, which are allocated and
  * registered once each as they are needed and count against the cap whole. What a process pins is
  * therefore the cap at most, whatever the number of peers.
  *
@@ -46,10 +46,10 @@ public final class BufferPool implements AutoCloseable {
   private final Object lock = new Object();
   private final List<Slab> slabs = new ArrayList<>();
   private final Queue<Waiter> waiters = new ArrayDeque<>();
-  private final Queue<Answer> answers = new ArrayDeque<>();
+  private final Handover<Answer> answers =
+      new Handover<>(answer -> answer.taker().accept(answer.buffer()));
   private final Backoff failures = new Backoff();
   private int buffersInUse;
-  private boolean answering;
   private boolean warned;
   private boolean closed;
 
@@ -173,7 +173,7 @@ public final class BufferPool implements AutoCloseable {
     if (waits) {
       shortage.run();
     } else {
-      answer(new Answer(taker, buffer));
+      answers.give(new Answer(taker, buffer));
     }
     return !waits;
   }
@@ -195,7 +195,7 @@ public final class BufferPool implements AutoCloseable {
         serveWaiters(); // what the first in the queue could not use may do for the next
       }
     }
-    answerAll();
+    answers.run();
     return expired;
   }
 
@@ -211,7 +211,7 @@ public final class BufferPool implements AutoCloseable {
         serveWaiters();
       }
     }
-    answerAll();
+    answers.run();
   }
 
   /**
@@ -231,7 +231,7 @@ public final class BufferPool implements AutoCloseable {
       slabs.forEach(Slab::close);
       freeUnused();
     }
-    answerAll();
+    answers.run();
   }
 
   /** Strictly first come, first served: a large buffer is not starved by small ones. */
@@ -303,39 +303,6 @@ public final class BufferPool implements AutoCloseable {
           "All {} bytes of the buffer pool are in use or too fragmented: READs wait for buffers,"
               + " and go another way when they wait too long. A larger bufferPoolBytes avoids it.",
           maxBytes());
-    }
-  }
-
-  /**
-   * Gives the answers that are ready. One thread at a time, in a loop: a taker that releases its
-   * buffer at once must not end in a recursion as deep as the queue is long.
-   */
-  private void answerAll() {
-    synchronized (lock) {
-      if (answering) {
-        return;
-      }
-      answering = true;
-    }
-    Answer next;
-    while ((next = nextAnswer()) != null) {
-      answer(next);
-    }
-  }
-
-  private Answer nextAnswer() {
-    synchronized (lock) {
-      Answer next = answers.poll();
-      answering = next != null;
-      return next;
-    }
-  }
-
-  private static void answer(Answer answer) {
-    try {
-      answer.taker().accept(answer.buffer());
-    } catch (RuntimeException | Error e) {
-      LOG.error("A taker of a buffer failed", e);
     }
   }
 }

@@ -5,8 +5,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Queue;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Divides bytes among peers, so that one that is slow or greedy leaves something to the others. A
@@ -16,8 +14,6 @@ import org.slf4j.LoggerFactory;
  * @param <P> what a peer is known by
  */
 public final class PeerQuota<P> {
-  private static final Logger LOG = LoggerFactory.getLogger(PeerQuota.class);
-
   private record Waiter(long bytes, Runnable taker) {}
 
   private static final class Share {
@@ -34,9 +30,8 @@ public final class PeerQuota<P> {
   /** Those that somebody waits for, the one whose turn it is first. */
   private final LinkedHashMap<P, Share> turns = new LinkedHashMap<>();
 
-  private final Queue<Runnable> granted = new ArrayDeque<>();
+  private final Handover<Runnable> granted = new Handover<>(Runnable::run);
   private long bytes;
-  private boolean granting;
 
   /**
    * @param maxBytes of all peers
@@ -58,7 +53,7 @@ public final class PeerQuota<P> {
       turns.putIfAbsent(peer, share);
       grant();
     }
-    runGranted();
+    granted.run();
   }
 
   public void release(P peer, long released) {
@@ -71,7 +66,7 @@ public final class PeerQuota<P> {
       }
       grant();
     }
-    runGranted();
+    granted.run();
   }
 
   /** Bytes that peers have. */
@@ -108,28 +103,5 @@ public final class PeerQuota<P> {
       }
     }
     return null;
-  }
-
-  /** One thread at a time, in a loop: a taker that releases at once must not end in a recursion. */
-  private void runGranted() {
-    synchronized (this) {
-      if (granting) {
-        return;
-      }
-      granting = true;
-    }
-    for (Runnable next = nextGranted(); next != null; next = nextGranted()) {
-      try {
-        next.run();
-      } catch (RuntimeException | Error e) {
-        LOG.error("A taker of bytes failed", e);
-      }
-    }
-  }
-
-  private synchronized Runnable nextGranted() {
-    Runnable next = granted.poll();
-    granting = next != null;
-    return next;
   }
 }
