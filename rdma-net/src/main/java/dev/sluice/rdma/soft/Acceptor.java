@@ -115,7 +115,7 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   }
 
   private void welcome(SocketChannel channel) throws IOException {
-    channel.configureBlocking(false);
+    Sockets.configure(channel);
     if (strangers.size() == MAX_STRANGERS) {
       makeRoom();
     }

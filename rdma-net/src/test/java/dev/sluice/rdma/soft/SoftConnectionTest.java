@@ -12,7 +12,9 @@ import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.util.List;
@@ -72,6 +74,27 @@ class SoftConnectionTest extends SoftNodes {
     }
     a.postSend(List.of(read(2, target, source, 8)));
     assertThat(await(1)).containsExactly(SUCCESS);
+  }
+
+  /** Else the last small piece of what one end has to say waits for the other's delayed ACK. */
+  @Test
+  void neitherEndWaitsBeforeItSendsLittle() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    QueuePair queuePair = connect(right, ConnectionAttributes.DEFAULT);
+    MemoryRegion source = right.register(8, TestNode.ALL);
+    queuePair.postSend(List.of(read(1, left.register(8, TestNode.ALL), source, 8)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    for (TestNode node : List.of(left, right)) {
+      List<SocketChannel> sockets =
+          ((SoftDevice) node.device)
+              .loop().selector().keys().stream()
+                  .map(SelectionKey::channel)
+                  .filter(SocketChannel.class::isInstance)
+                  .map(SocketChannel.class::cast)
+                  .toList();
+      assertThat(sockets).hasSize(1);
+      assertThat(sockets.getFirst().getOption(StandardSocketOptions.TCP_NODELAY)).isTrue();
+    }
   }
 
   @Test
