@@ -2,7 +2,6 @@ package dev.sluice.benchmarks.bench;
 
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.checksum.ChecksumCommand;
-import dev.sluice.benchmarks.postpoll.PostPollCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
@@ -31,7 +30,6 @@ import picocli.CommandLine.Option;
       RegistrationCommand.class,
       PublishCommand.class,
       ChecksumCommand.class,
-      PostPollCommand.class,
       StormCommand.class,
       CpuCommand.class,
       TeraSortCommand.class,

@@ -38,7 +38,6 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
   static final List<Part> FULL =
       List.of(
           of("checksum", 1, "checksum"),
-          of("post-poll", 1, "post-poll"),
           of("registration", 1, "registration"),
           of("publish", 18, "publish --rounds 5"),
           of("read-soft", 6, "read"),
