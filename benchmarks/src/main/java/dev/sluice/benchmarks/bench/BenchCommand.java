@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.bench;
 
 import dev.sluice.benchmarks.StandardOutput;
-import dev.sluice.benchmarks.checksum.ChecksumCommand;
 import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
@@ -29,7 +28,6 @@ import picocli.CommandLine.Option;
       ReadCommand.class,
       RegistrationCommand.class,
       PublishCommand.class,
-      ChecksumCommand.class,
       StormCommand.class,
       CpuCommand.class,
       TeraSortCommand.class,

@@ -37,7 +37,6 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
 
   static final List<Part> FULL =
       List.of(
-          of("checksum", 1, "checksum"),
           of("registration", 1, "registration"),
           of("publish", 18, "publish --rounds 5"),
           of("read-soft", 6, "read"),

@@ -1,2 +1,0 @@
-/** bin/bench checksum: what verifying a block costs. */
-package dev.sluice.benchmarks.checksum;
