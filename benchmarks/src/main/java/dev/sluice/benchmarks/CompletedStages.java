@@ -5,41 +5,25 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Predicate;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;
 
 /**
- * Takes down stages of one kind. Spark's listener thread fills it, the thread that runs the jobs
- * empties it.
+ * Takes down the last stage of each job, which reads what the others have shuffled. Spark's
+ * listener thread fills it, the thread that runs the jobs empties it.
  */
 public final class CompletedStages extends SparkListener {
   private static final long TIMEOUT_S = 60;
 
-  private final Predicate<StageInfo> wanted;
   private final BlockingQueue<StageInfo> stages = new LinkedBlockingQueue<>();
   private final AtomicLong remoteBytes = new AtomicLong();
-
-  private CompletedStages(Predicate<StageInfo> wanted) {
-    this.wanted = wanted;
-  }
-
-  /** Those that write a shuffle. */
-  public static CompletedStages writing() {
-    return new CompletedStages(stage -> stage.shuffleDepId().isDefined());
-  }
-
-  /** The last stage of each job, which reads what the others have shuffled. */
-  public static CompletedStages last() {
-    return new CompletedStages(stage -> stage.shuffleDepId().isEmpty());
-  }
 
   @Override
   public void onStageCompleted(SparkListenerStageCompleted event) {
     StageInfo stage = event.stageInfo();
     remoteBytes.addAndGet(stage.taskMetrics().shuffleReadMetrics().remoteBytesRead());
-    if (wanted.test(stage)) {
+    if (stage.shuffleDepId().isEmpty()) {
       stages.add(stage);
     }
   }

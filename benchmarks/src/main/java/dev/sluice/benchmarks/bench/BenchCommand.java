@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.bench;
 
 import dev.sluice.benchmarks.StandardOutput;
-import dev.sluice.benchmarks.publish.PublishCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
 import dev.sluice.benchmarks.report.ReportCommand;
@@ -27,7 +26,6 @@ import picocli.CommandLine.Option;
       AllCommand.class,
       ReadCommand.class,
       RegistrationCommand.class,
-      PublishCommand.class,
       StormCommand.class,
       CpuCommand.class,
       TeraSortCommand.class,

@@ -28,7 +28,6 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
   /** What has a goal, in less than half an hour: without TeraSort of 10 GB and TPC-DS. */
   static final List<Part> QUICK =
       List.of(
-          of("publish", 4, "publish --rounds 1"),
           of("read-soft", 2, "read --quick"),
           onVerbs("read-verbs", 2, "read --provider verbs --quick --rounds 3"),
           of("terasort-1g", 2, "terasort --size 1g --repeat 1"),
@@ -38,7 +37,6 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
   static final List<Part> FULL =
       List.of(
           of("registration", 1, "registration"),
-          of("publish", 18, "publish --rounds 5"),
           of("read-soft", 6, "read"),
           onVerbs("read-verbs", 20, "read --provider verbs"),
           of("terasort-1g", 6, "terasort --size 1g --repeat 5"),

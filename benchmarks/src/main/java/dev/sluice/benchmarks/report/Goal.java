@@ -65,8 +65,6 @@ record Goal(String what, String ratio, String names) {
           new Goal("TeraSort of 10 GB, whole job", "1.00 or less", "terasort-10g"),
           new Goal("TPC-DS SF1, sum of all queries", "0.97 or less", "tpcds-sf1-total"),
           new Goal("TPC-DS SF1, each query", "1.05 or less", "tpcds-sf1-q*"),
-          new Goal(
-              "map stage, with registering and publishing", "1.02 or less", "publish-map-stage-*"),
           new Goal("READs of 1 MiB on soft, beside a socket", "0.95 or more", "read-soft-*-1MiB-*"),
           new Goal(
               "READs of 64 KiB and more on verbs, beside ib_read_bw",

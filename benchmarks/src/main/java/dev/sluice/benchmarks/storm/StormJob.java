@@ -33,7 +33,7 @@ public final class StormJob {
     Path result = Path.of(arguments[2]);
     SparkConf conf = new SparkConf();
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      CompletedStages stages = CompletedStages.last();
+      CompletedStages stages = new CompletedStages();
       spark.sc().addSparkListener(stages);
       Executors.await(spark);
       List<Repetition> repetitions = repeat(storm.workload().prepare(spark, storm), count, stages);

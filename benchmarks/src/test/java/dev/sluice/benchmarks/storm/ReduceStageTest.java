@@ -12,7 +12,7 @@ import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 
 class ReduceStageTest {
-  private final CompletedStages stages = CompletedStages.last();
+  private final CompletedStages stages = new CompletedStages();
 
   @Test
   void aReduceStageIsTimedBySparksOwnFigures() throws Exception {
