@@ -93,10 +93,11 @@ final class RddStorm {
 
   static Supplier<Sums> prepareIterative(JavaSparkContext spark, StormCase storm) {
     int partitions = storm.partitions();
+    long blockBytes = storm.blockBytes();
     JavaPairRDD<Integer, byte[]> cached =
         spark
             .parallelize(numbers(storm.maps()), storm.maps())
-            .flatMapToPair(task -> records(task, partitions, storm.blockBytes()))
+            .flatMapToPair(task -> records(task, partitions, blockBytes))
             .cache();
     return () ->
         IntStream.range(0, ITERATIONS)

@@ -3,7 +3,6 @@ package dev.sluice.benchmarks.storm;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.RunDirectory;
-import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -71,7 +70,7 @@ public final class StormCommand implements Callable<Integer> {
       if (StormFigures.isIn(rows, storm)) {
         continue;
       }
-      StormRounds rounds = runner.run(directory, storm, Shuffle.PAIR_AND_ORACLE);
+      StormRounds rounds = runner.run(directory, storm, storm.shuffles());
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
         rows.addAll(StormFigures.comparisons(rounds));

@@ -23,19 +23,20 @@ final class StormFigures {
 
   /**
    * Times of the reduce stage, or of all jobs where there are several, beside the stock shuffle and
-   * beside the oracle.
+   * beside the oracle where it ran.
    */
   static List<Comparison> comparisons(StormRounds rounds) {
     if (rounds.storm().workload() == Workload.RDD_ITERATIVE) {
-      return List.of(
-          compare(rounds, "jobs", Repetition::seconds, Shuffle.STOCK),
-          compare(rounds, "jobs-oracle", Repetition::seconds, Shuffle.ORACLE));
+      return List.of(compare(rounds, "jobs", Repetition::seconds, Shuffle.STOCK));
     }
-    return List.of(
-        compare(rounds, "task", TASK, Shuffle.STOCK),
-        compare(rounds, "task-oracle", TASK, Shuffle.ORACLE),
-        compare(rounds, "wall", WALL, Shuffle.STOCK),
-        compare(rounds, "wall-oracle", WALL, Shuffle.ORACLE));
+    List<Comparison> rows = new ArrayList<>();
+    rows.add(compare(rounds, "task", TASK, Shuffle.STOCK));
+    rows.add(compare(rounds, "wall", WALL, Shuffle.STOCK));
+    if (rounds.shuffles().contains(Shuffle.ORACLE)) {
+      rows.add(1, compare(rounds, "task-oracle", TASK, Shuffle.ORACLE));
+      rows.add(compare(rounds, "wall-oracle", WALL, Shuffle.ORACLE));
+    }
+    return rows;
   }
 
   private static Comparison compare(
