@@ -1,6 +1,7 @@
 package dev.sluice.rdma;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
 import java.util.Set;
 
 /**
@@ -21,6 +22,31 @@ public interface ProtectionDomain extends AutoCloseable {
    *     ENOMEM at a limit
    */
   MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException;
+
+  /**
+   * Whether {@link #registerFile} works: the device sends files itself, of which nothing is pinned
+   * nor mapped.
+   */
+  default boolean registersFiles() {
+    return false;
+  }
+
+  /**
+   * Registers a file's first bytes for peers to READ, and for nothing else. The region has
+   * addresses of its own, and closes the file when it is closed. A READ of what the file has lost
+   * since, or what its disk does not give, fails at its initiator.
+   *
+   * @param file open for reading; stays the caller's where this fails
+   * @param bytes no more than the file has
+   * @throws VerbsException EOPNOTSUPP where the device sends no files, EINVAL for no bytes or more
+   *     than there are, EIO when the file cannot be asked, ENOMEM at a limit
+   */
+  default MemoryRegion registerFile(FileChannel file, long bytes) throws VerbsException {
+    throw new VerbsException(
+        "register a file of " + bytes + " bytes",
+        VerbsException.EOPNOTSUPP,
+        "the device sends no files");
+  }
 
   /**
    * Creates a reliable-connected (RC) queue pair in RESET (ibv_create_qp(3)).

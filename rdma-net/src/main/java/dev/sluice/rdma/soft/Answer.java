@@ -18,8 +18,8 @@ final class Answer {
   /** Status of a NAK, timer of an RNR_NAK. */
   int code;
 
-  /** Memory that a READ asked for; null where it asked for none. */
-  SoftMemoryRegion region;
+  /** What a READ asked for bytes of; null where it asked for none. */
+  SoftRegion region;
 
   long address;
 
@@ -60,7 +60,7 @@ final class Answer {
     return answer;
   }
 
-  static Answer read(FrameHeader request, SoftMemoryRegion region) {
+  static Answer read(FrameHeader request, SoftRegion region) {
     Answer answer = new Answer(FrameType.READ_RESPONSE);
     answer.region = region;
     answer.address = request.address;

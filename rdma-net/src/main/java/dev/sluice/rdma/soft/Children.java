@@ -1,12 +1,11 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.VerbsException;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.SequencedMap;
 import java.util.function.Predicate;
 
 /**
@@ -18,7 +17,7 @@ final class Children {
     T make() throws VerbsException;
   }
 
-  private final Set<AutoCloseable> open = new LinkedHashSet<>();
+  private final SequencedMap<AutoCloseable, Class<?>> open = new LinkedHashMap<>();
   private final Map<Class<?>, Integer> counts = new HashMap<>();
   private boolean closed;
 
@@ -33,14 +32,15 @@ final class Children {
           operation, VerbsException.ENOMEM, "the device's limit of " + limit + " is reached");
     }
     T child = factory.make();
-    open.add(child);
+    open.put(child, kind);
     counts.merge(kind, 1, Integer::sum);
     return child;
   }
 
   synchronized void forget(AutoCloseable child) {
-    if (open.remove(child)) {
-      counts.merge(child.getClass(), -1, Integer::sum);
+    Class<?> kind = open.remove(child);
+    if (kind != null) {
+      counts.merge(kind, -1, Integer::sum);
     }
   }
 
@@ -53,6 +53,6 @@ final class Children {
 
   /** Those that match, the youngest first. */
   synchronized List<AutoCloseable> youngestFirst(Predicate<AutoCloseable> which) {
-    return new ArrayList<>(open).reversed().stream().filter(which).toList();
+    return open.sequencedKeySet().reversed().stream().filter(which).toList();
   }
 }

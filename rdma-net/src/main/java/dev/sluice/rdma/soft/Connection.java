@@ -9,9 +9,10 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 
 /**
- * The TCP connection of a queue pair. The event loop receives; frames are sent by the thread that
- * has them, while the socket takes them, and by the event loop when it does not. Everything happens
- * with the queue pair's lock held. Closed by the queue pair.
+ * The TCP connection of a queue pair. The event loop receives; requests are sent by the thread that
+ * has them, while the socket takes them, and by the event loop when it does not. Answers are sent
+ * by the event loop alone: they may come from files. Everything happens with the queue pair's lock
+ * held. Closed by the queue pair.
  */
 final class Connection implements EventLoop.Handler {
   /** Reads or writes before other connections get their turn. */
@@ -103,8 +104,13 @@ final class Connection implements EventLoop.Handler {
   /** Sends what may be sent, if the socket is connected; at most one batch. */
   void flush(long now) {
     try {
-      if (channel.isConnected()) {
+      if (!channel.isConnected()) {
+        return;
+      }
+      if (loop.isCurrent() || batch.isEmpty() && responder.isIdle()) {
         send(now, 1);
+      } else {
+        want(true);
       }
     } catch (IOException | RuntimeException | InternalError e) {
       queuePair.connectionLost(reason(e));
@@ -231,8 +237,8 @@ final class Connection implements EventLoop.Handler {
     }
   }
 
-  /** Nothing of the region's memory is touched after this. */
-  void regionClosed(SoftMemoryRegion region, long now) {
+  /** Nothing of the region's bytes is touched after this. */
+  void regionClosed(SoftRegion region, long now) {
     try {
       batch.detach(region);
       if (inFrame && payload.uses(region)) {
@@ -244,7 +250,7 @@ final class Connection implements EventLoop.Handler {
         }
         flush(now);
       }
-    } catch (InternalError e) {
+    } catch (IOException | InternalError e) {
       queuePair.connectionLost(reason(e));
     }
   }

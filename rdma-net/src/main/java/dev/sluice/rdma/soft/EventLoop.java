@@ -69,6 +69,10 @@ final class EventLoop implements AutoCloseable {
     return thread;
   }
 
+  boolean isCurrent() {
+    return Thread.currentThread() == thread;
+  }
+
   Selector selector() {
     return selector;
   }
@@ -91,7 +95,7 @@ final class EventLoop implements AutoCloseable {
 
   /** Makes the loop see what changed: interest in a channel, or a channel that was closed. */
   void wakeUp() {
-    if (Thread.currentThread() != thread) {
+    if (!isCurrent()) {
       selector.wakeup();
     }
   }

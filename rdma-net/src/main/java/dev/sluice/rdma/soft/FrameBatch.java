@@ -7,7 +7,8 @@ import java.util.Arrays;
 
 /**
  * Frames on their way to the socket in one gathering write: headers and small payloads in a buffer
- * of their own, larger payloads straight from registered memory. Guarded by the queue pair's lock.
+ * of their own, larger payloads straight from registered memory, and at the end one straight from a
+ * file. Guarded by the queue pair's lock.
  */
 final class FrameBatch implements BufferSink {
   /** Up to here a copy costs less than another piece of the gathering write. */
@@ -15,6 +16,9 @@ final class FrameBatch implements BufferSink {
 
   /** Stands where the last byte of a copy is to be; the payloads that end in it are not copied. */
   private static final byte NOT_COPIED = (byte) 0xA5;
+
+  /** Up to here a file is read into the buffer, for fewer system calls. */
+  private static final int MAX_READ_BYTES = 32 << 10;
 
   private final FrameBuffers pool;
 
@@ -30,6 +34,12 @@ final class FrameBatch implements BufferSink {
   private int end;
   private int payloadBytes;
 
+  /** What follows the buffers; null for nothing. */
+  private SoftFileRegion file;
+
+  private long fileAddress;
+  private int fileBytes;
+
   FrameBatch(FrameBuffers pool) {
     this.pool = pool;
   }
@@ -37,7 +47,9 @@ final class FrameBatch implements BufferSink {
   /** Whether another frame may be added before the batch is written. */
   boolean hasRoom() {
     return frames == null
-        || frames.remaining() >= FrameHeader.BYTES && payloadBytes < FrameHeader.MAX_PAYLOAD_BYTES;
+        || file == null
+            && frames.remaining() >= FrameHeader.BYTES
+            && payloadBytes < FrameHeader.MAX_PAYLOAD_BYTES;
   }
 
   boolean isEmpty() {
@@ -59,6 +71,35 @@ final class FrameBatch implements BufferSink {
     if (!copy(buffer)) {
       takeFrames();
       append(buffer, region);
+    }
+  }
+
+  /**
+   * Adds bytes of a file behind their header.
+   *
+   * @throws IOException when they cannot be read; the batch is as it was
+   */
+  void add(SoftFileRegion region, long from, int bytes) throws IOException {
+    if (bytes <= Math.min(MAX_READ_BYTES, frames.remaining())) {
+      read(region, from, bytes);
+    } else {
+      region.requireBytes(from, bytes);
+      file = region;
+      fileAddress = from;
+      fileBytes = bytes;
+    }
+    payloadBytes += bytes;
+  }
+
+  private void read(SoftFileRegion region, long from, int bytes) throws IOException {
+    int start = frames.position();
+    try {
+      region.read(from, frames.limit(start + bytes));
+    } catch (IOException e) {
+      frames.position(start);
+      throw e;
+    } finally {
+      frames.limit(frames.capacity());
     }
   }
 
@@ -103,18 +144,41 @@ final class FrameBatch implements BufferSink {
   /** Writes what the socket takes; afterwards the batch is empty or the socket is full. */
   void writeTo(GatheringByteChannel channel) throws IOException {
     takeFrames();
+    if (first < end) {
+      writeBuffers(channel);
+    }
+    if (first == end && file != null) {
+      sendFile(channel);
+    }
+    if (first == end && file == null) {
+      clear();
+    }
+  }
+
+  private void writeBuffers(GatheringByteChannel channel) throws IOException {
     channel.write(buffers, first, end - first);
     while (first < end && !buffers[first].hasRemaining()) {
       buffers[first] = null;
       regions[first++] = null;
     }
-    if (first == end) {
-      clear();
+  }
+
+  private void sendFile(GatheringByteChannel channel) throws IOException {
+    int sent = file.transfer(fileAddress, fileBytes, channel);
+    fileAddress += sent;
+    fileBytes -= sent;
+    if (fileBytes == 0) {
+      file = null;
     }
   }
 
   /** Makes the rest of the batch independent of a region that is being deregistered. */
-  void detach(SoftMemoryRegion region) {
+  void detach(SoftRegion region) throws IOException {
+    if (region == file) {
+      takeFrames();
+      append(file.copy(fileAddress, fileBytes), null);
+      file = null;
+    }
     for (int i = first; i < end; i++) {
       if (regions[i] == region) {
         ByteBuffer memory = buffers[i];
@@ -131,6 +195,7 @@ final class FrameBatch implements BufferSink {
     end = 0;
     framesTaken = 0;
     payloadBytes = 0;
+    file = null;
     if (frames != null) {
       pool.giveBack(frames);
       frames = null;

@@ -50,7 +50,7 @@ final class Payload implements BufferSink {
     return first < end;
   }
 
-  boolean uses(SoftMemoryRegion region) {
+  boolean uses(SoftRegion region) {
     for (int i = first; i < end; i++) {
       if (regions[i] == region) {
         return true;

@@ -2,10 +2,12 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.VerbsException;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
 import java.util.Set;
 
-/** What memory cannot be registered (ibv_reg_mr(3)). */
+/** What memory, and which files, cannot be registered (ibv_reg_mr(3)). */
 final class RegistrationChecks {
   private RegistrationChecks() {}
 
@@ -18,6 +20,21 @@ final class RegistrationChecks {
     }
     if (access.contains(AccessFlag.ON_DEMAND)) {
       throw refusal(memory, access, VerbsException.EOPNOTSUPP, "no on-demand paging");
+    }
+  }
+
+  /** The same for a file. */
+  static void check(FileChannel file, long bytes, SoftDevice device) throws VerbsException {
+    String operation = "register a file of " + bytes + " bytes";
+    long size;
+    try {
+      size = file.size();
+    } catch (IOException e) {
+      throw new VerbsException(operation, VerbsException.EIO, e.toString());
+    }
+    String problem = size < bytes ? "it has " + size : sizeProblem(bytes, device);
+    if (problem != null) {
+      throw new VerbsException(operation, VerbsException.EINVAL, problem);
     }
   }
 
@@ -43,9 +60,11 @@ final class RegistrationChecks {
     if (!memory.isAccessibleBy(device.ioThread())) {
       return "memory of a confined arena cannot be registered";
     }
-    if (memory.byteSize() == 0 || memory.byteSize() > device.attributes().maxMemoryRegionSize()) {
-      return "a region has 1 to " + device.attributes().maxMemoryRegionSize() + " bytes";
-    }
-    return null;
+    return sizeProblem(memory.byteSize(), device);
+  }
+
+  private static String sizeProblem(long bytes, SoftDevice device) {
+    long max = device.attributes().maxMemoryRegionSize();
+    return bytes < 1 || bytes > max ? "a region has 1 to " + max + " bytes" : null;
   }
 }

@@ -4,11 +4,15 @@ import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.ReceiveWorkRequest;
 import dev.sluice.rdma.WorkCompletionStatus;
+import java.io.EOFException;
+import java.io.IOException;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The answering half of a queue pair: serves the peer's requests in order, checks them as a NIC
@@ -16,6 +20,8 @@ import java.util.concurrent.TimeUnit;
  * held.
  */
 final class Responder {
+  private static final Logger LOG = LoggerFactory.getLogger(Responder.class);
+
   private final SoftQueuePair queuePair;
   private final ArrayDeque<ReceiveWorkRequest> receives = new ArrayDeque<>();
   private final ArrayDeque<Answer> answers = new ArrayDeque<>();
@@ -99,7 +105,7 @@ final class Responder {
       nak(WorkCompletionStatus.REM_INV_REQ_ERR);
       return;
     }
-    SoftMemoryRegion region = null;
+    SoftRegion region = null;
     if (header.length > 0) {
       region = find(header.address, header.length, header.rkey, AccessFlag.REMOTE_READ);
       if (region == null) {
@@ -120,9 +126,8 @@ final class Responder {
       nak(WorkCompletionStatus.REM_INV_REQ_ERR);
       return;
     }
-    SoftMemoryRegion region =
-        find(header.address, Long.BYTES, header.rkey, AccessFlag.REMOTE_ATOMIC);
-    if (region == null) {
+    if (!(find(header.address, Long.BYTES, header.rkey, AccessFlag.REMOTE_ATOMIC)
+        instanceof SoftMemoryRegion region)) {
       nak(WorkCompletionStatus.REM_ACCESS_ERR);
       return;
     }
@@ -143,12 +148,11 @@ final class Responder {
         && receives.isEmpty()) {
       receiverNotReady();
     } else if (header.length > 0) {
-      SoftMemoryRegion region =
-          find(header.address, header.length, header.rkey, AccessFlag.REMOTE_WRITE);
-      if (region == null) {
-        nak(WorkCompletionStatus.REM_ACCESS_ERR);
-      } else {
+      if (find(header.address, header.length, header.rkey, AccessFlag.REMOTE_WRITE)
+          instanceof SoftMemoryRegion region) {
         payload.add(region.slice(header.address, header.length), region);
+      } else {
+        nak(WorkCompletionStatus.REM_ACCESS_ERR);
       }
     }
   }
@@ -172,8 +176,8 @@ final class Responder {
     }
   }
 
-  private SoftMemoryRegion find(long address, int length, int rkey, AccessFlag needed) {
-    SoftMemoryRegion region = queuePair.domain().regionByRkey(rkey);
+  private SoftRegion find(long address, int length, int rkey, AccessFlag needed) {
+    SoftRegion region = queuePair.domain().regionByRkey(rkey);
     return region != null && region.contains(address, length) && region.allows(needed)
         ? region
         : null;
@@ -282,23 +286,26 @@ final class Responder {
   }
 
   private void nextData(Answer answer, FrameBatch batch) {
-    int bytes = Math.min(FrameHeader.MAX_PAYLOAD_BYTES, answer.length - answer.sent);
-    long address = answer.address + answer.sent;
-    SoftMemoryRegion region = answer.region;
-    if (region != null && !region.isOpen()) {
-      answers.clear();
-      nak(WorkCompletionStatus.REM_ACCESS_ERR);
+    if (answer.region != null && !answer.region.isOpen()) {
+      refuseAll(WorkCompletionStatus.REM_ACCESS_ERR);
       return;
     }
+    int bytes = Math.min(FrameHeader.MAX_PAYLOAD_BYTES, answer.length - answer.sent);
     boolean last = answer.sent + bytes == answer.length;
+    ByteBuffer header = batch.header();
+    int start = header.position();
     FrameHeader.encodeAnswer(
-        batch.header(), FrameType.READ_RESPONSE, last ? FrameHeader.LAST : 0, 0, bytes);
-    if (region != null) {
-      ByteBuffer data = region.slice(address, bytes);
-      batch.add(answer.corrupt ? corrupted(data) : data, answer.corrupt ? null : region);
-      answer.corrupt = false;
-    } else if (bytes > 0) {
-      batch.add(ByteBuffer.wrap(answer.value), null);
+        header, FrameType.READ_RESPONSE, last ? FrameHeader.LAST : 0, 0, bytes);
+    try {
+      addData(answer, bytes, batch);
+    } catch (IOException e) {
+      LOG.debug("{}: {} cannot be read", queuePair, answer.region, e);
+      header.position(start);
+      refuseAll(
+          e instanceof EOFException
+              ? WorkCompletionStatus.REM_ACCESS_ERR
+              : WorkCompletionStatus.REM_OP_ERR);
+      return;
     }
     answer.sent += bytes;
     if (last) {
@@ -307,10 +314,31 @@ final class Responder {
     }
   }
 
+  private static void addData(Answer answer, int bytes, FrameBatch batch) throws IOException {
+    long from = answer.address + answer.sent;
+    if (answer.value != null) {
+      batch.add(ByteBuffer.wrap(answer.value), null);
+    } else if (bytes > 0 && answer.corrupt) {
+      batch.add(corrupted(answer.region.copy(from, bytes)), null);
+      answer.corrupt = false;
+    } else if (bytes > 0) {
+      answer.region.send(from, bytes, batch);
+    }
+  }
+
   private static ByteBuffer corrupted(ByteBuffer data) {
-    ByteBuffer copy = ByteBuffer.allocate(data.remaining()).put(data).flip();
-    int middle = copy.limit() / 2;
-    return copy.put(middle, (byte) ~copy.get(middle));
+    int middle = data.limit() / 2;
+    return data.put(middle, (byte) ~data.get(middle));
+  }
+
+  /** Refuses the oldest request, and all behind it. */
+  private void refuseAll(WorkCompletionStatus status) {
+    answers.clear();
+    nak(status);
+  }
+
+  boolean isIdle() {
+    return answers.isEmpty();
   }
 
   /** When the next answer that is held back is due. */

@@ -20,6 +20,7 @@ import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -35,6 +36,12 @@ final class SoftDevice implements Device {
   private static final int MAX_TIMEOUT_EXPONENT = 31;
   private static final int MAX_RETRIES = 7;
 
+  /** Where no memory of a process is, on any architecture. */
+  private static final long FIRST_FILE_ADDRESS = 1L << 62;
+
+  /** Between two files, so that what lies behind the end of one is not in the next. */
+  private static final long FILE_GAP_BYTES = 1 << 20;
+
   private final SecureRandom random = new SecureRandom();
   private final KeySequence keys = new KeySequence(random);
   private final Children children = new Children();
@@ -45,6 +52,7 @@ final class SoftDevice implements Device {
   private final EventLoop loop;
   private final Acceptor acceptor;
   private final LeakTracker.Handle leak;
+  private final AtomicLong nextFileAddress = new AtomicLong(FIRST_FILE_ADDRESS);
   private int nextQpNumber = random.nextInt(QP_NUMBER_MASK + 1);
 
   SoftDevice(InetAddress localAddress, SoftOptions options) throws IOException {
@@ -228,6 +236,11 @@ final class SoftDevice implements Device {
 
   int nextKey() {
     return keys.next();
+  }
+
+  /** Addresses that nothing else on this device has, nor will have. */
+  long nextFileAddress(long bytes) {
+    return nextFileAddress.getAndAdd(bytes + FILE_GAP_BYTES);
   }
 
   Fault nextFault(long length) {

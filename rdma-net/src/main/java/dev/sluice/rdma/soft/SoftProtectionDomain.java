@@ -9,6 +9,7 @@ import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -20,7 +21,7 @@ import java.util.concurrent.ConcurrentMap;
  */
 final class SoftProtectionDomain implements ProtectionDomain {
   private final ConcurrentMap<Integer, SoftMemoryRegion> byLkey = new ConcurrentHashMap<>();
-  private final ConcurrentMap<Integer, SoftMemoryRegion> byRkey = new ConcurrentHashMap<>();
+  private final ConcurrentMap<Integer, SoftRegion> byRkey = new ConcurrentHashMap<>();
 
   /**
    * The region that was found last, since READs mostly go to the same few. Threads share it without
@@ -44,7 +45,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
   }
 
   /** A key of another domain is not found here: to a peer it is as wrong as one that never was. */
-  SoftMemoryRegion regionByRkey(int rkey) {
+  SoftRegion regionByRkey(int rkey) {
     return byRkey.get(rkey);
   }
 
@@ -62,19 +63,35 @@ final class SoftProtectionDomain implements ProtectionDomain {
   public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException {
     RegistrationChecks.check(memory, access, device);
     return device.adopt(
-        SoftMemoryRegion.class,
+        SoftRegion.class,
         device.attributes().maxMemoryRegions(),
         () -> {
-          SoftMemoryRegion region =
-              new SoftMemoryRegion(
-                  this, memory, Set.copyOf(access), device.nextKey(), device.nextKey(), leaks);
+          SoftMemoryRegion region = new SoftMemoryRegion(this, memory, access);
           byLkey.put(region.lkey(), region);
           byRkey.put(region.rkey(), region);
           return region;
         });
   }
 
-  void deregister(SoftMemoryRegion region) {
+  @Override
+  public boolean registersFiles() {
+    return true;
+  }
+
+  @Override
+  public MemoryRegion registerFile(FileChannel file, long bytes) throws VerbsException {
+    RegistrationChecks.check(file, bytes, device);
+    return device.adopt(
+        SoftRegion.class,
+        device.attributes().maxMemoryRegions(),
+        () -> {
+          SoftFileRegion region = new SoftFileRegion(this, file, bytes);
+          byRkey.put(region.rkey(), region);
+          return region;
+        });
+  }
+
+  void deregister(SoftRegion region) {
     byLkey.remove(region.lkey());
     byRkey.remove(region.rkey());
     device.visitQueuePairs(this, queuePair -> queuePair.regionClosed(region));
@@ -98,7 +115,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     device.closeChildren(
         child ->
             child instanceof SoftQueuePair queuePair && queuePair.domain() == this
-                || child instanceof SoftMemoryRegion region && region.domain() == this);
+                || child instanceof SoftRegion region && region.domain() == this);
     device.forget(this);
     leak.closed();
   }

@@ -318,8 +318,8 @@ final class SoftQueuePair implements QueuePair {
     }
   }
 
-  /** After this nothing touches the region's memory through this queue pair. */
-  void regionClosed(SoftMemoryRegion region) {
+  /** After this nothing touches the region's bytes through this queue pair. */
+  void regionClosed(SoftRegion region) {
     lock();
     try {
       if (link.connection() != null) {

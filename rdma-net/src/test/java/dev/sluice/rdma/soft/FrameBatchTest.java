@@ -1,10 +1,12 @@
 package dev.sluice.rdma.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.leak.LeakCheck;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,6 +17,7 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -168,6 +171,103 @@ class FrameBatchTest {
     assertThat(pool.take()).isNotSameAs(held);
     batch.writeTo(sink);
     assertThat(pool.take()).isSameAs(held);
+  }
+
+  private FileChannel file(int bytes, int value) throws IOException {
+    FileChannel file =
+        FileChannel.open(
+            directory.resolve("file" + value),
+            StandardOpenOption.CREATE_NEW,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE);
+    byte[] content = new byte[bytes];
+    Arrays.fill(content, (byte) value);
+    file.write(ByteBuffer.wrap(content));
+    return file;
+  }
+
+  private void addFrame(SoftFileRegion region, int bytes) throws IOException {
+    FrameHeader.encodeAnswer(batch.header(), FrameType.READ_RESPONSE, FrameHeader.LAST, 0, bytes);
+    batch.add(region, region.address(), bytes);
+  }
+
+  private SoftFileRegion region(FileChannel file) throws IOException {
+    return (SoftFileRegion) node.pd.registerFile(file, file.size());
+  }
+
+  private void writeAll() throws IOException {
+    while (!batch.isEmpty()) {
+      batch.writeTo(sink);
+    }
+  }
+
+  @Test
+  void smallPiecesOfFilesAreOnePieceWithTheirHeaders() throws Exception {
+    SoftFileRegion first = region(file(10_000, 1));
+    SoftFileRegion second = region(file(10_000, 2));
+    addFrame(first, 10_000);
+    addFrame(second, 10_000);
+    addFrame(region(100, 3), 100);
+    batch.writeTo(sink);
+    assertThat(sink.pieces).isEqualTo(1);
+    assertFrame(0, 10_000, 1);
+    assertFrame(FrameHeader.BYTES + 10_000, 10_000, 2);
+    assertFrame(2 * (FrameHeader.BYTES + 10_000), 100, 3);
+  }
+
+  @Test
+  void aLargePieceOfAFileIsTheLast() throws Exception {
+    addFrame(region(5000, 1), 5000);
+    addFrame(region(file(10, 2)), 10);
+    assertThat(batch.hasRoom()).isTrue();
+    addFrame(region(file(300_000, 3)), 300_000);
+    assertThat(batch.hasRoom()).isFalse();
+    sink.maxBytes = 777;
+    writeAll();
+    assertFrame(0, 5000, 1);
+    assertFrame(FrameHeader.BYTES + 5000, 10, 2);
+    assertFrame(2 * FrameHeader.BYTES + 5010, 300_000, 3);
+    assertThat(batch.hasRoom()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {10, 300_000})
+  void aFileThatIsTooShortLeavesTheBatchAsItWas(int bytes) throws Exception {
+    FileChannel file = file(bytes, 1);
+    SoftFileRegion region = region(file);
+    addFrame(region(100, 2), 100);
+    file.truncate(bytes - 1);
+    int before = batch.header().position();
+    assertThatThrownBy(() -> batch.add(region, region.address(), bytes))
+        .isInstanceOf(EOFException.class);
+    assertThat(batch.header().position()).isEqualTo(before);
+    writeAll();
+    assertThat(sink.written.size()).isEqualTo(FrameHeader.BYTES + 100);
+  }
+
+  @Test
+  void aFileThatBecomesTooShortInTheMiddleOfItsFrameIsAnError() throws Exception {
+    FileChannel file = file(300_000, 1);
+    addFrame(region(file), 300_000);
+    sink.maxBytes = 777;
+    batch.writeTo(sink);
+    file.truncate(0);
+    assertThatThrownBy(this::writeAll).isInstanceOf(EOFException.class);
+  }
+
+  @Test
+  void whatIsLeftOfAFileIsCopiedWhenItIsDeregistered() throws Exception {
+    FileChannel file = file(300_000, 1);
+    SoftFileRegion region = region(file);
+    addFrame(region, 300_000);
+    sink.maxBytes = 777;
+    batch.writeTo(sink);
+    batch.detach(region);
+    file.truncate(0);
+    addFrame(region(100, 2), 100);
+    writeAll();
+    assertFrame(0, 300_000, 1);
+    assertFrame(FrameHeader.BYTES + 300_000, 100, 2);
   }
 
   @ParameterizedTest

@@ -12,6 +12,7 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.VerbsException;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAccumulator;
@@ -128,9 +129,26 @@ final class ChaosDevice implements Device {
       if (!access.contains(AccessFlag.REMOTE_READ)) {
         return domain.register(memory, access);
       }
-      Served region = new Served(domain.register(memory, access));
-      served.add(region);
-      return region;
+      return serve(domain.register(memory, access));
+    }
+
+    @Override
+    public boolean registersFiles() {
+      return domain.registersFiles();
+    }
+
+    @Override
+    public MemoryRegion registerFile(FileChannel file, long bytes) throws VerbsException {
+      if (agent.strikes(Injection.REGISTER_ENOMEM)) {
+        throw enomem("register a file");
+      }
+      return serve(domain.registerFile(file, bytes));
+    }
+
+    private MemoryRegion serve(MemoryRegion region) {
+      Served counted = new Served(region);
+      served.add(counted);
+      return counted;
     }
 
     @Override

@@ -1,0 +1,99 @@
+package dev.sluice.rdma.soft;
+
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.leak.LeakTracker;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * What is registered with the software provider. Its bytes are touched only under the lock of a
+ * queue pair of its domain that has just looked it up; {@link #close} takes it out of the tables
+ * and then visits each of those locks once. Closed by whoever registered it, or by its domain.
+ */
+abstract sealed class SoftRegion implements MemoryRegion permits SoftMemoryRegion, SoftFileRegion {
+  private final SoftProtectionDomain domain;
+  private final long address;
+  private final long length;
+
+  /** {@link AccessFlag#bit}s. */
+  private final int access;
+
+  private final int lkey;
+  private final int rkey;
+  private final LeakTracker.Handle leak;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  SoftRegion(SoftProtectionDomain domain, long address, long length, Set<AccessFlag> access) {
+    this.domain = domain;
+    this.address = address;
+    this.length = length;
+    this.access = AccessFlag.bits(access);
+    lkey = domain.device().nextKey();
+    rkey = domain.device().nextKey();
+    leak = domain.leaks().opened("memory region", this);
+  }
+
+  /** Has the batch send some of its bytes. */
+  abstract void send(long from, int bytes, FrameBatch batch) throws IOException;
+
+  /** A copy of some of its bytes. */
+  abstract ByteBuffer copy(long from, int bytes) throws IOException;
+
+  @Override
+  public long address() {
+    return address;
+  }
+
+  @Override
+  public long length() {
+    return length;
+  }
+
+  @Override
+  public int lkey() {
+    return lkey;
+  }
+
+  @Override
+  public int rkey() {
+    return rkey;
+  }
+
+  SoftProtectionDomain domain() {
+    return domain;
+  }
+
+  /** False once the region is being closed. */
+  boolean isOpen() {
+    return !closed.get();
+  }
+
+  boolean allows(AccessFlag flag) {
+    return (access & flag.bit()) != 0;
+  }
+
+  boolean contains(long from, long bytes) {
+    long offset = from - address;
+    return offset >= 0 && bytes >= 0 && offset <= length && bytes <= length - offset;
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      domain.deregister(this);
+      release();
+      leak.closed();
+    }
+  }
+
+  /** Nothing of it is touched any more. */
+  void release() {}
+
+  @Override
+  public String toString() {
+    return "[0x%x, %d bytes]".formatted(address, length);
+  }
+}

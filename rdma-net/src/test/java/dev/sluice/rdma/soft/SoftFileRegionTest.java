@@ -1,0 +1,429 @@
+package dev.sluice.rdma.soft;
+
+import static dev.sluice.rdma.WorkCompletionStatus.LOC_PROT_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.REM_ACCESS_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.REM_OP_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.RETRY_EXC_ERR;
+import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
+import static dev.sluice.rdma.WorkCompletionStatus.WR_FLUSH_ERR;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.Opcode;
+import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.WorkCompletionStatus;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Files that the device sends itself. */
+class SoftFileRegionTest extends SoftNodes {
+  private static final int MIB = 1 << 20;
+
+  private int files;
+
+  /** A file of bytes that {@link #bytes} gives as well, open for reading and writing. */
+  private FileChannel file(int size) throws IOException {
+    FileChannel file = newFile("data" + files++);
+    ByteBuffer bytes = ByteBuffer.wrap(bytes(size));
+    while (bytes.hasRemaining()) {
+      file.write(bytes);
+    }
+    return file;
+  }
+
+  private static byte[] bytes(int size) {
+    byte[] bytes = new byte[size];
+    new Random(size).nextBytes(bytes);
+    return bytes;
+  }
+
+  private static SendWorkRequest read(
+      long wrId, MemoryRegion target, long to, MemoryRegion source, long from, int bytes) {
+    return SendWorkRequest.read(
+        wrId,
+        new ScatterGatherEntry(target.address() + to, bytes, target.lkey()),
+        source.address() + from,
+        source.rkey(),
+        true);
+  }
+
+  private QueuePair connect(TestNode right) throws VerbsException {
+    return connect(right, ConnectionAttributes.DEFAULT);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      ints = {
+        0, 1, 16, 4095, 4097, 32_767, 32_768, 32_769, 65_496, 65_536, 262_145, MIB, MIB + 1,
+        20_000_003
+      })
+  void bringsExactlyTheBytesThatWereAskedFor(int bytes) throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    int margin = 13;
+    int size = bytes + 2 * margin;
+    MemoryRegion source = right.pd.registerFile(file(size), size);
+    MemoryRegion target = left.register(size, TestNode.ALL);
+    left.memory(target).fill((byte) 0x5A);
+    connect(right).postSend(List.of(read(1, target, margin, source, margin, bytes)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    MemorySegment expected = MemorySegment.ofArray(bytes(size));
+    expected.asSlice(0, margin).fill((byte) 0x5A);
+    expected.asSlice(margin + bytes).fill((byte) 0x5A);
+    assertThat(left.memory(target).mismatch(expected)).isEqualTo(-1);
+  }
+
+  @Test
+  void manyPiecesOfAllSizesKeepTheirPlaces() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    int size = 8 * MIB;
+    MemoryRegion source = right.pd.registerFile(file(size), size);
+    MemoryRegion memory = right.register(size, TestNode.ALL);
+    right.memory(memory).copyFrom(MemorySegment.ofArray(bytes(size)));
+    MemoryRegion target = left.register(size, TestNode.ALL);
+    QueuePair queuePair = connect(right);
+    Random random = new Random(3);
+    byte[] all = bytes(size);
+    for (int round = 0; round < 20; round++) {
+      List<SendWorkRequest> reads = new ArrayList<>();
+      int at = 0;
+      while (reads.size() < TestNode.CAPABILITIES.maxSendWr()) {
+        int bytes = Math.min(1 << random.nextInt(18), size - at);
+        MemoryRegion from = random.nextInt(4) == 0 ? memory : source;
+        reads.add(read(reads.size(), target, at, from, at, bytes - random.nextInt(bytes)));
+        at += bytes;
+      }
+      left.memory(target).fill((byte) 0);
+      queuePair.postSend(reads);
+      assertThat(await(reads.size())).containsOnly(SUCCESS);
+      byte[] expected = new byte[size];
+      for (SendWorkRequest read : reads) {
+        int position = (int) (read.scatterGather().getFirst().address() - target.address());
+        System.arraycopy(all, position, expected, position, (int) read.length());
+      }
+      assertThat(left.memory(target).mismatch(MemorySegment.ofArray(expected))).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void aFileThatHasNoNameAnyMoreIsReadUntilItIsDeregistered() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    FileChannel file = file(MIB);
+    Files.delete(directory.resolve("data0"));
+    Files.write(directory.resolve("data0"), new byte[MIB]);
+    MemoryRegion source = right.pd.registerFile(file, MIB);
+    MemoryRegion target = left.register(MIB, TestNode.ALL);
+    QueuePair queuePair = connect(right);
+    queuePair.postSend(List.of(read(1, target, source, MIB)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    assertThat(left.memory(target).mismatch(MemorySegment.ofArray(bytes(MIB)))).isEqualTo(-1);
+    assertThat(file.isOpen()).isTrue();
+
+    source.close();
+    assertThat(file.isOpen()).isFalse();
+    queuePair.postSend(List.of(read(2, target, source, MIB)));
+    assertThat(await(1)).containsExactly(REM_ACCESS_ERR);
+  }
+
+  @Test
+  void whatIsRefusedStaysTheCallers() throws Exception {
+    try (FileChannel file = file(100)) {
+      for (long bytes : new long[] {0, -1, 101, Long.MAX_VALUE}) {
+        assertThatThrownBy(() -> left.pd.registerFile(file, bytes))
+            .isInstanceOfSatisfying(
+                VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.EINVAL));
+      }
+      assertThat(file.isOpen()).isTrue();
+    }
+    FileChannel closed = file(100);
+    closed.close();
+    assertThatThrownBy(() -> left.pd.registerFile(closed, 100))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.EIO));
+  }
+
+  @Test
+  void asManyAsTheDeviceHasRoomForAreRegistered() throws Exception {
+    TestNode small =
+        open(SoftOptions.DEFAULT.with(o -> o.limits = o.limits.with(l -> l.maxMemoryRegions = 2)));
+    small.register(64, TestNode.ALL);
+    for (int i = 0; i < 3; i++) { // each gives its place back
+      small.pd.registerFile(file(100), 100).close();
+    }
+    small.pd.registerFile(file(100), 100);
+    try (FileChannel file = file(100)) {
+      assertThatThrownBy(() -> small.pd.registerFile(file, 100))
+          .isInstanceOfSatisfying(
+              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.ENOMEM));
+    }
+  }
+
+  @Test
+  void theirAddressesAreNoMemorysAndNoOthers() throws Exception {
+    long end = 1L << 57;
+    for (int i = 0; i < 100; i++) {
+      MemoryRegion region = left.pd.registerFile(file(100 + i), 100);
+      assertThat(region.length()).isEqualTo(100);
+      assertThat(region.address()).isGreaterThanOrEqualTo(end);
+      end = region.address() + region.length();
+      region.close();
+    }
+  }
+
+  @Test
+  void whatLiesOutsideIsRefused() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    MemoryRegion source = right.pd.registerFile(file(200), 100);
+    MemoryRegion other = right.pd.registerFile(file(200), 200);
+    MemoryRegion target = left.register(200, TestNode.ALL);
+    long toOther = other.address() - source.address();
+    for (long from : new long[] {-1, 1, 100, toOther, Long.MIN_VALUE, -source.address()}) {
+      connect(right).postSend(List.of(read(1, target, 0, source, from, 100)));
+      assertThat(await(1)).as("from %d", from).containsExactly(REM_ACCESS_ERR);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RDMA_WRITE", "ATOMIC_FETCH_AND_ADD", "ATOMIC_CMP_AND_SWP"})
+  void nobodyChangesThem(Opcode opcode) throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    MemoryRegion source = right.pd.registerFile(file(64), 64);
+    MemoryRegion own = left.register(8, TestNode.ALL);
+    connect(right)
+        .postSend(
+            List.of(
+                new SendWorkRequest(
+                    1,
+                    opcode,
+                    List.of(new ScatterGatherEntry(own.address(), 8, own.lkey())),
+                    SendWorkRequest.SIGNALED,
+                    0,
+                    source.address(),
+                    source.rkey(),
+                    1,
+                    1)));
+    assertThat(await(1)).containsExactly(REM_ACCESS_ERR);
+    assertThat(directory.resolve("data0")).hasBinaryContent(bytes(64));
+  }
+
+  @Test
+  void theyAreNoLocalBuffers() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    MemoryRegion source = right.register(64, TestNode.ALL);
+    MemoryRegion target = left.pd.registerFile(file(64), 64);
+    connect(right).postSend(List.of(read(1, target, source, 64)));
+    assertThat(await(1)).containsExactly(LOC_PROT_ERR);
+  }
+
+  @Test
+  void canBeDeregisteredUnderAStreamOfReads() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    for (int bytes : new int[] {100, 30_000, 4 * MIB}) {
+      MemoryRegion target = left.register(bytes, TestNode.ALL);
+      for (int round = 0; round < 10; round++) {
+        FileChannel file = file(bytes);
+        MemoryRegion source = right.pd.registerFile(file, bytes);
+        QueuePair queuePair = connect(right);
+        queuePair.postSend(Collections.nCopies(64, read(1, target, source, bytes)));
+        List<WorkCompletionStatus> statuses = new ArrayList<>(await(1));
+        source.close();
+        assertThat(file.isOpen()).isFalse();
+        statuses.addAll(await(63));
+        int failed = statuses.indexOf(REM_ACCESS_ERR);
+        int succeeded = failed < 0 ? 64 : failed;
+        assertThat(statuses.subList(0, succeeded)).containsOnly(SUCCESS);
+        assertThat(statuses.stream().skip(succeeded + 1)).allMatch(WR_FLUSH_ERR::equals);
+        assertThat(left.memory(target).mismatch(MemorySegment.ofArray(bytes(bytes)))).isEqualTo(-1);
+        queuePair.close();
+        Files.delete(directory.resolve("data" + (files - 1)));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1000, 32_768, 32_769, 4 * MIB})
+  void readOfAFileThatIsTooShortFailsAndNothingElse(int bytes) throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    FileChannel file = file(bytes);
+    MemoryRegion source = right.pd.registerFile(file, bytes);
+    MemoryRegion target = left.register(bytes, TestNode.ALL);
+    for (int size : new int[] {bytes - 1, bytes / 2, 0}) {
+      file.truncate(size);
+      connect(right).postSend(List.of(read(1, target, source, bytes)));
+      assertThat(await(1)).as("%d bytes", size).containsExactly(REM_ACCESS_ERR);
+    }
+    MemoryRegion whole = right.pd.registerFile(file(bytes), bytes);
+    connect(right).postSend(List.of(read(2, target, whole, bytes)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+  }
+
+  /** What is left of a file that was cut off is still right. */
+  @Test
+  void whatIsLeftOfAShorterFileIsRead() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    FileChannel file = file(MIB);
+    MemoryRegion source = right.pd.registerFile(file, MIB);
+    MemoryRegion target = left.register(MIB, TestNode.ALL);
+    file.truncate(MIB / 2);
+    connect(right).postSend(List.of(read(1, target, source, MIB / 2)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    assertThat(
+            left.memory(target)
+                .asSlice(0, MIB / 2)
+                .mismatch(MemorySegment.ofArray(bytes(MIB)).asSlice(0, MIB / 2)))
+        .isEqualTo(-1);
+  }
+
+  /** A directory is opened and has a size, and to read it fails as on a disk that is broken. */
+  @Test
+  void readOfABrokenDiskFailsAndNothingElse() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    FileChannel broken = FileChannel.open(directory, StandardOpenOption.READ);
+    MemoryRegion source = right.pd.registerFile(broken, 16);
+    MemoryRegion target = left.register(64, TestNode.ALL);
+    MemoryRegion good = right.register(64, TestNode.ALL);
+    connect(right).postSend(List.of(read(1, target, good, 64), read(2, target, source, 16)));
+    assertThat(await(2)).containsExactly(SUCCESS, REM_OP_ERR);
+    connect(right).postSend(List.of(read(3, target, good, 64)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+  }
+
+  @Test
+  void readOfAFileThatBecomesShorterMeanwhileFailsOrIsRight() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    int bytes = 16 * MIB;
+    MemoryRegion target = left.register(bytes, TestNode.ALL);
+    byte[] written = bytes(bytes);
+    for (int round = 0; round < 10; round++) {
+      FileChannel file = file(bytes);
+      MemoryRegion source = right.pd.registerFile(file, bytes);
+      QueuePair queuePair = connect(right);
+      queuePair.postSend(
+          List.of(read(1, target, source, 64), read(2, target, 0, source, 0, bytes)));
+      assertThat(await(1)).containsExactly(SUCCESS);
+      file.truncate(round * MIB);
+      WorkCompletionStatus status = await(1).getFirst();
+      assertThat(status).isIn(SUCCESS, REM_ACCESS_ERR, RETRY_EXC_ERR);
+      if (status == SUCCESS) {
+        assertThat(left.memory(target).mismatch(MemorySegment.ofArray(written))).isEqualTo(-1);
+      }
+      queuePair.close();
+      source.close();
+      Files.delete(directory.resolve("data" + (files - 1)));
+    }
+    MemoryRegion whole = right.register(64, TestNode.ALL);
+    connect(right).postSend(List.of(read(3, target, whole, 64)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+  }
+
+  @Test
+  void aFrameThatIsUnderWayEndsWholeWhenItsFileIsDeregistered() throws Exception {
+    FileChannel file = file(64 * MIB);
+    MemoryRegion source = left.pd.registerFile(file, 64 * MIB);
+    try (RawPeer peer =
+        RawPeer.connectTo(left.createQueuePair(), 16, ConnectionAttributes.DEFAULT)) {
+      ByteBuffer request = ByteBuffer.allocate(FrameHeader.BYTES);
+      RawPeer.putRead(request, source.toRemote());
+      peer.send(request.flip());
+      FrameHeader header = peer.receiveHeader();
+      source.close();
+      ByteBuffer expected = ByteBuffer.wrap(bytes(64 * MIB));
+      while (header.type == FrameType.READ_RESPONSE) {
+        ByteBuffer got = peer.receive(header.length);
+        assertThat(got).isEqualTo(expected.slice(expected.position(), header.length));
+        expected.position(expected.position() + header.length);
+        header = peer.receiveHeader();
+      }
+      assertThat(expected.remaining()).isPositive();
+      assertThat(header.type).isEqualTo(FrameType.NAK);
+      assertThat(WorkCompletionStatus.of(header.code)).isEqualTo(REM_ACCESS_ERR);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1000, 40_000, 3 * MIB})
+  void plannedCorruptionChangesOneByteAndNotTheFile(int bytes) throws Exception {
+    TestNode right = faulty("corrupt@1");
+    MemoryRegion source = right.pd.registerFile(file(bytes), bytes);
+    MemoryRegion target = left.register(bytes, TestNode.ALL);
+    QueuePair queuePair = connect(right);
+    queuePair.postSend(List.of(read(1, target, source, bytes)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    MemorySegment written = MemorySegment.ofArray(bytes(bytes));
+    MemorySegment got = left.memory(target);
+    long wrong = got.mismatch(written);
+    assertThat(wrong).isNotEqualTo(-1);
+    assertThat(got.asSlice(wrong + 1).mismatch(written.asSlice(wrong + 1))).isEqualTo(-1);
+    queuePair.postSend(List.of(read(2, target, source, bytes)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    assertThat(got.mismatch(written)).isEqualTo(-1);
+  }
+
+  /** An interrupted thread that reads a file closes it, for all who come later. */
+  @Test
+  void threadsThatPostReadNoFile() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    MemoryRegion source = right.pd.registerFile(file(MIB), MIB);
+    MemoryRegion target = left.register(MIB, TestNode.ALL);
+    MemoryRegion back = left.register(64, TestNode.ALL);
+    MemoryRegion own = right.register(64, TestNode.ALL);
+    QueuePair asks = left.createQueuePair();
+    QueuePair answers = right.createQueuePair();
+    TestNode.connect(asks, answers);
+    for (int round = 0; round < 50; round++) {
+      asks.postSend(Collections.nCopies(32, read(1, target, source, round % 2 == 0 ? MIB : 1000)));
+      Thread.currentThread().interrupt();
+      try {
+        answers.postSend(Collections.nCopies(32, read(2, own, back, 64)));
+      } finally {
+        assertThat(Thread.interrupted()).isTrue();
+      }
+      assertThat(await(32)).containsOnly(SUCCESS);
+      assertThat(right.await(32)).allMatch(completed -> completed.status() == SUCCESS);
+    }
+  }
+
+  @Test
+  void everyReadIsAnsweredOnceAndRightWhateverFails() throws Exception {
+    TestNode right =
+        faulty("seed=12;kill=0.02;status=0.02:REM_OP_ERR;delay=0.05:1;status=0.01:REM_ACCESS_ERR");
+    int bytes = 3 * MIB / 2;
+    MemoryRegion source = right.pd.registerFile(file(bytes), bytes);
+    int succeeded = 0;
+    for (int round = 0; round < 30; round++) {
+      MemoryRegion target = left.register(bytes, TestNode.ALL);
+      QueuePair queuePair = connect(right);
+      queuePair.postSend(Collections.nCopies(20, read(1, target, source, bytes)));
+      List<WorkCompletionStatus> statuses = await(20);
+      if (statuses.getFirst() == SUCCESS) {
+        succeeded++;
+        assertThat(left.memory(target).mismatch(MemorySegment.ofArray(bytes(bytes)))).isEqualTo(-1);
+      }
+      assertThat(statuses)
+          .allMatch(
+              status ->
+                  List.of(SUCCESS, REM_OP_ERR, REM_ACCESS_ERR, RETRY_EXC_ERR, WR_FLUSH_ERR)
+                      .contains(status));
+      queuePair.close();
+      target.close();
+    }
+    assertThat(succeeded).isPositive();
+  }
+}
