@@ -1,17 +1,21 @@
 package dev.sluice.blocks;
 
-import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.ProtectionDomain;
 import java.io.Closeable;
+import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
  * A data file on its way into a memory region. Lives on the thread that registers it, which closes
- * it when it is registered; the region does not need it.
+ * it when it is registered; where the region is the open file, it is the region's from then on.
  *
  * <p>Its length is compared with what the index says when it is opened, right before its bytes are
  * mapped, because mapping beyond the end of a file makes it longer if the mapping is for writing,
@@ -21,13 +25,30 @@ final class DataFile implements Closeable {
   private final Path path;
   private final long bytes;
   private final RegistrationForm form;
-  private final FileChannel channel;
 
-  private DataFile(Path path, long bytes, RegistrationForm form, FileChannel channel) {
+  /** Null where it is to be mapped. */
+  private final RandomAccessFile file;
+
+  private final FileChannel channel;
+  private boolean isRegions;
+
+  private DataFile(Path path, long bytes, RegistrationForm form) throws IOException {
     this.path = path;
     this.bytes = bytes;
     this.form = form;
-    this.channel = channel;
+    file = form.isMapping() ? null : openFile(path);
+    channel = file == null ? FileChannel.open(path, form.openOptions()) : file.getChannel();
+  }
+
+  /** To a RandomAccessFile whatever keeps it from being opened is that it is not found. */
+  private static RandomAccessFile openFile(Path path) throws IOException {
+    try {
+      return new RandomAccessFile(path.toFile(), "r");
+    } catch (FileNotFoundException e) {
+      throw Files.exists(path)
+          ? new IOException(e.getMessage(), e)
+          : new NoSuchFileException(path.toString());
+    }
   }
 
   /**
@@ -35,13 +56,12 @@ final class DataFile implements Closeable {
    * @throws InconsistentFilesException when the file has another length
    */
   static DataFile open(Path path, long bytes, RegistrationForm form) throws IOException {
-    FileChannel channel = FileChannel.open(path, form.openOptions());
+    DataFile opened = new DataFile(path, bytes, form);
     try {
-      DataFile file = new DataFile(path, bytes, form, channel);
-      file.checkLength();
-      return file;
+      opened.checkLength();
+      return opened;
     } catch (IOException e) {
-      channel.close();
+      opened.close();
       throw e;
     }
   }
@@ -54,6 +74,11 @@ final class DataFile implements Closeable {
     }
   }
 
+  /** Whether it is to be mapped, or registered as it is. */
+  boolean isMapping() {
+    return form.isMapping();
+  }
+
   /** The file's bytes, mapped for as long as the arena lives. */
   MemorySegment map(Arena arena) throws IOException {
     checkLength();
@@ -61,13 +86,26 @@ final class DataFile implements Closeable {
   }
 
   /** Registers what {@link #map} gave, for READs only. */
-  MemoryRegion register(ProtectionDomain domain, MemorySegment memory) throws IOException {
+  RegisteredData register(ProtectionDomain domain, MemorySegment memory) throws IOException {
     checkLength();
-    return domain.register(memory, form.access());
+    return new RegisteredData.Mapped(memory, domain.register(memory, form.access()));
+  }
+
+  /** Registers the file as it is, for READs only. */
+  RegisteredData register(ProtectionDomain domain) throws IOException {
+    checkLength();
+    RegisteredData data = new RegisteredData.Open(file, domain.registerFile(channel, bytes));
+    isRegions = true;
+    return data;
   }
 
   private void checkLength() throws IOException {
     checkLength(path, channel.size(), bytes);
+  }
+
+  /** What it takes once it is registered. */
+  Cost cost() {
+    return form.cost(bytes);
   }
 
   /** Counts what its registration cost. */
@@ -77,6 +115,8 @@ final class DataFile implements Closeable {
 
   @Override
   public void close() throws IOException {
-    channel.close();
+    if (!isRegions) {
+      channel.close();
+    }
   }
 }

@@ -67,7 +67,7 @@ final class FormProbe {
   Result bestForm(RegistrationMode mode, Path directory) throws RegistrationUnavailableException {
     StringJoiner refusals = new StringJoiner("; ", ": ", "").setEmptyValue("");
     boolean conclusive = true;
-    for (RegistrationForm form : mode.forms()) {
+    for (RegistrationForm form : mode.forms(domain.registersFiles())) {
       try {
         tryOut(form, directory);
         LOG.info(
@@ -117,14 +117,18 @@ final class FormProbe {
     try (Arena arena = Arena.ofShared()) {
       Files.write(file, bytes);
       try (DataFile data = DataFile.open(file, FILE_BYTES, form);
-          MemoryRegion region = data.register(domain, data.map(arena))) {
+          RegisteredData registered = register(data, arena)) {
         if (form == RegistrationForm.ON_DEMAND_MAPPING) {
-          checkRead(region, bytes);
+          checkRead(registered.region(), bytes);
         }
       }
     } finally {
       Files.delete(file);
     }
+  }
+
+  private RegisteredData register(DataFile data, Arena arena) throws IOException {
+    return data.isMapping() ? data.register(domain, data.map(arena)) : data.register(domain);
   }
 
   private void checkRead(MemoryRegion region, byte[] bytes) throws IOException {

@@ -8,9 +8,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads this process's own map outputs of one shuffle from their registered memory, without opening
- * a file, and those that are not registered from their files. A reduce task gets one from the
- * {@link MapOutputRegistry}; for one thread; nothing to close, since memory is held only while it
- * is copied.
+ * a file, and those that are not mapped from their files. A reduce task gets one from the {@link
+ * MapOutputRegistry}; for one thread; nothing to close, since memory is held only while it is
+ * copied.
  *
  * <p>The memory may be a mapping of a file that somebody truncates or a disk that fails. The JDK
  * turns the SIGBUS of such an access into an InternalError; what lies between the new end of the

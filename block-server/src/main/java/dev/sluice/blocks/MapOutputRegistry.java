@@ -44,9 +44,9 @@ public final class MapOutputRegistry implements AutoCloseable {
   /**
    * Bytes of one partition range in a data file.
    *
-   * @param registered whether they are in registered memory, too
+   * @param mapped whether they are in registered memory, too
    */
-  public record Segment(Path file, long offset, long length, boolean registered) {}
+  public record Segment(Path file, long offset, long length, boolean mapped) {}
 
   private final LocalDirectories directories;
   private final RegistryLimits limits;
@@ -149,10 +149,10 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * Opens partitions [start, end) of this process's own map output where they are registered: no
-   * file is opened, and but for one at the end there is no system call.
+   * Opens partitions [start, end) of this process's own map output where they are mapped: no file
+   * is opened, and but for one at the end there is no system call.
    *
-   * @return null when they are not registered or empty; else the caller closes it, which keeps the
+   * @return null when they are not mapped or empty; else the caller closes it, which keeps the
    *     shuffle's memory mapped until then
    */
   public RegisteredInputStream open(

@@ -5,30 +5,32 @@ import dev.sluice.blocks.wire.PartitionTable;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.zip.Checksum;
 
 /**
- * A map output that can be READ, from memory that is registered or, where that is the partition
- * table alone, staged. Less than 1 KB of heap whatever the number of partitions: 100 KB an executor
- * where 1,000 executors hold 100,000 map outputs.
+ * A map output that can be READ, from what is registered or, where that is the partition table
+ * alone, staged. Some 1 KB of heap whatever the number of partitions: 100 KB an executor where
+ * 1,000 executors hold 100,000 map outputs.
  *
  * @param location what peers get
  * @param file the data file
- * @param data the data file's bytes and region; null where all partitions are empty or the data are
- *     staged
+ * @param data the registered data file; null where all partitions are empty or the data are staged
  * @param table the partition table, in {@code memory}
  * @param memory keeps data and table alive while they are read
  */
 record RegisteredMapOutput(
     MapOutputLocation location,
     Path file,
-    ShuffleMemory.Data data,
+    RegisteredData data,
     MemorySegment table,
     ShuffleMemory memory) {
+
+  private boolean isMapped() {
+    return data instanceof RegisteredData.Mapped;
+  }
 
   /** Whether the data file has these bytes, and there are any. */
   boolean contains(long position, int length) {
@@ -43,18 +45,18 @@ record RegisteredMapOutput(
     }
     try {
       long start = offset(startPartition);
-      return new MapOutputRegistry.Segment(file, start, offset(endPartition) - start, data != null);
+      return new MapOutputRegistry.Segment(file, start, offset(endPartition) - start, isMapped());
     } finally {
       memory.release();
     }
   }
 
   /**
-   * Opens partitions in their registered memory; null when they do not exist, are empty or are
-   * unmapped. Any thread; whoever gets the stream closes it.
+   * Opens partitions in their registered memory; null when they do not exist, are empty or are not
+   * mapped. Any thread; whoever gets the stream closes it.
    */
   RegisteredInputStream open(int startPartition, int endPartition) {
-    if (data == null || !hasPartitions(startPartition, endPartition) || !memory.retain()) {
+    if (!isMapped() || !hasPartitions(startPartition, endPartition) || !memory.retain()) {
       return null;
     }
     long start = offset(startPartition);
@@ -67,7 +69,7 @@ record RegisteredMapOutput(
   }
 
   /**
-   * Copies partitions out of the registered memory, or the file, and verifies them, as {@link
+   * Copies partitions out of what is registered, or the file, and verifies them, as {@link
    * MapOutputReader#copy} says. Any thread.
    *
    * @param checksum of the map output's algorithm
@@ -88,8 +90,7 @@ record RegisteredMapOutput(
       if (data == null) {
         read(start, target, offset, (int) length);
       } else {
-        MemorySegment.copy(
-            data.bytes(), ValueLayout.JAVA_BYTE, start, target, offset, (int) length);
+        data.copy(start, target, offset, (int) length);
       }
       if (matches(startPartition, endPartition, target, offset, checksum)) {
         return (int) length;
@@ -114,12 +115,12 @@ record RegisteredMapOutput(
   }
 
   /**
-   * Copies bytes of the data file. The caller has a reference to the memory.
+   * Copies bytes of the data file, which is mapped. The caller has a reference to the memory.
    *
-   * @throws InternalError when the file under a mapping has become shorter, or its disk fails
+   * @throws InternalError when the file has become shorter, or its disk fails
    */
-  void copy(long position, byte[] target, int offset, int length) {
-    MemorySegment.copy(data.bytes(), ValueLayout.JAVA_BYTE, position, target, offset, length);
+  void copy(long position, byte[] target, int offset, int length) throws IOException {
+    data.copy(position, target, offset, length);
     awaitFault();
   }
 
@@ -177,7 +178,7 @@ record RegisteredMapOutput(
   /** No peer READs the data once this has returned. Idempotent. */
   void deregister() {
     if (data != null) {
-      data.region().close();
+      data.close();
     }
   }
 

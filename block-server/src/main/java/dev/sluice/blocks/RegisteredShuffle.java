@@ -240,13 +240,13 @@ final class RegisteredShuffle {
     if (memory == null) {
       memory = new ShuffleMemory(domain, budget);
     }
-    Cost cost = memory.cost(file == null ? 0 : index.dataBytes(), index.tableBytes());
+    Cost cost = memory.tableCost(index.tableBytes()).plus(file == null ? Cost.NONE : file.cost());
     room.reserve(memory, cost, file == null && index.dataBytes() > 0);
     boolean registered = false;
     try {
       ShuffleMemory.Table table = memory.table(index.tableBytes());
       index.writeTo(table.memory());
-      ShuffleMemory.Data data = file == null ? null : register(file);
+      RegisteredData data = file == null ? null : register(file);
       ChecksumAlgorithm algorithm =
           index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
       MapOutputLocation location =
@@ -269,8 +269,8 @@ final class RegisteredShuffle {
     }
   }
 
-  private ShuffleMemory.Data register(DataFile file) throws IOException {
-    ShuffleMemory.Data data = memory.register(file);
+  private RegisteredData register(DataFile file) throws IOException {
+    RegisteredData data = memory.register(file);
     file.count(counters);
     return data;
   }

@@ -208,11 +208,12 @@ final class Registrar {
         "Shuffle {}: map output {} is not registered: {}. Its blocks, and those of map outputs that"
             + " find no room later, go by Spark's own transfer. To READ them, raise"
             + " spark.shuffle.rdma.registration.maxBytes, and the executor's memoryOverhead with"
-            + " it{}; where the regions are used up, raise vm.max_map_count.",
+            + " it{}; where the regions are used up, raise {}.",
         shuffle.id(),
         mapId,
         e.getMessage(),
         limits.pinned() ? ", and the limit of locked memory (ulimit -l)" : "",
+        limits.pinned() ? "vm.max_map_count" : "the limit of open files (ulimit -n)",
         e.getCause());
   }
 

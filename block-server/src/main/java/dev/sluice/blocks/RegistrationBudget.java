@@ -125,13 +125,13 @@ final class RegistrationBudget {
    * What something costs.
    *
    * @param bytes in whole pages, as the kernel maps and pins them
-   * @param regions memory regions, each a mapping of its own
+   * @param regions memory regions, each a mapping or an open file of its own
    */
   record Cost(long bytes, int regions) {
     static final Cost NONE = new Cost(0, 0);
 
-    /** A mapping that is no region: its pages belong to the page cache. */
-    static final Cost MAPPING = new Cost(0, 1);
+    /** A mapping that is no region, or an open file: the pages belong to the page cache. */
+    static final Cost NO_MEMORY = new Cost(0, 1);
 
     static final long PAGE_BYTES = 4096;
 

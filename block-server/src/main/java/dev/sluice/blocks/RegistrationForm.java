@@ -13,10 +13,13 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * The ways in which a data file's bytes become memory that a device may READ. Which of them work
- * depends on kernel, device and file system: {@link FormProbe} tries them out.
+ * The ways in which peers may READ a data file's bytes. Which of them work depends on kernel,
+ * device and file system: {@link FormProbe} tries them out.
  */
 enum RegistrationForm {
+  /** The file itself, where the device sends files: neither mapped nor pinned. */
+  OPEN_FILE("open files", RegistryCounter.DIRECTORIES_OPEN_FILES),
+
   /** The file's pages in the page cache, pinned for reading. Kernels before 6.2 say EFAULT. */
   READ_ONLY_MAPPING("read-only mappings", RegistryCounter.DIRECTORIES_READ_ONLY),
 
@@ -35,6 +38,16 @@ enum RegistrationForm {
   RegistrationForm(String words, RegistryCounter directories) {
     this.words = words;
     this.directories = directories;
+  }
+
+  /** Whether the file's bytes become memory. */
+  boolean isMapping() {
+    return this != OPEN_FILE;
+  }
+
+  /** What a registered file of so many bytes takes. */
+  Cost cost(long bytes) {
+    return isMapping() ? Cost.region(bytes) : Cost.NO_MEMORY;
   }
 
   /** What the file is opened for; it is never created. */

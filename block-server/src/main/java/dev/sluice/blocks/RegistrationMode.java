@@ -31,8 +31,12 @@ public enum RegistrationMode {
     return this != AUTO;
   }
 
-  /** The best first. */
-  List<RegistrationForm> forms() {
-    return forms;
+  /**
+   * The best first.
+   *
+   * @param sendsFiles whether the device does: then nothing is pinned in any case, nor mapped
+   */
+  List<RegistrationForm> forms(boolean sendsFiles) {
+    return sendsFiles && this != ODP ? List.of(RegistrationForm.OPEN_FILE) : forms;
   }
 }

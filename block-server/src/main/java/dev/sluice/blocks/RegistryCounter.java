@@ -3,7 +3,8 @@ package dev.sluice.blocks;
 /** What a {@link MapOutputRegistry} counts. */
 public enum RegistryCounter {
   REGISTERED_BYTES("Bytes, in whole pages, that count against the registration budget now"),
-  REGISTERED_REGIONS("Memory regions that count against the limit of mappings now"),
+  REGISTERED_REGIONS(
+      "Memory regions that count against the limit of mappings, or of open files, now"),
   REGISTERED_OUTPUTS("Map outputs that can be READ now"),
   REGISTRATIONS("Map outputs registered so far, repeated ones included"),
   EVICTIONS(
@@ -24,6 +25,7 @@ public enum RegistryCounter {
   STAGING_REFUSALS("Requests for staged bytes that were not served so far"),
   LEASES_EXPIRED("Staged bytes whose readers have not said in time that they are done, so far"),
   GONE("Map outputs not registered so far because their files did not exist any more"),
+  DIRECTORIES_OPEN_FILES("Local directories whose map outputs are registered as open files"),
   DIRECTORIES_READ_ONLY("Local directories whose map outputs are registered as read-only mappings"),
   DIRECTORIES_READ_WRITE(
       "Local directories whose map outputs are registered as read-write mappings, because the"

@@ -3,13 +3,13 @@ package dev.sluice.blocks;
 /**
  * Limits of a {@link MapOutputRegistry}.
  *
- * @param maxBytes budget of registered bytes, data and partition tables together, counted in whole
- *     pages
+ * @param maxBytes budget of registered memory, data and partition tables together, counted in whole
+ *     pages; open files take none
  * @param tableBytes partition tables alone are registered, and their data staged, where there is no
  *     room for both: up to {@code maxBytes} in all, or so many bytes where that is less; 0 to
  *     register both or neither
- * @param maxRegions memory regions at most: each is a mapping too, so this is the registry's share
- *     of vm.max_map_count
+ * @param maxRegions memory regions at most: each is a mapping or an open file too, so this is the
+ *     registry's share of vm.max_map_count or of the file descriptors
  * @param idleMs a shuffle that nobody READ for so long may be deregistered in favour of another
  * @param pinned whether registered pages are pinned and count against RLIMIT_MEMLOCK (verbs)
  */

@@ -21,9 +21,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>One shared arena holds all of it, because closing one costs a handshake with every thread of
  * the process: once a shuffle instead of once a file. The price is that a single map output's
- * mapping stays, and counts, until the shuffle's memory goes, also the first one that could not be
- * registered. From then on each has an arena of its own, so that what fails again and again takes
- * no more.
+ * mapping stays, and counts as an open file does, until the shuffle's memory goes, also the first
+ * one that could not be registered. From then on each has an arena of its own, so that what fails
+ * again and again takes no more.
  *
  * <p>References are counted: the owner holds one, and whoever touches the memory holds one
  * meanwhile; the last to {@link #release} it unmaps. All else is called with the owner's lock held.
@@ -37,13 +37,6 @@ final class ShuffleMemory {
   private static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
   private static final long MIN_SLAB_BYTES = 16 << 10;
   private static final long MAX_SLAB_BYTES = 1 << 20;
-
-  /**
-   * A data file's bytes, and the region that they are.
-   *
-   * @param bytes to be touched only between {@link #retain} and {@link #release}
-   */
-  record Data(MemorySegment bytes, MemoryRegion region) {}
 
   /** A piece of a slab, and where peers READ it. */
   record Table(MemorySegment memory, RemoteRegion remote) {}
@@ -75,10 +68,9 @@ final class ShuffleMemory {
     this.budget = budget;
   }
 
-  /** What a map output will take. */
-  Cost cost(long dataBytes, long tableBytes) {
-    Cost table = fitsSlab(tableBytes) ? Cost.NONE : Cost.region(slabBytes(tableBytes));
-    return Cost.region(dataBytes).plus(table);
+  /** What a map output's table will take. */
+  Cost tableCost(long bytes) {
+    return fitsSlab(bytes) ? Cost.NONE : Cost.region(slabBytes(bytes));
   }
 
   /**
@@ -105,16 +97,21 @@ final class ShuffleMemory {
     reserved = held;
   }
 
-  /** Maps a data file into this memory and registers it. */
-  Data register(DataFile file) throws IOException {
+  /** Registers a data file, which is mapped into this memory where its form wants that. */
+  RegisteredData register(DataFile file) throws IOException {
+    if (!file.isMapping()) {
+      RegisteredData data = file.register(domain);
+      held = held.plus(file.cost());
+      return data;
+    }
     return load(
         arena -> {
           Cost before = held;
           MemorySegment bytes = file.map(arena);
-          held = before.plus(Cost.MAPPING);
-          MemoryRegion region = file.register(domain, bytes);
-          held = before.plus(Cost.region(bytes.byteSize()));
-          return new Data(bytes, region);
+          held = before.plus(Cost.NO_MEMORY);
+          RegisteredData data = file.register(domain, bytes);
+          held = before.plus(file.cost());
+          return data;
         });
   }
 
@@ -171,7 +168,7 @@ final class ShuffleMemory {
     return region;
   }
 
-  /** Deregisters the slabs and drops the owner's reference. The data regions are closed before. */
+  /** Deregisters the slabs and drops the owner's reference. The data are closed before. */
   void close() {
     slabs.forEach(MemoryRegion::close);
     release();

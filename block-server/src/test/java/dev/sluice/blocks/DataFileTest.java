@@ -3,7 +3,6 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.MemoryRegion;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.channels.FileChannel;
@@ -38,10 +37,14 @@ class DataFileTest {
     path = Files.write(directory.resolve("data"), bytes);
   }
 
-  private MemoryRegion register(Arena arena) throws IOException {
+  private RegisteredData register(Arena arena) throws IOException {
     try (DataFile file = DataFile.open(path, BYTES, form)) {
-      return file.register(domain, file.map(arena));
+      return register(file, arena);
     }
+  }
+
+  private RegisteredData register(DataFile file, Arena arena) throws IOException {
+    return file.isMapping() ? file.register(domain, file.map(arena)) : file.register(domain);
   }
 
   private void truncate(int length) throws IOException {
@@ -55,8 +58,8 @@ class DataFileTest {
     FileTime modified = FileTime.fromMillis(1_000_000);
     Files.setLastModifiedTime(path, modified);
     try (Arena arena = Arena.ofShared();
-        MemoryRegion region = register(arena)) {
-      assertThat(domain.read(region.toRemote())).isEqualTo(bytes);
+        RegisteredData data = register(arena)) {
+      assertThat(domain.read(data.region().toRemote())).isEqualTo(bytes);
     }
     assertThat(path).hasBinaryContent(bytes);
     assertThat(Files.getLastModifiedTime(path)).isEqualTo(modified);
@@ -85,7 +88,8 @@ class DataFileTest {
     try (Arena arena = Arena.ofShared();
         DataFile file = DataFile.open(path, BYTES, form)) {
       truncate(0);
-      assertThatThrownBy(() -> file.map(arena)).isInstanceOf(InconsistentFilesException.class);
+      assertThatThrownBy(() -> register(file, arena))
+          .isInstanceOf(InconsistentFilesException.class);
     }
     assertThat(path).hasSize(0);
     assertThat(domain.openRegions()).isZero();

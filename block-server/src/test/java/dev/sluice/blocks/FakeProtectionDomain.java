@@ -9,8 +9,12 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,8 +22,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Registers memory as far as a kernel does, and READs it as a peer's NIC would: by key, within
- * bounds, never after close.
+ * Registers memory as far as a kernel does, and files, and READs them as a peer's NIC would: by
+ * key, within bounds, never after close.
  */
 final class FakeProtectionDomain implements ProtectionDomain {
   private static final Set<AccessFlag> ON_DEMAND_READ =
@@ -31,6 +35,7 @@ final class FakeProtectionDomain implements ProtectionDomain {
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicInteger attempts = new AtomicInteger();
   private volatile long limitBytes = Long.MAX_VALUE;
+  private volatile boolean sendsFiles;
   private volatile Runnable registering = () -> {};
   private volatile Runnable refusing = () -> {};
 
@@ -45,6 +50,11 @@ final class FakeProtectionDomain implements ProtectionDomain {
   /** Registrations beyond that fail with ENOMEM. */
   void limitBytes(long limit) {
     limitBytes = limit;
+  }
+
+  /** Files are its best way from now on. */
+  void sendFiles() {
+    sendsFiles = true;
   }
 
   /** Runs in the middle of each registration from now on. */
@@ -90,13 +100,28 @@ final class FakeProtectionDomain implements ProtectionDomain {
     if (errno != 0) {
       throw new VerbsException(operation, errno, "refused by the kernel");
     }
-    if (bytes.addAndGet(memory.byteSize()) > limitBytes) {
-      bytes.addAndGet(-memory.byteSize());
+    return register(operation, new MemoryBytes(memory));
+  }
+
+  @Override
+  public boolean registersFiles() {
+    return sendsFiles;
+  }
+
+  @Override
+  public MemoryRegion registerFile(FileChannel file, long length) throws VerbsException {
+    attempts.incrementAndGet();
+    return register("register a file", new FileBytes(file, length));
+  }
+
+  private MemoryRegion register(String operation, Bytes of) throws VerbsException {
+    if (bytes.addAndGet(of.length()) > limitBytes) {
+      bytes.addAndGet(-of.length());
       refusing.run();
       throw new VerbsException(operation, VerbsException.ENOMEM, "limit");
     }
     registering.run();
-    Region region = new Region(memory, nextKey.getAndAdd(2));
+    Region region = new Region(of, nextKey.getAndAdd(2));
     regions.put(region.rkey(), region);
     return region;
   }
@@ -115,24 +140,18 @@ final class FakeProtectionDomain implements ProtectionDomain {
   @Override
   public void close() {}
 
-  private final class Region implements MemoryRegion {
-    private final MemorySegment memory;
-    private final int key;
-    private boolean closed;
+  /** What is registered. */
+  private interface Bytes {
+    long address();
 
-    Region(MemorySegment memory, int key) {
-      this.memory = memory;
-      this.key = key;
-    }
+    long length();
 
-    synchronized byte[] read(long address, int length) {
-      long offset = address - memory.address();
-      if (closed || offset < 0 || offset + length > memory.byteSize()) {
-        return null;
-      }
-      return memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
-    }
+    byte[] read(long offset, int length);
 
+    void close();
+  }
+
+  private record MemoryBytes(MemorySegment memory) implements Bytes {
     @Override
     public long address() {
       return memory.address();
@@ -141,6 +160,74 @@ final class FakeProtectionDomain implements ProtectionDomain {
     @Override
     public long length() {
       return memory.byteSize();
+    }
+
+    @Override
+    public byte[] read(long offset, int length) {
+      return memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @Override
+    public void close() {
+      if (!memory.scope().isAlive()) {
+        throw new AssertionError("memory unmapped before its region was closed");
+      }
+    }
+  }
+
+  private record FileBytes(FileChannel file, long length) implements Bytes {
+    @Override
+    public long address() {
+      return 1L << 62;
+    }
+
+    @Override
+    public byte[] read(long offset, int length) {
+      ByteBuffer bytes = ByteBuffer.allocate(length);
+      try {
+        while (bytes.hasRemaining() && file.read(bytes, offset + bytes.position()) >= 0) {}
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      return bytes.array();
+    }
+
+    @Override
+    public void close() {
+      try {
+        file.close();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  private final class Region implements MemoryRegion {
+    private final Bytes of;
+    private final int key;
+    private boolean closed;
+
+    Region(Bytes of, int key) {
+      this.of = of;
+      this.key = key;
+    }
+
+    synchronized byte[] read(long address, int length) {
+      long offset = address - of.address();
+      if (closed || offset < 0 || offset + length > of.length()) {
+        return null;
+      }
+      return of.read(offset, length);
+    }
+
+    @Override
+    public long address() {
+      return of.address();
+    }
+
+    @Override
+    public long length() {
+      return of.length();
     }
 
     @Override
@@ -156,12 +243,10 @@ final class FakeProtectionDomain implements ProtectionDomain {
     @Override
     public synchronized void close() {
       if (!closed) {
-        if (!memory.scope().isAlive()) {
-          throw new AssertionError("memory unmapped before its region was closed");
-        }
+        of.close();
         closed = true;
         regions.remove(rkey());
-        bytes.addAndGet(-memory.byteSize());
+        bytes.addAndGet(-of.length());
       }
     }
   }

@@ -48,6 +48,16 @@ class FormProbeTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"AUTO, OPEN_FILE", "FILE, OPEN_FILE", "ODP, ON_DEMAND_MAPPING"})
+  void whereTheDeviceSendsFilesNothingIsMappedUnlessItIsAskedFor(
+      RegistrationMode mode, RegistrationForm form) throws Exception {
+    FakeProtectionDomain domain = new FakeProtectionDomain();
+    domain.sendFiles();
+    assertThat(bestForm(domain, (_, remote) -> domain.read(remote), mode)).isEqualTo(form);
+    assertThat(new TestMapOutputs(directory).openFiles()).isZero();
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "PINS_NO_FILE, FILE, errno 95",
     "PINS_FOR_WRITING, ODP, errno 22",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -46,8 +47,9 @@ class MapOutputRegistryRaceTest {
 
   @Test
   void evictionRacesWithAllElse() throws Exception {
+    int maxRegions = form.isMapping() ? 1_000 : 8;
     long evictions =
-        race(new RegistryLimits(60 << 10, 0, 1_000, 0, false), 43, Registrar.GRACE_MS / 8);
+        race(new RegistryLimits(60 << 10, 0, maxRegions, 0, false), 43, Registrar.GRACE_MS / 8);
     assertThat(evictions).isPositive();
   }
 
@@ -125,6 +127,7 @@ class MapOutputRegistryRaceTest {
     }
     assertThat(domain.openRegions()).isZero();
     assertThat(outputs.mappings()).isZero();
+    assertThat(outputs.openFiles()).isZero();
     assertThat(registry.counters().get(RegistryCounter.REGISTERED_BYTES)).isZero();
     assertThat(registry.counters().get(RegistryCounter.REGISTERED_REGIONS)).isZero();
     assertThat(registry.counters().get(RegistryCounter.REGISTERED_OUTPUTS)).isZero();
@@ -140,7 +143,8 @@ class MapOutputRegistryRaceTest {
       case 1 -> registry.invalidate(shuffleId, mapId);
       case 2, 3 -> registry.add(shuffleId, mapId);
       case 4 -> registry.touch(shuffleId);
-      case 5, 6 -> checkSegment(registry, shuffleId, mapId);
+      case 5 -> checkSegment(registry, shuffleId, mapId);
+      case 6 -> checkCopy(registry, shuffleId, mapId);
       default -> checkRead(registry, shuffleId, mapId);
     }
   }
@@ -150,7 +154,16 @@ class MapOutputRegistryRaceTest {
     if (segment != null) {
       assertThat(segment)
           .isEqualTo(
-              new MapOutputRegistry.Segment(outputs.data(shuffleId, mapId), 100, 5000, true));
+              new MapOutputRegistry.Segment(
+                  outputs.data(shuffleId, mapId), 100, 5000, form.isMapping()));
+    }
+  }
+
+  private void checkCopy(MapOutputRegistry registry, int shuffleId, int mapId) {
+    MapOutputReader reader = registry.reader(shuffleId);
+    byte[] target = new byte[5000];
+    if (reader != null && reader.copy(mapId, 2, 3, target, 0) != MapOutputReader.UNREADABLE) {
+      assertThat(target).isEqualTo(Arrays.copyOfRange(data[shuffleId * MAPS + mapId], 100, 5100));
     }
   }
 

@@ -60,6 +60,7 @@ class MapOutputRegistryTest {
     registry.close();
     assertThat(domain.openRegions()).isZero();
     assertThat(outputs.mappings()).isZero();
+    assertThat(outputs.openFiles()).isZero();
     assertThat(registry.counters().get(REGISTERED_BYTES)).isZero();
     assertThat(registry.counters().get(REGISTERED_REGIONS)).isZero();
     assertThat(registry.counters().get(REGISTERED_OUTPUTS)).isZero();
@@ -78,9 +79,12 @@ class MapOutputRegistryTest {
     assertThat(location.mapId()).isEqualTo(7);
     assertThat(domain.read(location.data())).isEqualTo(data);
     assertThat(listener.events).containsExactly("registered 3/7");
-    assertThat(registry.counters().get(REGISTERED_BYTES)).isEqualTo(2 * 4096 + SLAB_BYTES);
+    assertThat(registry.counters().get(REGISTERED_BYTES))
+        .isEqualTo(SLAB_BYTES + (form.isMapping() ? 2 * 4096 : 0));
     assertThat(registry.counters().get(REGISTERED_REGIONS)).isEqualTo(2);
     assertThat(registry.counters().get(REGISTRATIONS)).isEqualTo(1);
+    assertThat(outputs.mappings()).isEqualTo(form.isMapping() ? 1 : 0);
+    assertThat(outputs.openFiles()).isEqualTo(form.isMapping() ? 0 : 1);
   }
 
   @Test
@@ -184,7 +188,8 @@ class MapOutputRegistryTest {
   }
 
   private MapOutputRegistry.Segment segment(long offset, long length) {
-    return new MapOutputRegistry.Segment(outputs.data(SHUFFLE, 7), offset, length, true);
+    return new MapOutputRegistry.Segment(
+        outputs.data(SHUFFLE, 7), offset, length, form.isMapping());
   }
 
   @Test
@@ -211,6 +216,7 @@ class MapOutputRegistryTest {
     assertThat(domain.read(location.table())).isNull();
     assertThat(registry.segment(SHUFFLE, 7, 0, 1)).isNull();
     assertThat(outputs.mappings()).isZero();
+    assertThat(outputs.openFiles()).isZero();
     assertThat(registry.counters().get(REGISTERED_BYTES)).isZero();
   }
 
@@ -366,6 +372,7 @@ class MapOutputRegistryTest {
 
     assertThat(domain.read(other.data())).isEqualTo(data);
     assertThat(registry.segment(SHUFFLE, 7, 0, 1)).isNull();
+    assertThat(outputs.openFiles()).isEqualTo(form.isMapping() ? 0 : 1);
   }
 
   @Test

@@ -83,6 +83,27 @@ class RegistrationBudgetTest {
   }
 
   @Test
+  void whatFindsNoDescriptorIsStaged() throws Exception {
+    int maxRegions = 16; // of which two are for tables alone, and one is the slab
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(RegistrationForm.OPEN_FILE),
+            outputs::find,
+            new RegistryLimits(1 << 20, 1 << 20, maxRegions, IDLE_MS, false),
+            listener,
+            nowMs::get);
+    for (int mapId = 0; mapId < 20; mapId++) {
+      outputs.write(1, mapId, 1 << 20);
+      MapOutputLocation location =
+          registry.resolve(1, new long[] {mapId}).get(10, TimeUnit.SECONDS).getFirst();
+      assertThat(location.isStaged()).as("map output %d", mapId).isEqualTo(mapId >= 13);
+    }
+    assertThat(outputs.openFiles()).isEqualTo(13);
+    assertThat(registry.counters().get(REGISTERED_BYTES)).as("the slab").isEqualTo(16 << 10);
+  }
+
+  @Test
   void whatFindsNoRoomAmongDataIsStagedHoweverManyThatAre() throws Exception {
     long maxBytes = 100L << 12;
     registry =

@@ -147,6 +147,19 @@ abstract class RegistrationContract {
     assertThat(outputs.data(SHUFFLE, 7)).hasBinaryContent(data);
   }
 
+  @Test
+  void whatIsRegisteredIsMappedOrAnOpenFile() throws Exception {
+    outputs.write(SHUFFLE, 7, PARTITIONS);
+    LocalDirectories directories = probe(RegistrationMode.FILE);
+    assertThat(outputs.openFiles()).isZero();
+    try (MapOutputRegistry registry = registry(directories)) {
+      resolve(registry);
+      assertThat(outputs.mappings()).isEqualTo(best().isMapping() ? 1 : 0);
+      assertThat(outputs.openFiles()).isEqualTo(best().isMapping() ? 0 : 1);
+    }
+    assertThat(outputs.openFiles()).isZero();
+  }
+
   @ParameterizedTest
   @EnumSource
   void afterUnregisteringNothingIsRead(RegistrationMode mode) throws Exception {

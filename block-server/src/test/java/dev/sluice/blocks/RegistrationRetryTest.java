@@ -63,11 +63,14 @@ class RegistrationRetryTest {
     return registry.resolve(shuffleId, new long[] {mapId}).get(10, TimeUnit.SECONDS).getFirst();
   }
 
-  /** Bytes and regions of the budget, and mappings of the process. */
+  /** Bytes and regions of the budget, mappings and open files of the process. */
   private List<Long> held() throws IOException {
     RegistryCounters counters = registry.counters();
     return List.of(
-        counters.get(REGISTERED_BYTES), counters.get(REGISTERED_REGIONS), outputs.mappings());
+        counters.get(REGISTERED_BYTES),
+        counters.get(REGISTERED_REGIONS),
+        outputs.mappings(),
+        outputs.openFiles());
   }
 
   /** Beside another one, so that the shuffle has memory which stays. */

@@ -14,6 +14,6 @@ class SoftRegistrationTest extends RegistrationContract {
 
   @Override
   RegistrationForm best() {
-    return RegistrationForm.READ_ONLY_MAPPING;
+    return RegistrationForm.OPEN_FILE;
   }
 }

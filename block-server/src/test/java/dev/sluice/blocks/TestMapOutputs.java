@@ -109,8 +109,8 @@ final class TestMapOutputs {
   private boolean isOurs(Path descriptor) {
     try {
       return Files.readSymbolicLink(descriptor).startsWith(directory);
-    } catch (IOException _) {
-      return false;
+    } catch (IOException e) {
+      return false; // closed meanwhile
     }
   }
 

@@ -121,7 +121,7 @@ final class ReadingRuntime extends SluiceRuntime {
   private MapOutputRegistry openRegistry(RdmaEndpoint endpoint, Publisher publisher)
       throws RegistrationUnavailableException {
     ProtectionDomain domain = endpoint.protectionDomain();
-    RegistryLimits limits = registryLimits(endpoint.device());
+    RegistryLimits limits = registryLimits(domain.registersFiles());
     LocalDirectories directories =
         limits.maxBytes() == 0
             ? LocalDirectories.unregistered(env.localDirectories())
@@ -130,13 +130,16 @@ final class ReadingRuntime extends SluiceRuntime {
         domain, directories, env.files(), limits, publisher, ReadingRuntime::clockMs);
   }
 
-  private RegistryLimits registryLimits(Device device) {
+  /**
+   * @param asFiles whether map outputs are registered as open files, of which nothing is pinned
+   */
+  private RegistryLimits registryLimits(boolean asFiles) {
     return new RegistryLimits(
         conf.registrationMaxBytes(),
         conf.tableBytes(),
-        conf.maxRegions(),
+        conf.maxRegions(asFiles),
         conf.registrationIdleTimeoutMs(),
-        device.providerName().equals("verbs"));
+        !asFiles);
   }
 
   private Stager stager(RdmaEndpoint endpoint) {

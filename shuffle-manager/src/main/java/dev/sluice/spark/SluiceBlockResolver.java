@@ -99,7 +99,7 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
     FileSegmentManagedBuffer file =
         new FileSegmentManagedBuffer(
             transportConf, segment.file().toFile(), segment.offset(), segment.length());
-    return segment.registered()
+    return segment.mapped()
         ? new RegisteredManagedBuffer(
             file, () -> outputs.open(shuffleId, mapId, startPartition, endPartition))
         : whole(file);

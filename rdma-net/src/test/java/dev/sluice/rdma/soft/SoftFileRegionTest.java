@@ -72,7 +72,19 @@ class SoftFileRegionTest extends SoftNodes {
   @ParameterizedTest
   @ValueSource(
       ints = {
-        0, 1, 16, 4095, 4097, 32_767, 32_768, 32_769, 65_496, 65_536, 262_145, MIB, MIB + 1,
+        0,
+        1,
+        16,
+        4095,
+        4097,
+        32_767,
+        32_768,
+        32_769,
+        65_496,
+        65_536,
+        262_145,
+        MIB,
+        MIB + 1,
         20_000_003
       })
   void bringsExactlyTheBytesThatWereAskedFor(int bytes) throws Exception {

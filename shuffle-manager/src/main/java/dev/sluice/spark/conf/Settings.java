@@ -49,7 +49,8 @@ final class Settings {
           Types.bytes("0", "64t"),
           "five eighths of the memory share",
           "Bytes of map output files and their partition tables that an executor keeps registered"
-              + " at most. From three quarters of it on the least recently READ shuffles that are"
+              + " at most; files that are registered as they are (`registration.mode`) take none of"
+              + " them. From three quarters of it on the least recently READ shuffles that are"
               + " idle are deregistered; what finds no room is staged, as everything is with 0."
               + " Partition tables may take 16 MiB in any case.");
 
@@ -66,11 +67,12 @@ final class Settings {
           "registration.mode",
           Types.oneOf("auto", "file", "odp"),
           "auto",
-          "How map output files become memory regions. `auto` maps them read-only and pins them;"
-              + " what lies in a local directory where that does not work is staged. `file` maps them"
-              + " read-write where the kernel wants that (before 6.2; it then writes every page to"
-              + " disk once more). `odp` maps them without pinning, on devices with on-demand"
-              + " paging. What is asked for by name and cannot be"
+          "How map output files become memory regions. With `verbs` `auto` maps them read-only and"
+              + " pins them; what lies in a local directory where that does not work is staged."
+              + " `file` maps them read-write where the kernel wants that (before 6.2; it then"
+              + " writes every page to disk once more). `odp` maps them without pinning, on devices"
+              + " with on-demand paging. `soft` keeps them open and sends them from there, with"
+              + " `auto` and `file` alike. What is asked for by name and cannot be"
               + " had in every local directory ends the application with the reason.");
 
   static final Setting<Long> REGISTRATION_IDLE_TIMEOUT =

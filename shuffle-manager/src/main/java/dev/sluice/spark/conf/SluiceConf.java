@@ -35,7 +35,7 @@ public final class SluiceConf {
   private final long registrationMaxBytes;
   private final long buffersMaxBytes;
   private final long stagingMaxBytes;
-  private final int maxRegions;
+  private final Path root;
 
   /**
    * @throws IllegalArgumentException for an unknown key and a value that is not allowed
@@ -47,13 +47,13 @@ public final class SluiceConf {
   SluiceConf(SparkConf conf, Path root, Map<String, String> environment) {
     Settings.validate(conf);
     this.conf = conf.clone();
+    this.root = root;
     this.hints = new EnvironmentHints(this.conf, environment);
     MemoryBudget budget = MemoryBudget.derive(conf, value(Settings.MEMORY_SHARE), root);
     this.registrationMaxBytes =
         readsForbidden() ? 0 : or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
     this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
     this.stagingMaxBytes = or(Settings.STAGING_MAX_BYTES, budget.stagingBytes());
-    this.maxRegions = MappingLimit.derive(root);
   }
 
   /** {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
@@ -88,9 +88,13 @@ public final class SluiceConf {
     return stagingMaxBytes;
   }
 
-  /** Memory regions at most, as each is a mapping. */
-  public int maxRegions() {
-    return maxRegions;
+  /**
+   * Memory regions at most.
+   *
+   * @param asFiles whether each is an open file, or else a mapping
+   */
+  public int maxRegions(boolean asFiles) {
+    return (asFiles ? RegionLimit.FILES : RegionLimit.MAPPINGS).derive(root);
   }
 
   /** How map outputs become memory regions. */

@@ -29,7 +29,7 @@ class RegisteredManagedBufferTest {
 
   @BeforeEach
   void register() throws Exception {
-    executor = new SoftPeer(directory);
+    executor = SoftPeer.mapping(directory);
     executor.write(output);
     executor.registry().resolve(SHUFFLE, new long[] {MAP}).get(30, TimeUnit.SECONDS);
     file = executor.registry().segment(SHUFFLE, MAP, 1, 2).file();

@@ -11,6 +11,7 @@ import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
@@ -21,10 +22,12 @@ import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.spark.EndpointAcceptor;
 import dev.sluice.spark.transport.MapOutput;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
@@ -57,18 +60,33 @@ final class SoftPeer implements AutoCloseable {
     this(directory, FaultPlan.NONE, ALL, 1 << 20);
   }
 
+  /** One that maps what it registers, as with a device. */
+  static SoftPeer mapping(Path directory) throws IOException {
+    return new SoftPeer(directory, SoftPeer::withoutFiles, FaultPlan.NONE, ALL, 1 << 20);
+  }
+
   /**
    * @param stagingBytes of the memory in which it stages what it does not register
    */
   SoftPeer(Path directory, FaultPlan faults, RegistryLimits limits, long stagingBytes)
       throws IOException {
+    this(directory, UnaryOperator.identity(), faults, limits, stagingBytes);
+  }
+
+  private SoftPeer(
+      Path directory,
+      UnaryOperator<ProtectionDomain> registering,
+      FaultPlan faults,
+      RegistryLimits limits,
+      long stagingBytes)
+      throws IOException {
     this.directory = directory;
     this.endpoint = endpoint(faults, (_, _, _) -> null);
+    ProtectionDomain domain = registering.apply(endpoint.protectionDomain());
     this.registry =
         new MapOutputRegistry(
-            endpoint.protectionDomain(),
-            LocalDirectories.probe(
-                endpoint.protectionDomain(), RegistrationMode.AUTO, List.of(directory)),
+            domain,
+            LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory)),
             this::find,
             limits,
             new Unpublished(),
@@ -86,6 +104,17 @@ final class SoftPeer implements AutoCloseable {
             new EndpointAcceptor(endpoint),
             registry,
             stager);
+  }
+
+  private static ProtectionDomain withoutFiles(ProtectionDomain domain) {
+    return (ProtectionDomain)
+        Proxy.newProxyInstance(
+            SoftPeer.class.getClassLoader(),
+            new Class<?>[] {ProtectionDomain.class},
+            (_, method, arguments) ->
+                method.getName().equals("registersFiles")
+                    ? false
+                    : method.invoke(domain, arguments));
   }
 
   /** An endpoint of another process, so to speak. */

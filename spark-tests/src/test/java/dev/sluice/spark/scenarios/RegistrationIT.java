@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.spark.account.Totals;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /** Map output files become memory regions in the way that is asked for, or the reason is said. */
@@ -12,31 +13,38 @@ final class RegistrationIT {
   private static final KnownShuffle DATA = new KnownShuffle(16, 5_000, 400, 100);
   private static final int PARTITIONS = 8;
   private static final int EXECUTORS = 2;
+  private static final long TABLE_BYTES = EXECUTORS * (128L << 10);
 
   @Test
-  void filesAreMappedWhereTheyCanBe() {
+  void theSoftwareProviderMapsNothing() throws Exception {
     try (LocalCluster cluster = LocalCluster.start()) {
-      shuffle(cluster);
+      shuffle(cluster, PARTITIONS);
       PathAssert.allRead(cluster);
+      for (ProcessHandle executor : cluster.executors()) {
+        assertThat(Path.of("/proc", String.valueOf(executor.pid()), "maps"))
+            .content()
+            .doesNotContain("shuffle_");
+      }
       Totals totals = cluster.totals();
-      assertThat(totals.of("registry.directories-read-only")).isEqualTo(EXECUTORS);
+      assertThat(totals.of("registry.directories-open-files")).isEqualTo(EXECUTORS);
+      assertThat(totals.of("registry.registered-bytes")).isBetween(1L, TABLE_BYTES);
       assertThat(totals.stagedBytes()).isZero();
       assertThat(totals.of("registry.dirtied-bytes")).isZero();
     }
   }
 
+  /** The partition tables of three map outputs are 16 KiB, and those of the others have no room. */
   @Test
   void whatFindsNoRoomIsStaged() {
-    long maxBytes = 1 << 20;
     try (LocalCluster cluster =
-        LocalCluster.start("spark.shuffle.rdma.registration.maxBytes", String.valueOf(maxBytes))) {
-      shuffle(cluster);
+        LocalCluster.start("spark.shuffle.rdma.registration.maxBytes", "32k")) {
+      shuffle(cluster, 300);
       PathAssert.partlyStaged(cluster);
       Totals totals = cluster.totals();
       assertThat(totals.of("registry.staged-outputs"))
           .isBetween(1L, totals.of("registry.registrations") - 1);
       assertThat(totals.of("registry.refusals")).isZero();
-      assertThat(totals.of("registry.registered-bytes")).isBetween(1L, EXECUTORS * maxBytes);
+      assertThat(totals.of("registry.registered-bytes")).isBetween(1L, TABLE_BYTES);
     }
   }
 
@@ -45,15 +53,15 @@ final class RegistrationIT {
     assertThatThrownBy(
             () -> {
               try (LocalCluster cluster = LocalCluster.start(MODE, "odp")) {
-                shuffle(cluster);
+                shuffle(cluster, PARTITIONS);
               }
             })
         .hasStackTraceContaining(MODE + " is \"odp\", which does not work in")
         .hasStackTraceContaining("no on-demand paging");
   }
 
-  private static void shuffle(LocalCluster cluster) {
-    assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), PARTITIONS)))
+  private static void shuffle(LocalCluster cluster, int partitions) {
+    assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), partitions)))
         .isEqualTo(DATA.answer());
   }
 }
