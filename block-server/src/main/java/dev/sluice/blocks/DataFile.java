@@ -94,7 +94,7 @@ final class DataFile implements Closeable {
   /** Registers the file as it is, for READs only. */
   RegisteredData register(ProtectionDomain domain) throws IOException {
     checkLength();
-    RegisteredData data = new RegisteredData.Open(file, domain.registerFile(channel, bytes));
+    RegisteredData data = new RegisteredData.Open(domain.registerFile(file, bytes));
     isRegions = true;
     return data;
   }

@@ -1,8 +1,8 @@
 package dev.sluice.blocks;
 
+import dev.sluice.rdma.FileRegion;
 import dev.sluice.rdma.MemoryRegion;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -36,26 +36,16 @@ sealed interface RegisteredData extends AutoCloseable {
     }
   }
 
-  /**
-   * It stays open as long as it is registered, and is closed by its region. Tasks do not read its
-   * channel: one that is interrupted, as it is killed, would close it for all. They take turns, as
-   * the file has one position for them, which is not the region's.
-   */
-  record Open(RandomAccessFile file, MemoryRegion region) implements RegisteredData {
+  /** It stays open as long as it is registered, and is closed by its region. */
+  record Open(FileRegion region) implements RegisteredData {
     @Override
     public void copy(long position, byte[] target, int offset, int length) throws IOException {
-      synchronized (file) {
-        file.seek(position);
-        file.readFully(target, offset, length);
-      }
+      region.copy(position, target, offset, length);
     }
 
-    /** With nobody in the middle of reading, who would go on with what has its descriptor next. */
     @Override
     public void close() {
-      synchronized (file) {
-        region.close();
-      }
+      region.close();
     }
   }
 }

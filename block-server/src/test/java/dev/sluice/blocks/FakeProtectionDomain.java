@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
+import dev.sluice.rdma.FileRegion;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
@@ -10,11 +11,10 @@ import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -109,12 +109,12 @@ final class FakeProtectionDomain implements ProtectionDomain {
   }
 
   @Override
-  public MemoryRegion registerFile(FileChannel file, long length) throws VerbsException {
+  public FileRegion registerFile(RandomAccessFile file, long length) throws VerbsException {
     attempts.incrementAndGet();
     return register("register a file", new FileBytes(file, length));
   }
 
-  private MemoryRegion register(String operation, Bytes of) throws VerbsException {
+  private Region register(String operation, Bytes of) throws VerbsException {
     if (bytes.addAndGet(of.length()) > limitBytes) {
       bytes.addAndGet(-of.length());
       refusing.run();
@@ -146,7 +146,7 @@ final class FakeProtectionDomain implements ProtectionDomain {
 
     long length();
 
-    byte[] read(long offset, int length);
+    byte[] read(long offset, int length) throws IOException;
 
     void close();
   }
@@ -175,21 +175,18 @@ final class FakeProtectionDomain implements ProtectionDomain {
     }
   }
 
-  private record FileBytes(FileChannel file, long length) implements Bytes {
+  private record FileBytes(RandomAccessFile file, long length) implements Bytes {
     @Override
     public long address() {
       return 1L << 62;
     }
 
     @Override
-    public byte[] read(long offset, int length) {
-      ByteBuffer bytes = ByteBuffer.allocate(length);
-      try {
-        while (bytes.hasRemaining() && file.read(bytes, offset + bytes.position()) >= 0) {}
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-      return bytes.array();
+    public byte[] read(long offset, int length) throws IOException {
+      byte[] bytes = new byte[length];
+      file.seek(offset);
+      file.readFully(bytes);
+      return bytes;
     }
 
     @Override
@@ -202,7 +199,7 @@ final class FakeProtectionDomain implements ProtectionDomain {
     }
   }
 
-  private final class Region implements MemoryRegion {
+  private final class Region implements FileRegion {
     private final Bytes of;
     private final int key;
     private boolean closed;
@@ -217,7 +214,17 @@ final class FakeProtectionDomain implements ProtectionDomain {
       if (closed || offset < 0 || offset + length > of.length()) {
         return null;
       }
-      return of.read(offset, length);
+      try {
+        return of.read(offset, length);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    @Override
+    public synchronized void copy(long position, byte[] target, int offset, int length)
+        throws IOException {
+      System.arraycopy(of.read(position, length), 0, target, offset, length);
     }
 
     @Override

@@ -1,7 +1,7 @@
 package dev.sluice.rdma;
 
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.util.Set;
 
 /**
@@ -41,7 +41,7 @@ public interface ProtectionDomain extends AutoCloseable {
    * @throws VerbsException EOPNOTSUPP where the device sends no files, EINVAL for no bytes or more
    *     than there are, EIO when the file cannot be asked, ENOMEM at a limit
    */
-  default MemoryRegion registerFile(FileChannel file, long bytes) throws VerbsException {
+  default FileRegion registerFile(RandomAccessFile file, long bytes) throws VerbsException {
     throw new VerbsException(
         "register a file of " + bytes + " bytes",
         VerbsException.EOPNOTSUPP,

@@ -21,8 +21,8 @@ final class Children {
   private final Map<Class<?>, Integer> counts = new HashMap<>();
   private boolean closed;
 
-  synchronized <T extends AutoCloseable> T adopt(Class<T> kind, int limit, Factory<T> factory)
-      throws VerbsException {
+  synchronized <T extends AutoCloseable> T adopt(
+      Class<? super T> kind, int limit, Factory<T> factory) throws VerbsException {
     String operation = "create " + kind.getSimpleName();
     if (closed) {
       throw new VerbsException(operation, VerbsException.EINVAL, "the device is closed");

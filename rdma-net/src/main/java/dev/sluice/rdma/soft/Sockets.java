@@ -1,8 +1,8 @@
 package dev.sluice.rdma.soft;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.net.StandardSocketOptions;
-import java.nio.channels.Channel;
 import java.nio.channels.SocketChannel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +20,7 @@ final class Sockets {
   }
 
   /** Closes what nobody needs any more. */
-  static void close(Channel channel) {
+  static void close(Closeable channel) {
     try {
       channel.close();
     } catch (IOException e) {

@@ -52,6 +52,7 @@ final class SoftDevice implements Device {
   private final EventLoop loop;
   private final Acceptor acceptor;
   private final LeakTracker.Handle leak;
+  private final ReadAhead readAhead = new ReadAhead(System::nanoTime);
   private final AtomicLong nextFileAddress = new AtomicLong(FIRST_FILE_ADDRESS);
   private int nextQpNumber = random.nextInt(QP_NUMBER_MASK + 1);
 
@@ -206,7 +207,7 @@ final class SoftDevice implements Device {
     return value < 0 || value > max;
   }
 
-  <T extends AutoCloseable> T adopt(Class<T> kind, int limit, Children.Factory<T> factory)
+  <T extends AutoCloseable> T adopt(Class<? super T> kind, int limit, Children.Factory<T> factory)
       throws VerbsException {
     return children.adopt(kind, limit, factory);
   }
@@ -241,6 +242,11 @@ final class SoftDevice implements Device {
   /** Addresses that nothing else on this device has, nor will have. */
   long nextFileAddress(long bytes) {
     return nextFileAddress.getAndAdd(bytes + FILE_GAP_BYTES);
+  }
+
+  /** Memory for files that are read in small pieces. */
+  ReadAhead readAhead() {
+    return readAhead;
   }
 
   Fault nextFault(long length) {

@@ -1,8 +1,10 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.FileRegion;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
@@ -10,16 +12,25 @@ import java.util.EnumSet;
 
 /**
  * A registered file, which it closes: peers READ it at addresses that are no memory's, and nothing
- * else can be done with it. It is read on the event loop alone, which nobody interrupts: that would
- * close it.
+ * else can be done with it. Its channel is for the event loop alone, which nobody interrupts: that
+ * would close it. Everybody else reads the file itself, which has one position for all, under the
+ * region's lock.
  */
-final class SoftFileRegion extends SoftRegion {
-  private final FileChannel file;
+final class SoftFileRegion extends SoftRegion implements FileRegion {
+  private final RandomAccessFile file;
+  private final FileChannel channel;
+  private final ReadAhead ahead;
 
-  SoftFileRegion(SoftProtectionDomain domain, FileChannel file, long bytes) {
+  // Guarded by this.
+  private ReadAhead.Window window;
+  private long lastEnd;
+
+  SoftFileRegion(SoftProtectionDomain domain, RandomAccessFile file, long bytes) {
     super(
         domain, domain.device().nextFileAddress(bytes), bytes, EnumSet.of(AccessFlag.REMOTE_READ));
     this.file = file;
+    channel = file.getChannel();
+    ahead = domain.device().readAhead();
   }
 
   @Override
@@ -29,20 +40,32 @@ final class SoftFileRegion extends SoftRegion {
 
   @Override
   ByteBuffer copy(long from, int bytes) throws IOException {
-    ByteBuffer copy = ByteBuffer.allocate(bytes);
-    read(from, copy);
-    return copy.flip();
+    byte[] copy = new byte[bytes];
+    copy(from - address(), copy, 0, bytes);
+    return ByteBuffer.wrap(copy);
+  }
+
+  @Override
+  public synchronized void copy(long position, byte[] target, int offset, int length)
+      throws IOException {
+    if (!readAhead(position, ByteBuffer.wrap(target, offset, length))) {
+      file.seek(position);
+      file.readFully(target, offset, length);
+    }
   }
 
   /**
-   * Fills the buffer.
+   * Fills the buffer. On the event loop.
    *
    * @throws EOFException when the file has become shorter
    */
   void read(long from, ByteBuffer target) throws IOException {
     long position = from - address();
+    if (readAhead(position, target)) {
+      return;
+    }
     while (target.hasRemaining()) {
-      int count = file.read(target, position);
+      int count = channel.read(target, position);
       if (count < 0) {
         throw new EOFException(this + " ends at " + position);
       }
@@ -50,14 +73,38 @@ final class SoftFileRegion extends SoftRegion {
     }
   }
 
+  private synchronized boolean readAhead(long position, ByteBuffer target) throws IOException {
+    if (!ReadAhead.isFor(target.remaining())) {
+      return false;
+    }
+    long before = lastEnd;
+    lastEnd = position + target.remaining();
+    return ahead.read(this, before, position, target);
+  }
+
+  /** Some of what is there, which is nothing at the file's end. With the region's lock. */
+  int readSome(long position, byte[] target) throws IOException {
+    file.seek(position);
+    return Math.max(0, file.read(target));
+  }
+
+  /** A part of the file in memory, as long as it is this file's; null for none. With the lock. */
+  ReadAhead.Window window() {
+    return window;
+  }
+
+  void window(ReadAhead.Window given) {
+    window = given;
+  }
+
   /**
-   * Sends bytes without a copy of them in this process.
+   * Sends bytes without a copy of them in this process. On the event loop.
    *
    * @return how many the socket has taken
    * @throws EOFException when the file has become shorter
    */
   int transfer(long from, int bytes, WritableByteChannel socket) throws IOException {
-    int sent = (int) file.transferTo(from - address(), bytes, socket);
+    int sent = (int) channel.transferTo(from - address(), bytes, socket);
     if (sent == 0) {
       requireBytes(from, bytes); // else the socket is full
     }
@@ -68,14 +115,15 @@ final class SoftFileRegion extends SoftRegion {
    * @throws EOFException when the file has become shorter
    */
   void requireBytes(long from, int bytes) throws IOException {
-    long size = file.size();
+    long size = channel.size();
     if (size < from - address() + bytes) {
       throw new EOFException(this + " ends at " + size);
     }
   }
 
+  /** With nobody in the middle of reading, who would go on with what has its descriptor next. */
   @Override
-  void release() {
+  synchronized void release() {
     Sockets.close(file);
   }
 }

@@ -2,14 +2,15 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.FileRegion;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.leak.LeakTracker;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -79,8 +80,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
   }
 
   @Override
-  public MemoryRegion registerFile(FileChannel file, long bytes) throws VerbsException {
-    RegistrationChecks.check(file, bytes, device);
+  public FileRegion registerFile(RandomAccessFile file, long bytes) throws VerbsException {
+    RegistrationChecks.check(file.getChannel(), bytes, device);
     return device.adopt(
         SoftRegion.class,
         device.attributes().maxMemoryRegions(),

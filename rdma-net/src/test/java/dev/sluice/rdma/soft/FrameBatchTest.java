@@ -8,6 +8,7 @@ import dev.sluice.rdma.leak.LeakCheck;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -173,16 +174,11 @@ class FrameBatchTest {
     assertThat(pool.take()).isSameAs(held);
   }
 
-  private FileChannel file(int bytes, int value) throws IOException {
-    FileChannel file =
-        FileChannel.open(
-            directory.resolve("file" + value),
-            StandardOpenOption.CREATE_NEW,
-            StandardOpenOption.READ,
-            StandardOpenOption.WRITE);
+  private RandomAccessFile file(int bytes, int value) throws IOException {
+    RandomAccessFile file = new RandomAccessFile(directory.resolve("file" + value).toFile(), "rw");
     byte[] content = new byte[bytes];
     Arrays.fill(content, (byte) value);
-    file.write(ByteBuffer.wrap(content));
+    file.write(content);
     return file;
   }
 
@@ -191,8 +187,8 @@ class FrameBatchTest {
     batch.add(region, region.address(), bytes);
   }
 
-  private SoftFileRegion region(FileChannel file) throws IOException {
-    return (SoftFileRegion) node.pd.registerFile(file, file.size());
+  private SoftFileRegion region(RandomAccessFile file) throws IOException {
+    return (SoftFileRegion) node.pd.registerFile(file, file.length());
   }
 
   private void writeAll() throws IOException {
@@ -233,10 +229,10 @@ class FrameBatchTest {
   @ParameterizedTest
   @ValueSource(ints = {10, 300_000})
   void aFileThatIsTooShortLeavesTheBatchAsItWas(int bytes) throws Exception {
-    FileChannel file = file(bytes, 1);
+    RandomAccessFile file = file(bytes, 1);
     SoftFileRegion region = region(file);
     addFrame(region(100, 2), 100);
-    file.truncate(bytes - 1);
+    file.setLength(bytes - 1);
     int before = batch.header().position();
     assertThatThrownBy(() -> batch.add(region, region.address(), bytes))
         .isInstanceOf(EOFException.class);
@@ -247,23 +243,23 @@ class FrameBatchTest {
 
   @Test
   void aFileThatBecomesTooShortInTheMiddleOfItsFrameIsAnError() throws Exception {
-    FileChannel file = file(300_000, 1);
+    RandomAccessFile file = file(300_000, 1);
     addFrame(region(file), 300_000);
     sink.maxBytes = 777;
     batch.writeTo(sink);
-    file.truncate(0);
+    file.setLength(0);
     assertThatThrownBy(this::writeAll).isInstanceOf(EOFException.class);
   }
 
   @Test
   void whatIsLeftOfAFileIsCopiedWhenItIsDeregistered() throws Exception {
-    FileChannel file = file(300_000, 1);
+    RandomAccessFile file = file(300_000, 1);
     SoftFileRegion region = region(file);
     addFrame(region, 300_000);
     sink.maxBytes = 777;
     batch.writeTo(sink);
     batch.detach(region);
-    file.truncate(0);
+    file.setLength(0);
     addFrame(region(100, 2), 100);
     writeAll();
     assertFrame(0, 300_000, 1);

@@ -8,8 +8,10 @@ import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
 import static dev.sluice.rdma.WorkCompletionStatus.WR_FLUSH_ERR;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.FileRegion;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.QueuePair;
@@ -18,13 +20,15 @@ import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
+import java.io.EOFException;
+import java.io.File;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -40,12 +44,10 @@ class SoftFileRegionTest extends SoftNodes {
   private int files;
 
   /** A file of bytes that {@link #bytes} gives as well, open for reading and writing. */
-  private FileChannel file(int size) throws IOException {
-    FileChannel file = newFile("data" + files++);
-    ByteBuffer bytes = ByteBuffer.wrap(bytes(size));
-    while (bytes.hasRemaining()) {
-      file.write(bytes);
-    }
+  private RandomAccessFile file(int size) throws IOException {
+    RandomAccessFile file =
+        new RandomAccessFile(directory.resolve("data" + files++).toFile(), "rw");
+    file.write(bytes(size));
     return file;
   }
 
@@ -135,9 +137,79 @@ class SoftFileRegionTest extends SoftNodes {
   }
 
   @Test
+  void smallPiecesOfMoreFilesThanAreReadAheadAreTheirFiles() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    int size = 40_000;
+    int step = 900;
+    List<MemoryRegion> sources = new ArrayList<>();
+    for (int i = 0; i < 1_100; i++) {
+      sources.add(right.pd.registerFile(file(size + i), size + i));
+    }
+    MemoryRegion target = left.register((long) sources.size() * step, TestNode.ALL);
+    QueuePair queuePair = connect(right);
+    for (int from : new int[] {0, step, 4 * step, 2 * step, 30_000, 31_000, 39_100}) {
+      MemorySegment expected = MemorySegment.ofArray(new byte[sources.size() * step]);
+      for (int first = 0; first < sources.size(); first += 50) {
+        List<SendWorkRequest> reads = new ArrayList<>();
+        for (int i = first; i < first + 50; i++) {
+          long to = (long) i * step;
+          reads.add(read(i, target, to, sources.get(i), from, step));
+          expected.asSlice(to).copyFrom(MemorySegment.ofArray(bytes(size + i)).asSlice(from, step));
+        }
+        queuePair.postSend(reads);
+        assertThat(await(reads.size())).containsOnly(SUCCESS);
+      }
+      assertThat(left.memory(target).mismatch(expected)).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void itsOwnProcessReadsItToo() throws Exception {
+    RandomAccessFile file = file(MIB);
+    FileRegion region = left.pd.registerFile(file, MIB);
+    byte[] written = bytes(MIB);
+    Thread.currentThread().interrupt();
+    for (int length : new int[] {1, 900, 2048, 5000, 300_000}) {
+      for (int position : new int[] {0, 10, 7_500, 8_192, 20_000, 15_000, MIB - 300_000}) {
+        byte[] target = new byte[length + 2];
+        region.copy(position, target, 1, length);
+        assertThat(Arrays.copyOfRange(target, 1, 1 + length))
+            .isEqualTo(Arrays.copyOfRange(written, position, position + length));
+      }
+    }
+    assertThat(Thread.interrupted()).isTrue();
+    file.setLength(100_000);
+    for (int length : new int[] {1000, 5000}) {
+      assertThatThrownBy(() -> region.copy(99_900, new byte[length], 0, length))
+          .isInstanceOf(EOFException.class);
+    }
+    region.close();
+    assertThatThrownBy(() -> region.copy(50_000, new byte[5000], 0, 5000))
+        .isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void whatIsReadAheadIsThereWithoutItsFileAndNoMore() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    RandomAccessFile file = file(MIB);
+    MemoryRegion source = right.pd.registerFile(file, MIB);
+    MemoryRegion target = left.register(1000, TestNode.ALL);
+    QueuePair queuePair = connect(right);
+    queuePair.postSend(List.of(read(1, target, 0, source, 500, 1000)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    file.setLength(0);
+    queuePair.postSend(List.of(read(2, target, 0, source, 2000, 1000)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    assertThat(left.memory(target).mismatch(MemorySegment.ofArray(bytes(MIB)).asSlice(2000, 1000)))
+        .isEqualTo(-1);
+    queuePair.postSend(List.of(read(3, target, 0, source, 8_000, 1000)));
+    assertThat(await(1)).containsExactly(REM_ACCESS_ERR);
+  }
+
+  @Test
   void aFileThatHasNoNameAnyMoreIsReadUntilItIsDeregistered() throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);
-    FileChannel file = file(MIB);
+    RandomAccessFile file = file(MIB);
     Files.delete(directory.resolve("data0"));
     Files.write(directory.resolve("data0"), new byte[MIB]);
     MemoryRegion source = right.pd.registerFile(file, MIB);
@@ -146,25 +218,25 @@ class SoftFileRegionTest extends SoftNodes {
     queuePair.postSend(List.of(read(1, target, source, MIB)));
     assertThat(await(1)).containsExactly(SUCCESS);
     assertThat(left.memory(target).mismatch(MemorySegment.ofArray(bytes(MIB)))).isEqualTo(-1);
-    assertThat(file.isOpen()).isTrue();
+    assertThat(file.getChannel().isOpen()).isTrue();
 
     source.close();
-    assertThat(file.isOpen()).isFalse();
+    assertThat(file.getChannel().isOpen()).isFalse();
     queuePair.postSend(List.of(read(2, target, source, MIB)));
     assertThat(await(1)).containsExactly(REM_ACCESS_ERR);
   }
 
   @Test
   void whatIsRefusedStaysTheCallers() throws Exception {
-    try (FileChannel file = file(100)) {
+    try (RandomAccessFile file = file(100)) {
       for (long bytes : new long[] {0, -1, 101, Long.MAX_VALUE}) {
         assertThatThrownBy(() -> left.pd.registerFile(file, bytes))
             .isInstanceOfSatisfying(
                 VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.EINVAL));
       }
-      assertThat(file.isOpen()).isTrue();
+      assertThat(file.getChannel().isOpen()).isTrue();
     }
-    FileChannel closed = file(100);
+    RandomAccessFile closed = file(100);
     closed.close();
     assertThatThrownBy(() -> left.pd.registerFile(closed, 100))
         .isInstanceOfSatisfying(
@@ -180,7 +252,7 @@ class SoftFileRegionTest extends SoftNodes {
       small.pd.registerFile(file(100), 100).close();
     }
     small.pd.registerFile(file(100), 100);
-    try (FileChannel file = file(100)) {
+    try (RandomAccessFile file = file(100)) {
       assertThatThrownBy(() -> small.pd.registerFile(file, 100))
           .isInstanceOfSatisfying(
               VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.ENOMEM));
@@ -250,13 +322,13 @@ class SoftFileRegionTest extends SoftNodes {
     for (int bytes : new int[] {100, 30_000, 4 * MIB}) {
       MemoryRegion target = left.register(bytes, TestNode.ALL);
       for (int round = 0; round < 10; round++) {
-        FileChannel file = file(bytes);
+        RandomAccessFile file = file(bytes);
         MemoryRegion source = right.pd.registerFile(file, bytes);
         QueuePair queuePair = connect(right);
         queuePair.postSend(Collections.nCopies(64, read(1, target, source, bytes)));
         List<WorkCompletionStatus> statuses = new ArrayList<>(await(1));
         source.close();
-        assertThat(file.isOpen()).isFalse();
+        assertThat(file.getChannel().isOpen()).isFalse();
         statuses.addAll(await(63));
         int failed = statuses.indexOf(REM_ACCESS_ERR);
         int succeeded = failed < 0 ? 64 : failed;
@@ -273,11 +345,11 @@ class SoftFileRegionTest extends SoftNodes {
   @ValueSource(ints = {1000, 32_768, 32_769, 4 * MIB})
   void readOfAFileThatIsTooShortFailsAndNothingElse(int bytes) throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);
-    FileChannel file = file(bytes);
+    RandomAccessFile file = file(bytes);
     MemoryRegion source = right.pd.registerFile(file, bytes);
     MemoryRegion target = left.register(bytes, TestNode.ALL);
     for (int size : new int[] {bytes - 1, bytes / 2, 0}) {
-      file.truncate(size);
+      file.setLength(size);
       connect(right).postSend(List.of(read(1, target, source, bytes)));
       assertThat(await(1)).as("%d bytes", size).containsExactly(REM_ACCESS_ERR);
     }
@@ -290,10 +362,10 @@ class SoftFileRegionTest extends SoftNodes {
   @Test
   void whatIsLeftOfAShorterFileIsRead() throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);
-    FileChannel file = file(MIB);
+    RandomAccessFile file = file(MIB);
     MemoryRegion source = right.pd.registerFile(file, MIB);
     MemoryRegion target = left.register(MIB, TestNode.ALL);
-    file.truncate(MIB / 2);
+    file.setLength(MIB / 2);
     connect(right).postSend(List.of(read(1, target, source, MIB / 2)));
     assertThat(await(1)).containsExactly(SUCCESS);
     assertThat(
@@ -303,11 +375,13 @@ class SoftFileRegionTest extends SoftNodes {
         .isEqualTo(-1);
   }
 
-  /** A directory is opened and has a size, and to read it fails as on a disk that is broken. */
+  /** The loopback interface has no speed: to read it fails as on a disk that is broken. */
   @Test
   void readOfABrokenDiskFailsAndNothingElse() throws Exception {
+    File speed = new File("/sys/class/net/lo/speed");
+    assumeTrue(speed.exists(), speed + " is missing");
     TestNode right = open(SoftOptions.DEFAULT);
-    FileChannel broken = FileChannel.open(directory, StandardOpenOption.READ);
+    RandomAccessFile broken = new RandomAccessFile(speed, "r");
     MemoryRegion source = right.pd.registerFile(broken, 16);
     MemoryRegion target = left.register(64, TestNode.ALL);
     MemoryRegion good = right.register(64, TestNode.ALL);
@@ -324,13 +398,13 @@ class SoftFileRegionTest extends SoftNodes {
     MemoryRegion target = left.register(bytes, TestNode.ALL);
     byte[] written = bytes(bytes);
     for (int round = 0; round < 10; round++) {
-      FileChannel file = file(bytes);
+      RandomAccessFile file = file(bytes);
       MemoryRegion source = right.pd.registerFile(file, bytes);
       QueuePair queuePair = connect(right);
       queuePair.postSend(
           List.of(read(1, target, source, 64), read(2, target, 0, source, 0, bytes)));
       assertThat(await(1)).containsExactly(SUCCESS);
-      file.truncate(round * MIB);
+      file.setLength(round * MIB);
       WorkCompletionStatus status = await(1).getFirst();
       assertThat(status).isIn(SUCCESS, REM_ACCESS_ERR, RETRY_EXC_ERR);
       if (status == SUCCESS) {
@@ -347,7 +421,7 @@ class SoftFileRegionTest extends SoftNodes {
 
   @Test
   void aFrameThatIsUnderWayEndsWholeWhenItsFileIsDeregistered() throws Exception {
-    FileChannel file = file(64 * MIB);
+    RandomAccessFile file = file(64 * MIB);
     MemoryRegion source = left.pd.registerFile(file, 64 * MIB);
     try (RawPeer peer =
         RawPeer.connectTo(left.createQueuePair(), 16, ConnectionAttributes.DEFAULT)) {

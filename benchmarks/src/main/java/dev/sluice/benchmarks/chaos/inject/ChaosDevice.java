@@ -5,14 +5,16 @@ import dev.sluice.rdma.CompletionChannel;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
+import dev.sluice.rdma.FileRegion;
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.VerbsException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAccumulator;
@@ -129,7 +131,7 @@ final class ChaosDevice implements Device {
       if (!access.contains(AccessFlag.REMOTE_READ)) {
         return domain.register(memory, access);
       }
-      return serve(domain.register(memory, access));
+      return serve(new Served(domain.register(memory, access)));
     }
 
     @Override
@@ -138,17 +140,16 @@ final class ChaosDevice implements Device {
     }
 
     @Override
-    public MemoryRegion registerFile(FileChannel file, long bytes) throws VerbsException {
+    public FileRegion registerFile(RandomAccessFile file, long bytes) throws VerbsException {
       if (agent.strikes(Injection.REGISTER_ENOMEM)) {
         throw enomem("register a file");
       }
-      return serve(domain.registerFile(file, bytes));
+      return serve(new ServedFile(domain.registerFile(file, bytes)));
     }
 
-    private MemoryRegion serve(MemoryRegion region) {
-      Served counted = new Served(region);
-      served.add(counted);
-      return counted;
+    private <R extends Served> R serve(R region) {
+      served.add(region);
+      return region;
     }
 
     @Override
@@ -178,8 +179,23 @@ final class ChaosDevice implements Device {
     }
   }
 
+  /** A file that peers may READ. */
+  private final class ServedFile extends Served implements FileRegion {
+    private final FileRegion file;
+
+    ServedFile(FileRegion file) {
+      super(file);
+      this.file = file;
+    }
+
+    @Override
+    public void copy(long position, byte[] target, int offset, int length) throws IOException {
+      file.copy(position, target, offset, length);
+    }
+  }
+
   /** A region that peers may READ. */
-  private final class Served implements MemoryRegion {
+  private class Served implements MemoryRegion {
     private final MemoryRegion region;
 
     Served(MemoryRegion region) {

@@ -1,0 +1,112 @@
+package dev.sluice.rdma.soft;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.function.LongSupplier;
+
+/**
+ * What comes behind small pieces of files, in memory: reducers want one small partition after the
+ * other, and a call of the kernel for each costs more than sending it. 8 MiB at most, which files
+ * that are being read get from those that nobody has read for a second; a file that gets none is
+ * read piece by piece. Belongs to the device. Any thread.
+ */
+final class ReadAhead {
+  /** What a RandomAccessFile reads without memory of its own. */
+  private static final int WINDOW_BYTES = 8 << 10;
+
+  private static final int WINDOWS = 1024;
+  private static final long IDLE_NANOS = 1_000_000_000L;
+
+  /** Larger ones are worth a call of their own. */
+  private static final int MAX_PIECE_BYTES = WINDOW_BYTES / 4;
+
+  /** A part of a file. Its lock is taken with that of the file's region held, and none after it. */
+  static final class Window {
+    private final byte[] bytes = new byte[WINDOW_BYTES];
+    private SoftFileRegion owner;
+    private long position;
+    private int length;
+    private long usedNanos;
+
+    private synchronized boolean give(SoftFileRegion file, long nowNanos) {
+      if (owner != null && nowNanos - usedNanos <= IDLE_NANOS) {
+        return false;
+      }
+      owner = file;
+      length = 0;
+      usedNanos = nowNanos;
+      return true;
+    }
+
+    private synchronized boolean read(
+        SoftFileRegion file, long from, ByteBuffer target, boolean fill, long nowNanos)
+        throws IOException {
+      if (owner != file) {
+        return false;
+      }
+      int count = target.remaining();
+      if (fill && !holds(from, count)) {
+        length = 0; // where it fails
+        length = file.readSome(from, bytes);
+        position = from;
+      }
+      if (!holds(from, count)) {
+        return false;
+      }
+      usedNanos = nowNanos;
+      target.put(bytes, (int) (from - position), count);
+      return true;
+    }
+
+    private boolean holds(long from, int count) {
+      return from >= position && from + count <= position + length;
+    }
+  }
+
+  private final LongSupplier nanoClock;
+
+  // Guarded by this.
+  private final Window[] windows = new Window[WINDOWS];
+  private int next;
+
+  ReadAhead(LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
+  }
+
+  /** Whether it is worth a look at {@link #read}. */
+  static boolean isFor(int bytes) {
+    return bytes <= MAX_PIECE_BYTES;
+  }
+
+  /**
+   * Fills the target from the file's window, if it has one, and if the piece is in it or lies a
+   * little behind the one before. With the region's lock.
+   *
+   * @param before where the file's piece before ended
+   * @return false where the caller has to read the file, for whatever reason
+   */
+  boolean read(SoftFileRegion file, long before, long from, ByteBuffer target) throws IOException {
+    boolean behind = from >= before && from - before < WINDOW_BYTES;
+    long nowNanos = nanoClock.getAsLong();
+    Window known = file.window();
+    if (known != null && known.read(file, from, target, behind, nowNanos)) {
+      return true;
+    }
+    Window given = behind ? give(file, nowNanos) : null;
+    if (given == null) {
+      return false;
+    }
+    file.window(given);
+    return given.read(file, from, target, true, nowNanos);
+  }
+
+  /** One is looked at each time, so that nobody looks for long. */
+  private synchronized Window give(SoftFileRegion file, long nowNanos) {
+    int at = next;
+    next = (next + 1) % WINDOWS;
+    if (windows[at] == null) {
+      windows[at] = new Window();
+    }
+    return windows[at].give(file, nowNanos) ? windows[at] : null;
+  }
+}
