@@ -35,18 +35,6 @@ public final class ComparisonOutput {
     return write(rows, List.of());
   }
 
-  /** What the file has: the rows of a run that was stopped. */
-  public List<Comparison> kept() throws IOException {
-    return json == null ? List.of() : new ResultFile(json).read();
-  }
-
-  /** Writes the rows so far to the file, from which another run goes on. */
-  public void keep(List<Comparison> rows) throws IOException {
-    if (json != null) {
-      new ResultFile(json).write(rows);
-    }
-  }
-
   /**
    * @param problems what makes the rows worth nothing
    * @return the command's exit status: 0 only without problems
@@ -55,7 +43,9 @@ public final class ComparisonOutput {
     List<Comparison> list = List.copyOf(rows);
     out().print(ComparisonTable.plain(list));
     problems.forEach(problem -> out().println("INVALID " + problem));
-    keep(list);
+    if (json != null) {
+      new ResultFile(json).write(list);
+    }
     return problems.isEmpty() ? 0 : 1;
   }
 }

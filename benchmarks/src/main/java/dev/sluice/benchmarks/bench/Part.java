@@ -40,7 +40,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           of("read-soft", 6, "read"),
           onVerbs("read-verbs", 20, "read --provider verbs"),
           of("terasort-1g", 6, "terasort --size 1g --repeat 5"),
-          of("storm", 360, "storm --grid"),
+          of("storm", 40, "storm"),
           of("cpu", 45, "cpu"),
           of("scale", 3, "scale"),
           of("tpcds", 65, "tpcds"),

@@ -9,44 +9,22 @@ import java.util.Map;
  * A shuffle of {@code maps} times {@code partitions} blocks.
  *
  * @param blockBytes of a block, about, before compression
- * @param compress spark.shuffle.compress
- * @param hostLocal spark.shuffle.readHostLocalDisk: whether executors read each other's files
  * @param apart whether all map outputs are on one executor and all reduce tasks on the other
  */
-record StormCase(
-    Workload workload,
-    int maps,
-    int partitions,
-    long blockBytes,
-    boolean compress,
-    boolean hostLocal,
-    boolean apart) {
+record StormCase(Workload workload, int maps, int partitions, long blockBytes, boolean apart) {
 
-  /** As a workload is by default. */
   static StormCase of(Workload workload, int maps, int partitions, long blockBytes) {
-    return new StormCase(
-        workload, maps, partitions, blockBytes, workload.compressed(), false, false);
+    return new StormCase(workload, maps, partitions, blockBytes, false);
   }
 
   /** With the map outputs on one executor and the reduce tasks on the other. */
   StormCase withSidesApart() {
-    return new StormCase(workload, maps, partitions, blockBytes, compress, hostLocal, true);
+    return new StormCase(workload, maps, partitions, blockBytes, true);
   }
 
-  /** Such as rdd-kryo-400x400-1KB; says what is not the workload's default. */
+  /** Such as rdd-kryo-400x400-1KB. */
   String name() {
-    StringBuilder name = new StringBuilder(workload.toString());
-    name.append("-%dx%d-%s".formatted(maps, partitions, size()));
-    if (compress != workload.compressed()) {
-      name.append(compress ? "-compressed" : "-uncompressed");
-    }
-    if (hostLocal) {
-      name.append("-host-local");
-    }
-    if (apart) {
-      name.append("-apart");
-    }
-    return name.toString();
+    return "%s-%dx%d-%s%s".formatted(workload, maps, partitions, size(), apart ? "-apart" : "");
   }
 
   /** 200 B is 0.2KB, 1,000 B is 1KB, 1 MiB is 1MiB. */
@@ -76,8 +54,9 @@ record StormCase(
   /** Spark configuration of the case. */
   Map<String, String> conf() {
     Map<String, String> conf = new HashMap<>(workload.conf());
-    conf.put("spark.shuffle.compress", Boolean.toString(compress));
-    conf.put("spark.shuffle.readHostLocalDisk", Boolean.toString(hostLocal));
+    conf.put("spark.shuffle.compress", Boolean.toString(workload.compressed()));
+    conf.put(
+        "spark.shuffle.readHostLocalDisk", "false"); // Else neighbours read each other's files.
     conf.put("spark.sql.shuffle.partitions", Integer.toString(partitions));
     if (apart) {
       // Tasks wait for the executor that they prefer, and reduce tasks prefer only ours.

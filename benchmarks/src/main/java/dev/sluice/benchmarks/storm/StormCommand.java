@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
@@ -20,8 +21,7 @@ import picocli.CommandLine.Option;
     description = {
       "Reduce stages over many small blocks, beside the stock shuffle and beside an",
       "oracle: a client that costs nothing on the wire, under Spark's own iterator.",
-      "Without options that choose a storm: those that have goals. Started again with",
-      "the same --json FILE it goes on: storms whose rows are there are skipped."
+      "Without options that choose a storm: those that have goals."
     })
 public final class StormCommand implements Callable<Integer> {
   @Option(
@@ -40,23 +40,6 @@ public final class StormCommand implements Callable<Integer> {
   @Option(names = "--block-bytes", description = "Bytes of a block, about (default: 1000)")
   private Long blockBytes;
 
-  @Option(
-      names = "--compress",
-      arity = "1",
-      description = "spark.shuffle.compress: true or false (default: true for SQL)")
-  private Boolean compress;
-
-  @Option(
-      names = "--host-local",
-      arity = "1",
-      description = "spark.shuffle.readHostLocalDisk: true or false (default: false)")
-  private Boolean hostLocal;
-
-  @Option(
-      names = "--grid",
-      description = "After those with goals others of more sizes, compressed or not, host-local")
-  private boolean grid;
-
   @Mixin private StormRunner runner;
 
   @Mixin private ComparisonOutput output;
@@ -64,44 +47,31 @@ public final class StormCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     Path directory = RunDirectory.of("storm");
-    List<Comparison> rows = new ArrayList<>(output.kept());
+    List<Comparison> rows = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     for (StormCase storm : cases()) {
-      if (StormFigures.isIn(rows, storm)) {
-        continue;
-      }
       StormRounds rounds = runner.run(directory, storm, storm.shuffles());
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
         rows.addAll(StormFigures.comparisons(rounds));
         output.out().println(StormFigures.table(rounds));
-        output.keep(rows);
       }
     }
     StormFigures.growth(rows).ifPresent(rows::add);
     return output.write(rows, problems);
   }
 
-  /** The one that is chosen, or those that have goals, and others if they are wanted. */
+  /** The one that is chosen, or those that have goals. */
   List<StormCase> cases() {
-    boolean chosen =
-        Stream.of(workload, maps, partitions, blockBytes, compress, hostLocal)
-            .anyMatch(option -> option != null);
-    if (!chosen) {
-      return grid
-          ? Stream.concat(StormGoals.cases().stream(), StormGrid.cases().stream()).toList()
-          : StormGoals.cases();
-    }
-    Workload of = orElse(workload, Workload.RDD_KRYO);
-    return List.of(
-        new StormCase(
-            of,
-            orElse(maps, 400),
-            orElse(partitions, 400),
-            orElse(blockBytes, 1000L),
-            orElse(compress, of.compressed()),
-            orElse(hostLocal, false),
-            false));
+    boolean chosen = Stream.of(workload, maps, partitions, blockBytes).anyMatch(Objects::nonNull);
+    return chosen
+        ? List.of(
+            StormCase.of(
+                orElse(workload, Workload.RDD_KRYO),
+                orElse(maps, 400),
+                orElse(partitions, 400),
+                orElse(blockBytes, 1000L)))
+        : StormGoals.cases();
   }
 
   private static <T> T orElse(T value, T otherwise) {

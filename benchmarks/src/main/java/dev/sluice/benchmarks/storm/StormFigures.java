@@ -50,11 +50,6 @@ final class StormFigures {
         StormGoals.goal(storm, figure));
   }
 
-  /** Whether the rows have the storm's. */
-  static boolean isIn(List<Comparison> rows, StormCase storm) {
-    return find(rows, storm).isPresent();
-  }
-
   private static Optional<Comparison> find(List<Comparison> rows, StormCase storm) {
     String name = "storm-" + storm.name() + "-task";
     return rows.stream().filter(row -> row.name().equals(name)).findAny();
@@ -62,15 +57,15 @@ final class StormFigures {
 
   /**
    * Sluice's time per block in a large shuffle beside that in a small one; none without rows of
-   * both, or where it is among the rows.
+   * both.
    */
   static Optional<Comparison> growth(List<Comparison> rows) {
     StormCase small = StormGoals.SMALLEST;
     StormCase large = StormGoals.LARGEST;
     String name = "storm-growth-" + small.name() + "-to-" + large.name() + "-task";
-    if (!isIn(rows, small)
-        || !isIn(rows, large)
-        || rows.stream().anyMatch(row -> row.name().equals(name))) {
+    Optional<Comparison> ofSmall = find(rows, small);
+    Optional<Comparison> ofLarge = find(rows, large);
+    if (ofSmall.isEmpty() || ofLarge.isEmpty()) {
       return Optional.empty();
     }
     return Optional.of(
@@ -78,9 +73,9 @@ final class StormFigures {
             name,
             "us/block",
             Better.LESS,
-            perBlock(find(rows, large).get().sluice(), large),
+            perBlock(ofLarge.get().sluice(), large),
             "sluice-" + small.maps() + "x" + small.partitions(),
-            perBlock(find(rows, small).get().sluice(), small),
+            perBlock(ofSmall.get().sluice(), small),
             StormGoals.GROWTH));
   }
 

@@ -9,15 +9,13 @@ class StormCaseTest {
   private static final StormCase KRYO = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
 
   @Test
-  void aNameSaysSizesAndWhatIsNotTheDefault() {
+  void aNameSaysSizes() {
     assertThat(KRYO.name()).isEqualTo("rdd-kryo-400x400-1KB");
     assertThat(KRYO.withSidesApart().name()).isEqualTo("rdd-kryo-400x400-1KB-apart");
     assertThat(StormCase.of(Workload.RDD_KRYO, 32, 16, 1 << 20).name())
         .isEqualTo("rdd-kryo-32x16-1MiB");
-    assertThat(new StormCase(Workload.RDD_KRYO, 1, 2, 200, true, true, false).name())
-        .isEqualTo("rdd-kryo-1x2-0.2KB-compressed-host-local");
-    assertThat(new StormCase(Workload.SQL_REPARTITION, 1, 2, 12_000, false, false, false).name())
-        .isEqualTo("sql-repartition-1x2-12KB-uncompressed");
+    assertThat(StormCase.of(Workload.SQL_REPARTITION, 1, 2, 200).name())
+        .isEqualTo("sql-repartition-1x2-0.2KB");
   }
 
   @Test

@@ -28,19 +28,6 @@ class StormCommandTest {
         .containsExactly(StormCase.of(Workload.RDD_KRYO, 20, 400, 1000));
     assertThat(cases("--workload", "sql-repartition", "--partitions", "7", "--block-bytes", "300"))
         .containsExactly(StormCase.of(Workload.SQL_REPARTITION, 400, 7, 300));
-    assertThat(cases("--compress", "true", "--host-local", "true"))
-        .containsExactly(new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true, true, false));
-  }
-
-  @Test
-  void theGridComesAfterThem() {
-    List<String> names = cases("--grid").stream().map(StormCase::name).toList();
-    assertThat(names)
-        .startsWith("rdd-kryo-400x400-1KB")
-        .contains("rdd-kryo-400x400-1.2KB-compressed", "sql-aggregate-1000x1000-0.2KB")
-        .contains("sql-repartition-400x400-1.2KB-host-local")
-        .doesNotHaveDuplicates()
-        .hasSize(34);
   }
 
   @Test

@@ -53,16 +53,6 @@ class StormRoundsTest {
     assertThat(growth.partner()).isEqualTo("sluice-100x100");
     assertThat(growth.partnerValues()).containsExactly(100);
     assertThat(growth.reached()).isFalse();
-
-    rows.add(growth);
-    assertThat(StormFigures.growth(rows)).isEmpty();
-  }
-
-  @Test
-  void aStormWhoseRowsAreThereIsDone() {
-    List<Comparison> rows = List.of(taskSeconds(StormGoals.SMALLEST, 1));
-    assertThat(StormFigures.isIn(rows, StormGoals.SMALLEST)).isTrue();
-    assertThat(StormFigures.isIn(rows, StormGoals.LARGEST)).isFalse();
   }
 
   private static Comparison taskSeconds(StormCase storm, double seconds) {
