@@ -5,7 +5,6 @@ import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.registration.RegistrationCommand;
 import dev.sluice.benchmarks.report.ReportCommand;
 import dev.sluice.benchmarks.scale.ScaleCommand;
-import dev.sluice.benchmarks.storm.CpuCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
@@ -27,7 +26,6 @@ import picocli.CommandLine.Option;
       ReadCommand.class,
       RegistrationCommand.class,
       StormCommand.class,
-      CpuCommand.class,
       TeraSortCommand.class,
       CompareCommand.class,
       ReportCommand.class,

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  *
  * <pre>
  * &lt;!-- rows: storm-* --&gt;              a table of the rows of such a name
- * &lt;!-- ratios: storm-* cpu-* --&gt;      a plot of their ratios
+ * &lt;!-- ratios: storm-* --&gt;      a plot of their ratios
  * &lt;!-- sizes: read-soft-*-x64 --&gt;     a plot of their values over the size of a READ
  * </pre>
  *

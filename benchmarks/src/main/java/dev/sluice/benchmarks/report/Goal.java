@@ -57,10 +57,10 @@ record Goal(String what, String ratio, String names) {
               "1.11 or less",
               "storm-sql-aggregate-400x*-oracle"),
           new Goal(
-              "CPU seconds per 100,000 small blocks, both sides together",
+              "CPU seconds of both sides: 400 x 400 blocks of 1 KB",
               "0.33 or less",
-              "cpu-*KB"),
-          new Goal("CPU seconds per GB with blocks of 1 MiB", "0.80 or less", "cpu-*MiB"),
+              "storm-*KB-cpu"),
+          new Goal("the same: 32 x 32 blocks of 1 MiB", "0.80 or less", "storm-*MiB-cpu"),
           new Goal("TeraSort of 1 GB, whole job", "1.00 or less", "terasort-1g"),
           new Goal("TeraSort of 10 GB, whole job", "1.00 or less", "terasort-10g"),
           new Goal("TPC-DS SF1, sum of all queries", "0.97 or less", "tpcds-sf1-total"),

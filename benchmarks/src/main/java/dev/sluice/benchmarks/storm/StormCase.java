@@ -17,11 +17,6 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
     return new StormCase(workload, maps, partitions, blockBytes, false);
   }
 
-  /** With the map outputs on one executor and the reduce tasks on the other. */
-  StormCase withSidesApart() {
-    return new StormCase(workload, maps, partitions, blockBytes, true);
-  }
-
   /** Such as rdd-kryo-400x400-1KB. */
   String name() {
     return "%s-%dx%d-%s%s".formatted(workload, maps, partitions, size(), apart ? "-apart" : "");
@@ -40,7 +35,7 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
   /** Those that run it. The oracle is the limit of reduce stages, and has blocks in arrays. */
   List<Shuffle> shuffles() {
     boolean oracle = workload != Workload.RDD_ITERATIVE && blockBytes < Integer.MAX_VALUE;
-    return oracle ? Shuffle.PAIR_AND_ORACLE : Shuffle.PAIR;
+    return oracle && !apart ? Shuffle.PAIR_AND_ORACLE : Shuffle.PAIR;
   }
 
   long blocks() {

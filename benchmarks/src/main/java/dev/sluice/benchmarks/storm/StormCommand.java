@@ -40,6 +40,11 @@ public final class StormCommand implements Callable<Integer> {
   @Option(names = "--block-bytes", description = "Bytes of a block, about (default: 1000)")
   private Long blockBytes;
 
+  @Option(
+      names = "--apart",
+      description = "CPU time of either side: map outputs on one executor, reduce tasks on another")
+  private boolean apart;
+
   @Mixin private StormRunner runner;
 
   @Mixin private ComparisonOutput output;
@@ -63,14 +68,16 @@ public final class StormCommand implements Callable<Integer> {
 
   /** The one that is chosen, or those that have goals. */
   List<StormCase> cases() {
-    boolean chosen = Stream.of(workload, maps, partitions, blockBytes).anyMatch(Objects::nonNull);
+    boolean chosen =
+        apart || Stream.of(workload, maps, partitions, blockBytes).anyMatch(Objects::nonNull);
     return chosen
         ? List.of(
-            StormCase.of(
+            new StormCase(
                 orElse(workload, Workload.RDD_KRYO),
                 orElse(maps, 400),
                 orElse(partitions, 400),
-                orElse(blockBytes, 1000L)))
+                orElse(blockBytes, 1000L),
+                apart))
         : StormGoals.cases();
   }
 

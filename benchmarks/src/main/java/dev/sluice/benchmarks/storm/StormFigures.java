@@ -18,25 +18,40 @@ final class StormFigures {
       repetition -> repetition.stage().taskSeconds();
   private static final ToDoubleFunction<Repetition> WALL =
       repetition -> repetition.stage().wallSeconds();
+  private static final ToDoubleFunction<Repetition> CPU =
+      repetition ->
+          repetition.executorCpuSeconds().values().stream().mapToDouble(Double::doubleValue).sum();
 
   private StormFigures() {}
 
   /**
    * Times of the reduce stage, or of all jobs where there are several, beside the stock shuffle and
-   * beside the oracle where it ran.
+   * beside the oracle where it ran; and CPU time of all executors, or of either side where they are
+   * apart.
    */
   static List<Comparison> comparisons(StormRounds rounds) {
-    if (rounds.storm().workload() == Workload.RDD_ITERATIVE) {
-      return List.of(compare(rounds, "jobs", Repetition::seconds, Shuffle.STOCK));
+    if (rounds.storm().apart()) {
+      return List.of(
+          compare(rounds, "cpu-reading", cpu(RddStorm.READING_EXECUTOR), Shuffle.STOCK),
+          compare(rounds, "cpu-serving", cpu(RddStorm.SERVING_EXECUTOR), Shuffle.STOCK));
     }
     List<Comparison> rows = new ArrayList<>();
-    rows.add(compare(rounds, "task", TASK, Shuffle.STOCK));
-    rows.add(compare(rounds, "wall", WALL, Shuffle.STOCK));
+    if (rounds.storm().workload() == Workload.RDD_ITERATIVE) {
+      rows.add(compare(rounds, "jobs", Repetition::seconds, Shuffle.STOCK));
+    } else {
+      rows.add(compare(rounds, "task", TASK, Shuffle.STOCK));
+      rows.add(compare(rounds, "wall", WALL, Shuffle.STOCK));
+    }
     if (rounds.shuffles().contains(Shuffle.ORACLE)) {
       rows.add(1, compare(rounds, "task-oracle", TASK, Shuffle.ORACLE));
       rows.add(compare(rounds, "wall-oracle", WALL, Shuffle.ORACLE));
     }
+    rows.add(compare(rounds, "cpu", CPU, Shuffle.STOCK));
     return rows;
+  }
+
+  private static ToDoubleFunction<Repetition> cpu(String executor) {
+    return repetition -> repetition.executorCpuSeconds().get(executor);
   }
 
   private static Comparison compare(

@@ -101,34 +101,4 @@ final class StormRounds {
         values(partner, value),
         goal);
   }
-
-  /**
-   * CPU time of executor processes, user and system, beside the stock shuffle.
-   *
-   * @param side whose
-   * @param divisor of the seconds, such as gigabytes
-   */
-  Comparison compareCpu(String name, String unit, Side side, double divisor, Double goal) {
-    return compare(
-        name,
-        unit,
-        repetition -> side.seconds(repetition.executorCpuSeconds()) / divisor,
-        Shuffle.STOCK,
-        goal);
-  }
-
-  /** Which executors' CPU time. */
-  enum Side {
-    BOTH,
-    SERVING,
-    READING;
-
-    private double seconds(Map<String, Double> byExecutor) {
-      return switch (this) {
-        case BOTH -> byExecutor.values().stream().mapToDouble(Double::doubleValue).sum();
-        case SERVING -> byExecutor.get(RddStorm.SERVING_EXECUTOR);
-        case READING -> byExecutor.get(RddStorm.READING_EXECUTOR);
-      };
-    }
-  }
 }

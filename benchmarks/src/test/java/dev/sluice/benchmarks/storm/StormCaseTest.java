@@ -8,10 +8,12 @@ import org.junit.jupiter.api.Test;
 class StormCaseTest {
   private static final StormCase KRYO = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
 
+  private static final StormCase APART = new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true);
+
   @Test
   void aNameSaysSizes() {
     assertThat(KRYO.name()).isEqualTo("rdd-kryo-400x400-1KB");
-    assertThat(KRYO.withSidesApart().name()).isEqualTo("rdd-kryo-400x400-1KB-apart");
+    assertThat(APART.name()).isEqualTo("rdd-kryo-400x400-1KB-apart");
     assertThat(StormCase.of(Workload.RDD_KRYO, 32, 16, 1 << 20).name())
         .isEqualTo("rdd-kryo-32x16-1MiB");
     assertThat(StormCase.of(Workload.SQL_REPARTITION, 1, 2, 200).name())
@@ -30,7 +32,7 @@ class StormCaseTest {
         .containsEntry("spark.shuffle.compress", "false")
         .containsEntry("spark.shuffle.readHostLocalDisk", "false")
         .doesNotContainKey("spark.locality.wait");
-    assertThat(KRYO.withSidesApart().conf()).containsKey("spark.locality.wait");
+    assertThat(APART.conf()).containsKey("spark.locality.wait");
     assertThat(StormCase.of(Workload.SQL_REPARTITION, 400, 300, 300).conf())
         .containsEntry("spark.sql.adaptive.enabled", "false")
         .containsEntry("spark.shuffle.compress", "true");

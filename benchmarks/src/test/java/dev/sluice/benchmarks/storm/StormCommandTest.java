@@ -18,6 +18,7 @@ class StormCommandTest {
             "rdd-java-400x400-1KB",
             "sql-repartition-400x400-0.3KB",
             "sql-aggregate-400x200-1.2KB",
+            "rdd-kryo-32x32-1MiB",
             "rdd-kryo-100x100-0.3KB",
             "rdd-kryo-1000x1000-0.3KB");
   }
@@ -28,6 +29,8 @@ class StormCommandTest {
         .containsExactly(StormCase.of(Workload.RDD_KRYO, 20, 400, 1000));
     assertThat(cases("--workload", "sql-repartition", "--partitions", "7", "--block-bytes", "300"))
         .containsExactly(StormCase.of(Workload.SQL_REPARTITION, 400, 7, 300));
+    assertThat(cases("--apart"))
+        .containsExactly(new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true));
   }
 
   @Test

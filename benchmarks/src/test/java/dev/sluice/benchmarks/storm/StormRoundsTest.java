@@ -6,7 +6,6 @@ import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
-import dev.sluice.benchmarks.storm.StormRounds.Side;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class StormRoundsTest {
   private static final StormCase STORM = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
+  private static final StormCase APART = new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true);
   private static final Sums SUMS = new Sums(10, 123);
   private static final SluiceTotals READ = new SluiceTotals("soft", Map.of("read.bytes", 700L));
 
@@ -35,9 +35,14 @@ class StormRoundsTest {
             "storm-rdd-kryo-400x400-1KB-task",
             "storm-rdd-kryo-400x400-1KB-task-oracle",
             "storm-rdd-kryo-400x400-1KB-wall",
-            "storm-rdd-kryo-400x400-1KB-wall-oracle");
-    assertThat(comparisons).extracting(Comparison::ratio).containsExactly(0.25, 0.5, 0.25, 0.5);
-    assertThat(comparisons).extracting(Comparison::goal).containsExactly(0.15, 0.58, 0.32, null);
+            "storm-rdd-kryo-400x400-1KB-wall-oracle",
+            "storm-rdd-kryo-400x400-1KB-cpu");
+    assertThat(comparisons)
+        .extracting(Comparison::ratio)
+        .containsExactly(0.25, 0.5, 0.25, 0.5, 0.25);
+    assertThat(comparisons)
+        .extracting(Comparison::goal)
+        .containsExactly(0.15, 0.58, 0.32, null, 1 / 3.0);
     assertThat(StormFigures.table(rounds)).contains("oracle").contains("12.50");
   }
 
@@ -64,14 +69,18 @@ class StormRoundsTest {
   }
 
   @Test
-  void cpuTimeIsOfAllExecutorsOrOfOneSide() {
-    rounds.add(Shuffle.SLUICE, result(READ, 0, 1));
-    rounds.add(Shuffle.STOCK, result(SluiceTotals.NONE, 0, 2));
-    assertThat(rounds.compareCpu("cpu", "s/GB", Side.BOTH, 2, 0.8).sluice()).containsExactly(2);
-    assertThat(rounds.compareCpu("cpu", "s/GB", Side.SERVING, 2, null).sluice())
-        .containsExactly(0.5);
-    assertThat(rounds.compareCpu("cpu", "s/GB", Side.READING, 2, null).partnerValues())
-        .containsExactly(3);
+  void cpuTimeIsOfEitherSideWhereTheyAreApart() {
+    StormRounds apart = new StormRounds(APART, 1);
+    apart.add(Shuffle.SLUICE, result(READ, 0, 1));
+    apart.add(Shuffle.STOCK, result(SluiceTotals.NONE, 0, 2));
+    List<Comparison> rows = StormFigures.comparisons(apart);
+    assertThat(rows)
+        .extracting(Comparison::name)
+        .containsExactly(
+            "storm-rdd-kryo-400x400-1KB-apart-cpu-reading",
+            "storm-rdd-kryo-400x400-1KB-apart-cpu-serving");
+    assertThat(rows.getFirst().partnerValues()).containsExactly(6);
+    assertThat(rows.getLast().sluice()).containsExactly(1);
   }
 
   @Test
@@ -101,7 +110,7 @@ class StormRoundsTest {
 
   @Test
   void localBlocksAreAProblemWhereTheSidesAreApart() {
-    StormRounds apart = new StormRounds(STORM.withSidesApart(), 0);
+    StormRounds apart = new StormRounds(APART, 0);
     Repetition local = new Repetition(SUMS, 1, stage(1, 1), Map.of());
     apart.add(Shuffle.STOCK, new StormResult(List.of(local), 700, SluiceTotals.NONE));
     assertThat(apart.problems()).singleElement().asString().contains("local");
