@@ -27,7 +27,6 @@ import picocli.CommandLine.Option;
       RegistrationCommand.class,
       StormCommand.class,
       TeraSortCommand.class,
-      CompareCommand.class,
       ReportCommand.class,
       ScaleCommand.class,
       TpcdsCommand.class
