@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.chaos;
 
-import dev.sluice.benchmarks.report.Svg;
 import java.util.List;
 
 /** What processes held over the time of a long series: one small plot for each kind. */

@@ -11,13 +11,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Writes the tables and plots of a document, docs/performance.md, from rows. */
+/** Writes the tables of a document, docs/performance.md, from rows. */
 @Command(
     name = "report",
     description = {
-      "Writes the tables and plots of docs/performance.md",
+      "Writes the tables of docs/performance.md",
       "from the rows in docs/figures/results.json, to which it adds those in the files. What",
-      "stands between tables and plots is written by hand and stays."
+      "stands between them is written by hand and stays."
     })
 public final class ReportCommand implements Callable<Integer> {
   @Option(
@@ -29,7 +29,7 @@ public final class ReportCommand implements Callable<Integer> {
   @Option(
       names = "--document",
       paramLabel = "FILE",
-      description = "Another document, which keeps its rows and plots in figures beside it")
+      description = "Another document, which keeps its rows in figures beside it")
   private Path document;
 
   @Parameters(paramLabel = "FILE", description = "What --json of the benchmarks has written")

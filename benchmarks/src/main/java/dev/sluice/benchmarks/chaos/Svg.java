@@ -1,4 +1,4 @@
-package dev.sluice.benchmarks.report;
+package dev.sluice.benchmarks.chaos;
 
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
  * A drawing in SVG, built up shape by shape. What shapes look like is said by classes of one style
  * sheet, which knows light and dark pages. Coordinates are pixels from the upper left corner.
  */
-public final class Svg {
+final class Svg {
   private static final String STYLE =
       """
       <style>
@@ -21,9 +21,6 @@ public final class Svg {
         .even { stroke: #818b98 }
         .sluice { stroke: #0969da; stroke-width: 2; fill: none }
         .partner { stroke: #bc4c00; stroke-width: 2; fill: none }
-        .goal { stroke: #1a7f37; stroke-width: 3 }
-        circle.sluice { fill: #0969da }
-        circle.partner { fill: #bc4c00 }
         @media (prefers-color-scheme: dark) {
           text { fill: #f0f6fc }
           .page { fill: #0d1117 }
@@ -31,16 +28,13 @@ public final class Svg {
           .even { stroke: #9198a1 }
           .sluice { stroke: #4493f8 }
           .partner { stroke: #f0883e }
-          .goal { stroke: #3fb950 }
-          circle.sluice { fill: #4493f8 }
-          circle.partner { fill: #f0883e }
         }
       </style>
       """;
 
   private final StringBuilder text = new StringBuilder();
 
-  public Svg(int width, int height) {
+  Svg(int width, int height) {
     add(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%1$d\""
             + " height=\"%2$d\">",
@@ -49,14 +43,14 @@ public final class Svg {
     add("<rect class=\"page\" width=\"%d\" height=\"%d\"/>", width, height);
   }
 
-  public Svg line(String style, double x1, double y1, double x2, double y2) {
+  Svg line(String style, double x1, double y1, double x2, double y2) {
     return add(
         "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
         style, x1, y1, x2, y2);
   }
 
   /** From one of the points to the next. */
-  public Svg line(String style, double[] x, double[] y) {
+  Svg line(String style, double[] x, double[] y) {
     String points =
         IntStream.range(0, x.length)
             .mapToObj(i -> String.format(Locale.ROOT, "%.1f,%.1f", x[i], y[i]))
@@ -64,14 +58,10 @@ public final class Svg {
     return add("<polyline class=\"%s\" points=\"%s\"/>", style, points);
   }
 
-  public Svg dot(String style, double x, double y) {
-    return add("<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", style, x, y);
-  }
-
   /**
    * @param y of the middle of the letters
    */
-  public Svg label(String style, double x, double y, String words) {
+  Svg label(String style, double x, double y, String words) {
     return add(
         "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>", style, x, y + 4, escape(words));
   }
