@@ -3,6 +3,7 @@ package dev.sluice.benchmarks;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Path;
 import java.util.List;
 
 /** Programs of the operating system. */
@@ -29,6 +30,11 @@ public final class Commands {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException(String.join(" ", command) + " was interrupted");
     }
+  }
+
+  /** What of it is in the page cache and is not pinned or mapped has to be read from disk again. */
+  public static void dropFromCache(Path file) throws IOException {
+    run(List.of("dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync", "count=0"));
   }
 
   /** Whether this process may do what only root may. */

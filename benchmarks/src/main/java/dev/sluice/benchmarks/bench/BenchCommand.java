@@ -2,9 +2,9 @@ package dev.sluice.benchmarks.bench;
 
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.read.ReadCommand;
-import dev.sluice.benchmarks.registration.RegistrationCommand;
 import dev.sluice.benchmarks.report.ReportCommand;
 import dev.sluice.benchmarks.scale.ScaleCommand;
+import dev.sluice.benchmarks.stage.StageCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
     subcommands = {
       AllCommand.class,
       ReadCommand.class,
-      RegistrationCommand.class,
+      StageCommand.class,
       StormCommand.class,
       TeraSortCommand.class,
       ReportCommand.class,

@@ -35,7 +35,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
 
   static final List<Part> FULL =
       List.of(
-          of("registration", 1, "registration"),
+          of("stage", 10, "stage"),
           of("read-soft", 6, "read"),
           onVerbs("read-verbs", 20, "read --provider verbs"),
           of("terasort-1g", 6, "terasort --size 1g --repeat 5"),

@@ -1,52 +1,35 @@
 package dev.sluice.benchmarks.read;
 
+import dev.sluice.benchmarks.ChildProcess;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
-import java.io.BufferedReader;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.TimeUnit;
+import java.util.List;
 
 /**
  * The process that is READ from, as seen by the one that measures. Used by one thread, which closes
- * it; the process ends when its standard input does.
+ * it.
  */
 final class PeerProcess implements AutoCloseable {
-  private static final long END_TIMEOUT_S = 10;
-
   /** The peer's memory: the same bytes, registered in two protection domains. */
   record Memory(RemoteRegion forSeam, RemoteRegion forEndpoint) {}
 
-  private final Process process;
+  private final ChildProcess process;
   private final int port;
 
-  private PeerProcess(Process process, int port) {
+  private PeerProcess(ChildProcess process, int port) {
     this.process = process;
     this.port = port;
   }
 
   static PeerProcess start() throws IOException {
-    Process process =
-        new ProcessBuilder(
-                ProcessHandle.current().info().command().orElseThrow(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                PeerMain.class.getName())
-            .redirectError(Redirect.INHERIT)
-            .start();
-    @SuppressWarnings("resource") // closed with the process
-    BufferedReader out = process.inputReader();
-    String port = out.readLine();
-    if (port == null) {
-      throw new IOException("the peer process ended before it was ready");
-    }
-    return new PeerProcess(process, Integer.parseInt(port));
+    ChildProcess process = ChildProcess.start(List.of(), PeerMain.class);
+    return new PeerProcess(process, Integer.parseInt(process.readLine()));
   }
 
   Memory memory() throws IOException {
@@ -85,15 +68,7 @@ final class PeerProcess implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
-    process.getOutputStream().close();
-    try {
-      if (!process.waitFor(END_TIMEOUT_S, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-    }
+  public void close() {
+    process.close();
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.scale;
 
+import dev.sluice.benchmarks.Pairs;
 import dev.sluice.spark.locate.SparkBroadcasts;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;

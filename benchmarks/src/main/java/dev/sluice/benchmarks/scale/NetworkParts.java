@@ -4,8 +4,8 @@ import dev.sluice.benchmarks.Unpublished;
 import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.ProcessName;
@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,24 +31,24 @@ import org.apache.spark.network.util.TransportConf;
 
 /**
  * What an executor has for its peers, without a Spark around it: an endpoint on a software device,
- * the block server that gives out its queue pairs, the client that asks others for theirs, and some
- * memory that they may READ. Closed by the {@link ExecutorGroup}.
+ * the block server that gives out its queue pairs and stages, the client that asks others for
+ * theirs, and some memory that they may READ. Closed by whoever makes it.
  */
-final class NetworkParts implements AutoCloseable {
+public final class NetworkParts implements AutoCloseable {
   /** What peers may READ. */
   static final long MEMORY_BYTES = 1 << 20;
 
   private static final int CONNECT_TIMEOUT_MS = 30_000;
-  private static final RegistryLimits NO_MAP_OUTPUTS = new RegistryLimits(0, 0, 1, 60_000, false);
+  private static final RegistryLimits LIMITS =
+      new RegistryLimits(0, 1 << 20, 10_000, 60_000, false);
+
+  /** By default, with Spark's own default of memory. */
+  private static final long STAGING_BYTES = 24 << 20;
+
   private static final SoftOptions DEVICE = SoftOptions.DEFAULT;
 
-  /** As an executor has them by default, but for a small pool: 64 executors share this process. */
-  private static final TransferOptions OPTIONS =
-      TransferOptions.DEFAULT.with(
-          o -> {
-            o.bufferPoolBytes = 16 << 20;
-            o.connectTimeoutMs = CONNECT_TIMEOUT_MS;
-          });
+  /** A small pool: 64 executors share this process. */
+  private static final long POOL_BYTES = 16 << 20;
 
   /** One thread each way: the transport's pools are Spark's to choose, and do not grow with us. */
   static final TransportConf TRANSPORT =
@@ -67,15 +68,40 @@ final class NetworkParts implements AutoCloseable {
   private final MemorySegment bytes;
   private final RemoteRegion memory;
 
+  /** Without map outputs. */
   NetworkParts(String executorId) throws IOException {
+    this(executorId, POOL_BYTES, (_, _) -> null, List.of());
+  }
+
+  /**
+   * @param poolBytes of buffers that it READs to
+   * @param files its map outputs, all of which it stages
+   * @param directories that these lie in
+   */
+  public NetworkParts(
+      String executorId, long poolBytes, MapOutputFiles files, List<Path> directories)
+      throws IOException {
+    TransferOptions options =
+        TransferOptions.DEFAULT.with(
+            o -> {
+              o.bufferPoolBytes = poolBytes;
+              o.connectTimeoutMs = CONNECT_TIMEOUT_MS;
+            });
     ProcessName self = new ProcessName("scale", executorId);
     client =
         new BlockServerClient(
-            self, TRANSPORT, List.of(), OPTIONS, CONNECT_TIMEOUT_MS, NetworkParts::clockMs);
+            self, TRANSPORT, List.of(), options, CONNECT_TIMEOUT_MS, NetworkParts::clockMs);
     endpoint =
         RdmaEndpoint.open(
-            new SoftProvider(DEVICE).open(InetAddress.getLoopbackAddress()), OPTIONS, client);
-    registry = emptyRegistry();
+            new SoftProvider(DEVICE).open(InetAddress.getLoopbackAddress()), options, client);
+    registry =
+        new MapOutputRegistry(
+            endpoint.protectionDomain(),
+            LocalDirectories.unregistered(directories),
+            files,
+            LIMITS,
+            new Unpublished(),
+            NetworkParts::clockMs);
     server =
         new BlockServer(
             TRANSPORT,
@@ -86,27 +112,17 @@ final class NetworkParts implements AutoCloseable {
             SoftProvider.NAME,
             new EndpointAcceptor(endpoint),
             registry,
-            new Stager(endpoint.protectionDomain(), registry, 4 << 20, 2, System::nanoTime));
+            new Stager(endpoint.protectionDomain(), registry, STAGING_BYTES, 2, System::nanoTime));
     address = new PeerAddress(executorId, "localhost", server.port());
     bytes = arena.allocate(MEMORY_BYTES, 4096);
     memory = endpoint.protectionDomain().register(bytes, Set.of(AccessFlag.REMOTE_READ)).toRemote();
-  }
-
-  private MapOutputRegistry emptyRegistry() throws IOException {
-    return new MapOutputRegistry(
-        endpoint.protectionDomain(),
-        LocalDirectories.probe(endpoint.protectionDomain(), RegistrationMode.AUTO, List.of()),
-        (_, _) -> null,
-        NO_MAP_OUTPUTS,
-        new Unpublished(),
-        NetworkParts::clockMs);
   }
 
   private static long clockMs() {
     return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
   }
 
-  PeerAddress address() {
+  public PeerAddress address() {
     return address;
   }
 
@@ -119,11 +135,11 @@ final class NetworkParts implements AutoCloseable {
     return memory;
   }
 
-  RdmaEndpoint endpoint() {
+  public RdmaEndpoint endpoint() {
     return endpoint;
   }
 
-  BlockServerClient client() {
+  public BlockServerClient client() {
     return client;
   }
 

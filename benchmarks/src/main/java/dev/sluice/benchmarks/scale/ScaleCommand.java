@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.scale;
 
 import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Pairs;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.scale;
 
+import dev.sluice.benchmarks.CpuTime;
 import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DirectoryCodec;
 import dev.sluice.spark.locate.DirectoryMessage;

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.scale;
 
+import dev.sluice.benchmarks.CpuTime;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.scale;
 
+import dev.sluice.benchmarks.Pairs;
 import dev.sluice.blocks.wire.PartitionTable;
 import java.io.IOException;
 import java.util.Arrays;

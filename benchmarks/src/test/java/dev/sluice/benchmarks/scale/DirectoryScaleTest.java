@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Pairs;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;

@@ -1,13 +1,11 @@
 package dev.sluice.benchmarks.chaos.fault;
 
-import dev.sluice.benchmarks.Commands;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
 import java.util.Random;
 
 /** What can happen to a file. */
@@ -45,10 +43,5 @@ final class Damages {
       ByteBuffer wrong = ByteBuffer.allocate(Long.BYTES).putLong(0, Long.MAX_VALUE / 2);
       channel.write(wrong, (long) random.nextInt(offsets) * Long.BYTES);
     }
-  }
-
-  /** What of it is in the page cache and is not pinned or mapped has to be read from disk again. */
-  static void dropFromCache(Path file, Random random) throws IOException {
-    Commands.run(List.of("dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync", "count=0"));
   }
 }

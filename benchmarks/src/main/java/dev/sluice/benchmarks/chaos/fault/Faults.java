@@ -34,6 +34,7 @@ import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_BEFORE_DONE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_BEFORE_STAGE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_READING;
 
+import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import dev.sluice.benchmarks.chaos.inject.Injection;
 import java.util.ArrayList;
@@ -103,7 +104,11 @@ public final class Faults {
               false,
               Damages::falsifyOffset),
           new FilesDamaged(
-              "cache-dropped", "files leave the page cache", ".data", true, Damages::dropFromCache),
+              "cache-dropped",
+              "files leave the page cache",
+              ".data",
+              true,
+              (file, _) -> Commands.dropFromCache(file)),
           new ShuffleRemoved(),
           new TasksKilled(),
           new InjectedFault(

@@ -1,8 +1,7 @@
-package dev.sluice.benchmarks.scale;
+package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.Comparison;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -15,11 +14,14 @@ class PairsTest {
     pairs.more("rate", "1/s", 5, "socket", 10);
     pairs.less("heap", "B", 3, "stock", 4);
 
+    pairs.goal("rate", 0.5);
+
     List<Comparison> comparisons = List.copyOf(pairs.comparisons());
 
     assertThat(comparisons).extracting(Comparison::name).containsExactly("heap", "rate");
     assertThat(comparisons.getFirst().sluice()).containsExactly(1, 3);
     assertThat(comparisons.getFirst().partnerValues()).containsExactly(2, 4);
     assertThat(comparisons.getLast().better()).isEqualTo(Comparison.Better.MORE);
+    assertThat(comparisons).extracting(Comparison::goal).containsExactly(null, 0.5);
   }
 }

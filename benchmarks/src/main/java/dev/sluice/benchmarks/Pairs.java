@@ -1,20 +1,20 @@
-package dev.sluice.benchmarks.scale;
+package dev.sluice.benchmarks;
 
-import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Comparison.Better;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Collects rounds of many things until they are comparisons. One thread. */
-final class Pairs {
+public final class Pairs {
   /** What is compared, and the values of the rounds so far. */
   private record Pair(
       String name, String unit, Better better, String partner, List<double[]> rounds) {
-    Comparison comparison() {
-      return new Comparison(name, unit, better, column(0), partner, column(1), null);
+    Comparison comparison(Double goal) {
+      return new Comparison(name, unit, better, column(0), partner, column(1), goal);
     }
 
     private double[] column(int side) {
@@ -23,14 +23,20 @@ final class Pairs {
   }
 
   private final Map<String, Pair> pairs = new LinkedHashMap<>();
+  private final Map<String, Double> goals = new HashMap<>();
+
+  /** For the ratio of those of that name. */
+  public void goal(String name, double goal) {
+    goals.put(name, goal);
+  }
 
   /** Little of it is wanted. */
-  void less(String name, String unit, double sluice, String partner, double partnerValue) {
+  public void less(String name, String unit, double sluice, String partner, double partnerValue) {
     add(name, unit, Better.LESS, sluice, partner, partnerValue);
   }
 
   /** Much of it is wanted. */
-  void more(String name, String unit, double sluice, String partner, double partnerValue) {
+  public void more(String name, String unit, double sluice, String partner, double partnerValue) {
     add(name, unit, Better.MORE, sluice, partner, partnerValue);
   }
 
@@ -42,7 +48,7 @@ final class Pairs {
         .add(new double[] {sluice, value});
   }
 
-  Collection<Comparison> comparisons() {
-    return pairs.values().stream().map(Pair::comparison).toList();
+  public Collection<Comparison> comparisons() {
+    return pairs.values().stream().map(pair -> pair.comparison(goals.get(pair.name()))).toList();
   }
 }

@@ -1,0 +1,98 @@
+package dev.sluice.benchmarks.stage;
+
+import dev.sluice.benchmarks.CpuTime;
+import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.Unpublished;
+import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.ProtectionDomain;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * CPU time of whoever serves a map output: registering its file and deregistering it, beside
+ * copying its bytes into memory that is registered.
+ *
+ * @param name of what is registered with, in names of rows
+ */
+record Premise(ProtectionDomain domain, RegistrationMode mode, String name, int rounds) {
+  private static final int[] SIZES_MIB = {1, 16, 256};
+  private static final int PARTITIONS = 64;
+
+  /** Rounds that do not count, of the smallest; of others in proportion. */
+  private static final int WARM_UP = 500;
+
+  private static final int COPIED_BYTES = 1 << 20;
+  private static final long[] MAP_ID = {0};
+  private static final RegistryLimits LIMITS =
+      new RegistryLimits(1L << 34, 0, 10_000, 60_000, false);
+
+  void measure(Path directory, Pairs pairs) throws IOException {
+    for (int mib : SIZES_MIB) {
+      Path folder = Files.createDirectories(directory.resolve(mib + "MiB"));
+      SampleOutputs outputs = new SampleOutputs(folder, 1, PARTITIONS, (mib << 20) / PARTITIONS);
+      outputs.write();
+      for (boolean cold : new boolean[] {false, true}) {
+        String row = "stage-register-%s-%dMiB%s".formatted(name, mib, cold ? "-cold" : "");
+        measure(outputs, cold, WARM_UP / mib, row, pairs);
+      }
+    }
+  }
+
+  private void measure(SampleOutputs outputs, boolean cold, int warmUp, String row, Pairs pairs)
+      throws IOException {
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment target = arena.allocate(COPIED_BYTES, 4096);
+      try (MapOutputRegistry registry = registry(outputs);
+          MemoryRegion _ = domain.register(target, Set.of(AccessFlag.REMOTE_READ))) {
+        for (int round = 0; round < warmUp + rounds; round++) {
+          int shuffle = round;
+          outputs.cache(cold);
+          long registered = CpuTime.ofThreads(() -> register(registry, shuffle));
+          outputs.cache(cold);
+          long copied = CpuTime.ofThreads(() -> copy(outputs.path(0, "data"), target));
+          if (round >= warmUp) {
+            pairs.less(row, "us", registered / 1e3, "copy", copied / 1e3);
+          }
+        }
+      }
+    }
+  }
+
+  private MapOutputRegistry registry(SampleOutputs outputs) throws IOException {
+    return new MapOutputRegistry(
+        domain,
+        LocalDirectories.probe(domain, mode, List.of(outputs.directory())),
+        outputs,
+        LIMITS,
+        new Unpublished(),
+        () -> System.nanoTime() / 1_000_000);
+  }
+
+  private static void register(MapOutputRegistry registry, int shuffle) {
+    MapOutputLocation location = registry.resolve(shuffle, MAP_ID).join().getFirst();
+    if (location == null || location.isStaged()) {
+      throw new IllegalStateException("a map output was not registered");
+    }
+    registry.unregister(shuffle);
+  }
+
+  private static void copy(Path data, MemorySegment target) throws IOException {
+    ByteBuffer bytes = target.asByteBuffer();
+    try (FileChannel channel = FileChannel.open(data)) {
+      while (channel.read(bytes.clear()) >= 0) {}
+    }
+  }
+}

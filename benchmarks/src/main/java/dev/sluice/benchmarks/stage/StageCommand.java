@@ -1,0 +1,85 @@
+package dev.sluice.benchmarks.stage;
+
+import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.providers.Providers;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.verbs.VerbsOptions;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What staging costs: copying beside registering, many peers at once, one on a slow disk. */
+@Command(
+    name = "stage",
+    description = {
+      "Stages what is not registered: CPU time of copying map outputs of 1, 16 and 256 MiB beside",
+      "registering them; on soft also 63 peers of one server, and 16 servers of which one has a",
+      "slow disk, as root."
+    })
+public final class StageCommand implements Callable<Integer> {
+  @Option(
+      names = "--rounds",
+      defaultValue = "10",
+      description = "Measurements of each (default: ${DEFAULT-VALUE})")
+  private int rounds;
+
+  @Option(
+      names = "--provider",
+      defaultValue = SoftProvider.NAME,
+      description = "soft or verbs (default: ${DEFAULT-VALUE})")
+  private String provider;
+
+  @Option(
+      names = "--mode",
+      defaultValue = "AUTO",
+      description = "Of registering: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})")
+  private RegistrationMode mode;
+
+  @Mixin private ComparisonOutput output;
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Path directory = RunDirectory.of("stage");
+    List<String> problems = new ArrayList<>();
+    Pairs pairs = new Pairs();
+    try {
+      premise(directory, pairs);
+      if (provider.equals(SoftProvider.NAME)) {
+        try (StagePeers peers = new StagePeers(directory, rounds, pairs)) {
+          peers.measure();
+          problems.addAll(peers.problems());
+        }
+      }
+      return output.write(pairs.comparisons(), problems);
+    } finally {
+      Directories.delete(directory);
+    }
+  }
+
+  private void premise(Path directory, Pairs pairs) throws IOException {
+    String form = mode == RegistrationMode.AUTO ? "" : "-" + mode.name().toLowerCase(Locale.ROOT);
+    try (Device device =
+            Providers.open(
+                provider,
+                InetAddress.getLoopbackAddress(),
+                VerbsOptions.DEFAULT,
+                SoftOptions.DEFAULT);
+        ProtectionDomain domain = device.allocateProtectionDomain()) {
+      new Premise(domain, mode, provider + form, rounds).measure(directory, pairs);
+    }
+  }
+}

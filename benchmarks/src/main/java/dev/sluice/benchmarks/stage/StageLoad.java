@@ -1,0 +1,190 @@
+package dev.sluice.benchmarks.stage;
+
+import dev.sluice.benchmarks.scale.NetworkParts;
+import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PeerQuota;
+import dev.sluice.rdma.transfer.PooledBuffer;
+import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.rdma.transfer.ReadRequest;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
+
+/**
+ * Tasks that have servers stage for them, each of its own executor: two chunks of each server are
+ * under way, as far as the executor's shares of its buffers allow it, and each that was verified is
+ * followed by another one. What is refused or fails counts, and is followed as well.
+ */
+final class StageLoad implements AutoCloseable {
+  static final int SHUFFLE = 0;
+
+  /** As a task has them. */
+  private static final int UNDER_WAY = 2;
+
+  private static final int CHUNK_BYTES = Stager.MAX_REQUEST_BYTES;
+
+  /** That of spark.shuffle.rdma.read.timeout. */
+  private static final int TIMEOUT_MS = 30_000;
+
+  /**
+   * A chunk that was asked for.
+   *
+   * @param nanos from asking to having verified it, waiting for a share and a buffer included
+   * @param failure why it did not come; null where it did
+   */
+  record Answer(PeerAddress server, long nanos, String failure) {}
+
+  private final SampleOutputs outputs;
+  private final long[][] checksums;
+  private final int thinkMs;
+  private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private volatile boolean stopped;
+
+  /**
+   * @param thinkMs what a task takes for a chunk, about, before it asks for another one
+   */
+  StageLoad(
+      List<NetworkParts> readers,
+      List<PeerAddress> servers,
+      SampleOutputs outputs,
+      long[][] checksums,
+      int thinkMs) {
+    this.outputs = outputs;
+    this.checksums = checksums;
+    this.thinkMs = thinkMs;
+    for (int i = 0; i < readers.size(); i++) {
+      NetworkParts reader = readers.get(i);
+      int first = i;
+      long pool = reader.endpoint().buffers().maxBytes();
+      PeerQuota<PeerAddress> quota = new PeerQuota<>(pool / 2, pool / 8);
+      for (int chain = 0; chain < UNDER_WAY * servers.size(); chain++) {
+        PeerAddress server = servers.get(chain % servers.size());
+        threads.submit(() -> readAll(reader, quota, server, first));
+      }
+    }
+  }
+
+  /** Those that have come so far. */
+  List<Answer> answers() {
+    return List.copyOf(answers);
+  }
+
+  /** Returns when nothing is under way any more. */
+  @Override
+  public void close() {
+    stopped = true;
+    threads.close();
+  }
+
+  private Void readAll(
+      NetworkParts reader, PeerQuota<PeerAddress> quota, PeerAddress server, int first)
+      throws InterruptedException {
+    for (int chunk = first; !stopped; chunk++) {
+      long start = System.nanoTime();
+      String failure = null;
+      try {
+        read(reader, quota, server, pieces(outputs, chunk));
+      } catch (Exception e) {
+        failure = e.toString();
+      }
+      answers.add(new Answer(server, System.nanoTime() - start, failure));
+      Thread.sleep(failure == null ? ThreadLocalRandom.current().nextInt(2 * thinkMs + 1) : 100);
+    }
+    return null;
+  }
+
+  /** The pieces of a chunk: of one partition, and of as many map outputs as it has room for. */
+  static List<Piece> pieces(SampleOutputs outputs, int chunk) {
+    int count = CHUNK_BYTES / outputs.partitionBytes();
+    int groups = outputs.maps() / count;
+    long position = (long) (chunk / groups % outputs.partitions()) * outputs.partitionBytes();
+    List<Piece> pieces = new ArrayList<>();
+    for (int map = chunk % groups * count; pieces.size() < count; map++) {
+      pieces.add(new Piece(map, position, outputs.partitionBytes()));
+    }
+    return pieces;
+  }
+
+  private void read(
+      NetworkParts reader, PeerQuota<PeerAddress> quota, PeerAddress server, List<Piece> pieces)
+      throws Exception {
+    long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
+    CompletableFuture<Void> share = new CompletableFuture<>();
+    quota.acquire(server, CHUNK_BYTES, () -> share.complete(null));
+    share.get(2 * TIMEOUT_MS, TimeUnit.MILLISECONDS);
+    try {
+      CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
+      reader.endpoint().buffers().acquire(CHUNK_BYTES, deadlineNanos, acquired::complete);
+      PooledBuffer buffer = acquired.get();
+      try {
+        read(reader, server, pieces, buffer, deadlineNanos);
+      } finally {
+        buffer.release();
+      }
+    } finally {
+      quota.release(server, CHUNK_BYTES);
+    }
+  }
+
+  private void read(
+      NetworkParts reader,
+      PeerAddress server,
+      List<Piece> pieces,
+      PooledBuffer buffer,
+      long deadlineNanos)
+      throws Exception {
+    Object answer = reader.client().stage(server, new Stage(SHUFFLE, TIMEOUT_MS, pieces)).get();
+    if (!(answer instanceof Staged staged)) {
+      throw new IOException(answer.toString());
+    }
+    CompletableFuture<Void> read = new CompletableFuture<>();
+    ReadListener listener =
+        new ReadListener() {
+          @Override
+          public void onSuccess() {
+            read.complete(null);
+          }
+
+          @Override
+          public void onFailure(ReadException e) {
+            read.completeExceptionally(e);
+          }
+        };
+    reader
+        .endpoint()
+        .read(new ReadRequest(server, List.of(staged.region()), buffer, deadlineNanos, listener));
+    try {
+      read.get();
+      verify(pieces, buffer);
+    } finally {
+      reader.client().done(server, staged.leaseId());
+    }
+  }
+
+  private void verify(List<Piece> pieces, PooledBuffer buffer) throws IOException {
+    long at = 0;
+    for (Piece piece : pieces) {
+      CRC32C checksum = new CRC32C();
+      checksum.update(buffer.segment().asSlice(at, piece.length()).asByteBuffer());
+      int partition = (int) (piece.position() / piece.length());
+      if (checksum.getValue() != checksums[(int) piece.mapId()][partition]) {
+        throw new IOException("bytes are wrong");
+      }
+      at += piece.length();
+    }
+  }
+}

@@ -1,0 +1,221 @@
+package dev.sluice.benchmarks.stage;
+
+import dev.sluice.benchmarks.ChildProcess;
+import dev.sluice.benchmarks.Commands;
+import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.ReadLimit;
+import dev.sluice.benchmarks.scale.NetworkParts;
+import dev.sluice.benchmarks.stage.StageLoad.Answer;
+import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+/**
+ * Executors that stage, in a process that has one core for itself, and executors that ask them, in
+ * this one, which has the others.
+ */
+final class StagePeers implements AutoCloseable {
+  private static final int READERS = 63;
+  private static final int SERVERS = 16;
+
+  /** Of those who ask the servers of which one is slow. */
+  private static final int READERS_OF_SERVERS = 4;
+
+  /** By default, with Spark's own default of memory. */
+  private static final long POOL_BYTES = 48 << 20;
+
+  /** So that all tasks together take 100 MB a second. */
+  private static final int THINK_MS = 1260;
+
+  private static final int SLOW_MB_A_SECOND = 10;
+
+  private static final int SLOW_DISK_MS = 5_000;
+
+  private static final int MAPS = 64;
+  private static final int PARTITIONS = 64;
+  private static final int PARTITION_BYTES = 1 << 16;
+
+  private final Path directory;
+  private final int rounds;
+  private final SampleOutputs outputs;
+  private final long[][] checksums;
+  private final List<NetworkParts> readers = new ArrayList<>();
+  private final Pairs pairs;
+  private final Map<String, Integer> failures = new TreeMap<>();
+
+  /** Takes the cores for its readers. */
+  StagePeers(Path directory, int rounds, Pairs pairs) throws IOException {
+    this.pairs = pairs;
+    this.directory = directory;
+    this.rounds = rounds;
+    outputs = outputs(Files.createDirectory(directory.resolve("outputs")));
+    checksums = outputs.write();
+    String cores = "1-" + Math.max(1, Runtime.getRuntime().availableProcessors() - 1);
+    String self = Long.toString(ProcessHandle.current().pid());
+    Commands.run(List.of("taskset", "--all-tasks", "--cpu-list", "--pid", cores, self));
+    for (int i = 0; i < READERS; i++) {
+      readers.add(new NetworkParts("reader-" + i, POOL_BYTES, (_, _) -> null, List.of()));
+    }
+  }
+
+  private static SampleOutputs outputs(Path directory) {
+    return new SampleOutputs(directory, MAPS, PARTITIONS, PARTITION_BYTES);
+  }
+
+  void measure() throws IOException, InterruptedException {
+    askOneServer();
+    String unavailable = ReadLimit.unavailable();
+    if (unavailable == null) {
+      askServersOfWhichOneIsSlow();
+    } else {
+      System.err.println("no slow disk: " + unavailable);
+    }
+  }
+
+  /** Requests that were refused or failed, by cause. */
+  List<String> problems() {
+    return failures.entrySet().stream()
+        .map(failure -> failure.getValue() + " requests: " + failure.getKey())
+        .toList();
+  }
+
+  private void askOneServer() throws IOException, InterruptedException {
+    String name = "stage-%d-peers".formatted(READERS);
+    pairs.goal(name + "-own-task", 1.05);
+    try (ChildProcess process = serve(outputs.directory())) {
+      List<PeerAddress> servers = locate(process, 1);
+      for (int round = -1; round < rounds; round++) {
+        Pairs counted = round < 0 ? new Pairs() : pairs;
+        double alone = ownTask(process);
+        Run one = run(readers.subList(0, 1), servers, 0, () -> ownTask(process));
+        Run all = run(readers, servers, 0, () -> ownTask(process));
+        Run paced = run(readers, servers, THINK_MS, () -> ownTask(process));
+        counted.more(name, "MB/s", all.rate(servers), "one-peer", one.rate(servers));
+        counted.less(name + "-request-p50", "ms", all.millis(0.5), "one-peer", one.millis(0.5));
+        counted.less(name + "-request-p99", "ms", all.millis(0.99), "one-peer", one.millis(0.99));
+        counted.less(name + "-own-task", "s", all.ownTask(), "alone", alone);
+        counted.less(name + "-paced-own-task", "s", paced.ownTask(), "alone", alone);
+      }
+    }
+  }
+
+  private void askServersOfWhichOneIsSlow() throws IOException, InterruptedException {
+    String name = "stage-%d-servers-one-slow".formatted(SERVERS);
+    pairs.goal(name + "-others", 0.95);
+    SampleOutputs cold = outputs(Files.createDirectory(directory.resolve("slow")));
+    cold.write();
+    Path[] directories = new Path[SERVERS - 1];
+    Arrays.fill(directories, outputs.directory());
+    try (ChildProcess fast = serve(directories);
+        ChildProcess process = serve(cold.directory())) {
+      List<PeerAddress> others = locate(fast, SERVERS - 1);
+      List<PeerAddress> slow = locate(process, 1);
+      List<PeerAddress> all = Stream.concat(others.stream(), slow.stream()).toList();
+      List<NetworkParts> some = readers.subList(0, READERS_OF_SERVERS);
+      ReadLimit.set(process.pid(), cold.directory(), SLOW_MB_A_SECOND * 1_000_000L);
+      for (int round = -1; round < rounds; round++) {
+        Pairs counted = round < 0 ? new Pairs() : pairs;
+        cold.cache(true);
+        Run with = run(some, all, 0, StagePeers::sleep);
+        Run without = run(some, others, 0, StagePeers::sleep);
+        counted.more(
+            name + "-others", "MB/s", with.rate(others), "without-it", without.rate(others));
+        counted.more(name, "MB/s", with.rate(slow), "its-disk", SLOW_MB_A_SECOND);
+      }
+      ReadLimit.lift(process.pid());
+    }
+  }
+
+  private static ChildProcess serve(Path... directories) throws IOException {
+    String[] arguments = Stream.of(directories).map(Path::toString).toArray(String[]::new);
+    return ChildProcess.start(List.of("taskset", "--cpu-list", "0"), ServerMain.class, arguments);
+  }
+
+  /** Where so many servers are, once they know their map outputs. */
+  private List<PeerAddress> locate(ChildProcess process, int count) throws IOException {
+    List<PeerAddress> servers = new ArrayList<>();
+    while (servers.size() < count) {
+      String[] words = process.readLine().split(" ");
+      servers.add(new PeerAddress(words[0], words[1], Integer.parseInt(words[2])));
+    }
+    long[] mapIds = LongStream.range(0, MAPS).toArray();
+    for (PeerAddress server : servers) {
+      List<MapOutputLocation> located =
+          readers.getFirst().client().resolve(server, StageLoad.SHUFFLE, mapIds).join();
+      if (!located.stream().allMatch(MapOutputLocation::isStaged)) {
+        throw new IOException(server + " does not stage: " + located);
+      }
+    }
+    return servers;
+  }
+
+  private static double sleep() throws InterruptedException {
+    Thread.sleep(SLOW_DISK_MS);
+    return 0;
+  }
+
+  private static double ownTask(ChildProcess process) throws IOException {
+    return Long.parseLong(process.ask()) / 1e9;
+  }
+
+  /**
+   * What came in so many seconds.
+   *
+   * @param ownTask seconds that a task of the serving process took meanwhile
+   */
+  record Run(List<Answer> answers, double seconds, double ownTask) {
+    /** MB a second of some servers. */
+    double rate(List<PeerAddress> servers) {
+      long chunks =
+          answers.stream()
+              .filter(answer -> answer.failure() == null && servers.contains(answer.server()))
+              .count();
+      return chunks * Stager.MAX_REQUEST_BYTES / 1e6 / seconds;
+    }
+
+    /** In which a part of all requests was answered. */
+    double millis(double part) {
+      long[] nanos = answers.stream().mapToLong(Answer::nanos).sorted().toArray();
+      return nanos[(int) Math.ceil(part * nanos.length) - 1] / 1e6;
+    }
+  }
+
+  /** What takes a while, as long as something else is measured; its own time in seconds. */
+  private interface Meanwhile {
+    double take() throws IOException, InterruptedException;
+  }
+
+  private Run run(
+      List<NetworkParts> of, List<PeerAddress> servers, int thinkMs, Meanwhile meanwhile)
+      throws IOException, InterruptedException {
+    StageLoad load = new StageLoad(of, servers, outputs, checksums, thinkMs);
+    try (load) {
+      meanwhile.take(); // until all have begun
+      int before = load.answers().size();
+      long start = System.nanoTime();
+      double took = meanwhile.take();
+      double seconds = (System.nanoTime() - start) / 1e9;
+      List<Answer> answers = load.answers();
+      return new Run(answers.subList(before, answers.size()), seconds, took);
+    } finally {
+      load.answers().stream()
+          .filter(answer -> answer.failure() != null)
+          .forEach(answer -> failures.merge(answer.failure(), 1, Integer::sum));
+    }
+  }
+
+  @Override
+  public void close() {
+    readers.forEach(NetworkParts::close);
+  }
+}
