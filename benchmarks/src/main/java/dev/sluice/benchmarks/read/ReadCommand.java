@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.read;
 
-import dev.sluice.benchmarks.BinarySize;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
 import java.io.IOException;
@@ -8,10 +7,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** READs of many sizes, a few and many under way, each beside its partner in turn. */
 @Command(
@@ -25,7 +21,6 @@ import picocli.CommandLine.Spec;
     })
 public final class ReadCommand implements Callable<Integer> {
   private static final int QUICK_ROUNDS = 5;
-  private static final int MAX_BYTES = 8 << 20;
 
   /** What can be READ by, with what is measured unless the user says otherwise. */
   enum Through {
@@ -60,19 +55,6 @@ public final class ReadCommand implements Callable<Integer> {
       description = "soft or verbs (default: ${DEFAULT-VALUE})")
   private Through provider;
 
-  @Option(
-      names = "--sizes",
-      split = ",",
-      converter = BinarySize.class,
-      description = "Bytes of a READ, such as 16,64k,1m (default: 16 to 8m)")
-  private List<Integer> sizes;
-
-  @Option(
-      names = "--in-flight",
-      split = ",",
-      description = "READs under way at a time, up to 256 (default: 1 to 256, on verbs to 64)")
-  private List<Integer> inFlight;
-
   @Option(names = "--rounds", description = "Measurements of each (default: soft 9, verbs 7)")
   private Integer rounds;
 
@@ -90,8 +72,6 @@ public final class ReadCommand implements Callable<Integer> {
 
   @Mixin private ComparisonOutput output;
 
-  @Spec private CommandSpec spec;
-
   @Override
   public Integer call() throws IOException, InterruptedException {
     return output.write(measure());
@@ -99,23 +79,11 @@ public final class ReadCommand implements Callable<Integer> {
 
   private List<Comparison> measure() throws IOException, InterruptedException {
     Grid grid = quick ? provider.quick : provider.full;
-    List<Workload> workloads =
-        Workload.grid(
-            within(MAX_BYTES, sizes != null ? sizes : grid.sizes()),
-            within(Fabric.MAX_IN_FLIGHT, inFlight != null ? inFlight : grid.depths()));
+    List<Workload> workloads = Workload.grid(grid.sizes(), grid.depths());
     int count = rounds != null ? rounds : quick ? QUICK_ROUNDS : provider.rounds;
     return switch (provider) {
       case SOFT -> new SoftReads(count).measure(workloads);
       case VERBS -> new VerbsReads(count, gidIndex).measure(workloads);
     };
-  }
-
-  private List<Integer> within(int most, List<Integer> values) {
-    for (int value : values) {
-      if (value < 1 || value > most) {
-        throw new ParameterException(spec.commandLine(), value + " is not between 1 and " + most);
-      }
-    }
-    return values;
   }
 }

@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.read;
 
-import dev.sluice.benchmarks.BinarySize;
 import dev.sluice.benchmarks.Comparison.Better;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +29,15 @@ record Workload(int bytes, int inFlight) {
 
   /** As in the names of rows. */
   String name() {
-    return BinarySize.format(bytes) + "-x" + inFlight;
+    return size() + "-x" + inFlight;
+  }
+
+  /** 16B, 64KiB, 1MiB: the shortest exact form. */
+  private String size() {
+    if (bytes % (1 << 20) == 0) {
+      return (bytes >> 20) + "MiB";
+    }
+    return bytes % (1 << 10) == 0 ? (bytes >> 10) + "KiB" : bytes + "B";
   }
 
   boolean isLatency() {

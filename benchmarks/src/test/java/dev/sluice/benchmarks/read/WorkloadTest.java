@@ -17,6 +17,12 @@ class WorkloadTest {
   }
 
   @Test
+  void aSizeHasItsShortestExactForm() {
+    assertThat(new Workload(1025, 1).name()).isEqualTo("1025B-x1");
+    assertThat(new Workload(1536 << 10, 1).name()).isEqualTo("1536KiB-x1");
+  }
+
+  @Test
   void oneAtATimeIsALatencyOfWhichLessIsBetter() {
     assertThat(new Workload(16, 1).better()).isEqualTo(Better.LESS);
     assertThat(new Workload(16, 8).better()).isEqualTo(Better.MORE);
