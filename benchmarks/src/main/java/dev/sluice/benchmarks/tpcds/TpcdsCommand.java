@@ -7,7 +7,6 @@ import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -74,14 +73,6 @@ public final class TpcdsCommand implements Callable<Integer> {
   private int repetitions;
 
   @Option(
-      names = "--oracle",
-      description = {
-        "Run them through the oracle, too: what is the least that a client can take",
-        "which fetches block by block"
-      })
-  private boolean oracle;
-
-  @Option(
       names = "--control",
       description =
           "Run them through stock a second time, too: how far that is from stock is noise")
@@ -128,7 +119,7 @@ public final class TpcdsCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "golden answers are there for --scale " + GOLDEN_SCALE + " only");
     }
-    if (check && (oracle || control)) {
+    if (check && control) {
       throw new ParameterException(
           spec.commandLine(), "--check compares answers through Sluice and measures nothing");
     }
@@ -157,14 +148,7 @@ public final class TpcdsCommand implements Callable<Integer> {
   }
 
   private List<Shuffle> shuffles() {
-    List<Shuffle> shuffles = new ArrayList<>(Shuffle.PAIR);
-    if (oracle) {
-      shuffles.add(Shuffle.ORACLE);
-    }
-    if (control) {
-      shuffles.add(Shuffle.CONTROL);
-    }
-    return shuffles;
+    return control ? List.of(Shuffle.SLUICE, Shuffle.STOCK, Shuffle.CONTROL) : Shuffle.PAIR;
   }
 
   private KeptResults results(

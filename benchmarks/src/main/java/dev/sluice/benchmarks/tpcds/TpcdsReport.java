@@ -37,7 +37,7 @@ final class TpcdsReport {
   /**
    * A row for each query that had no problem in any round. One that was run again has its row from
    * that alone: it was chosen for what it took before. And the sum of the first rounds, if all
-   * queries were valid in them; another one beside the oracle where it has run.
+   * queries were valid in them.
    */
   List<Comparison> comparisons() {
     List<Comparison> rows = new ArrayList<>();
@@ -47,9 +47,6 @@ final class TpcdsReport {
     List<String> valid = compared(first.processes());
     if (valid.size() == Query.all().size()) {
       rows.add(first.comparison(prefix + "total", valid, Shuffle.STOCK, TOTAL_GOAL));
-      if (first.have(Shuffle.ORACLE, valid.getFirst())) {
-        rows.add(first.comparison(prefix + "total-oracle", valid, Shuffle.ORACLE, null));
-      }
     }
     return rows;
   }

@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.tpcds;
 
 import static dev.sluice.benchmarks.Shuffle.CONTROL;
-import static dev.sluice.benchmarks.Shuffle.ORACLE;
 import static dev.sluice.benchmarks.Shuffle.SLUICE;
 import static dev.sluice.benchmarks.Shuffle.STOCK;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -60,26 +59,6 @@ class TpcdsReportTest {
         .extracting(Comparison::name)
         .hasSize(all.size() - 1)
         .doesNotContain("tpcds-sf1-q6", "tpcds-sf1-total");
-  }
-
-  @Test
-  void theSumIsThereBesideTheOracleWhereThatHasRun() {
-    List<String> all = Query.all().stream().map(Query::name).toList();
-    List<Comparison> rows =
-        report(
-                all,
-                SampleResults.of(SLUICE, 0, queries(all, 1)),
-                SampleResults.of(STOCK, 0, queries(all, 2)),
-                SampleResults.of(SLUICE, 1, queries(all, 3)),
-                SampleResults.of(STOCK, 1, queries(all, 4)),
-                SampleResults.of(ORACLE, 1, queries(all, 6)))
-            .comparisons();
-
-    assertThat(rows.getLast().name()).isEqualTo("tpcds-sf1-total-oracle");
-    assertThat(rows.getLast().partner()).isEqualTo("oracle");
-    assertThat(rows.getLast().sluice()).containsExactly(3 * all.size());
-    assertThat(rows.getLast().partnerValues()).containsExactly(6 * all.size());
-    assertThat(rows.getLast().goal()).isNull();
   }
 
   @Test
