@@ -77,8 +77,15 @@ public final class Faults {
           control("control-oversized", "control messages are too long", CONTROL_OVERSIZED, 0.3),
           control("control-garbage", "garbage among control messages", CONTROL_GARBAGE, 0.3),
           control("control-replayed", "control messages come twice", CONTROL_REPLAYED, 0.5),
-          new ExecutorKilled("killed-writing", "kill -9 while map tasks write", Moment.MAP),
-          new ExecutorKilled("killed-reading", "kill -9 while reduce tasks read", Moment.REDUCE),
+          new ExecutorKilled(
+              "killed-writing", "kill -9 while map tasks write", Moment.MAP, Map.of()),
+          new ExecutorKilled(
+              "killed-reading", "kill -9 while reduce tasks read", Moment.REDUCE, Map.of()),
+          new ExecutorKilled(
+              "killed-on-its-ports",
+              "kill -9 while reduce tasks read, and another executor gets its ports",
+              Moment.REDUCE,
+              Map.of("spark.shuffle.rdma.port", "17000", "spark.shuffle.rdma.dataPort", "19000")),
           killed("killed-before-resolve", "kill -9 when a RESOLVE arrives", HALT_BEFORE_RESOLVE),
           killed("killed-in-resolve", "kill -9 in the answer to a RESOLVE", HALT_IN_RESOLVE),
           killed("killed-after-resolve", "kill -9 after the answer", HALT_AFTER_RESOLVE),
@@ -141,6 +148,7 @@ public final class Faults {
           new DynamicAllocation(true),
           new DiskFull(),
           new DiskSlow(),
+          new DiskSlowAtOne(),
           new CableFault(
               "packets-lost-1", "1 % of the packets is lost for 5 s", 5_000, "lose", "1"),
           new CableFault(
@@ -177,8 +185,8 @@ public final class Faults {
       """
       none bad-key reader-error server-error corrupt slow-post control-reset control-trickle \
       control-replayed control-truncated killed-reading killed-in-read stopped-5s stopped-30s \
-      file-deleted file-truncated file-flipped cache-dropped disk-slow tasks-killed \
-      shuffle-removed""";
+      file-deleted file-truncated file-flipped cache-dropped disk-slow disk-slow-at-one \
+      tasks-killed shuffle-removed killed-on-its-ports""";
 
   public static final List<Fault> ALL = all();
 

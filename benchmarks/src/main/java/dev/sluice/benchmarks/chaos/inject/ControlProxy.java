@@ -30,6 +30,11 @@ final class ControlProxy {
 
   private static final long LATE_DONE_MS = 500;
 
+  /** Of those that the kernel gives to whoever wants any (ip_local_port_range). */
+  private static final int FIRST_FREE_PORT = 32_768;
+
+  private static final int CHOSEN_PORTS = 1_000;
+
   private final ChaosAgent agent;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private InetSocketAddress server;
@@ -44,7 +49,8 @@ final class ControlProxy {
   synchronized int inFrontOf(String host, int port) throws IOException {
     if (shown == null) {
       server = new InetSocketAddress(host, port);
-      shown = new InetSocketAddress(host, 0);
+      // One that was chosen is another executor's later.
+      shown = new InetSocketAddress(host, port < FIRST_FREE_PORT ? port + CHOSEN_PORTS : 0);
       open();
     }
     return shown.getPort();
