@@ -12,19 +12,29 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongUnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread of a software device: moves the bytes of all its connections and keeps its timers.
- * Owned and closed by the device.
+ * A thread of a software device: moves the bytes of its connections and keeps their timers. Owned
+ * and closed by {@link EventLoops}.
  */
 final class EventLoop implements AutoCloseable {
   /** What is attached to a selection key. */
   interface Handler {
     /** The channel is ready. On the loop's thread; must not wait. */
     void ready(SelectionKey key);
+  }
+
+  /** What is to be done at some time. */
+  interface Timer {
+    /**
+     * A time passed to {@link #schedule} has come. On the loop's thread.
+     *
+     * @param now as {@link #now}
+     * @return the next time, or {@link #NEVER}
+     */
+    long expire(EventLoop loop, long now);
   }
 
   /** No timer is set. */
@@ -39,17 +49,13 @@ final class EventLoop implements AutoCloseable {
   private final FrameBuffers frameBuffers = new FrameBuffers();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final AtomicLong nextTimer = new AtomicLong(NEVER);
-  private final LongUnaryOperator timer;
+  private final Timer timer;
   private final Selector selector;
   private final Thread thread;
   private final LeakTracker.Handle leak;
   private volatile boolean closed;
 
-  /**
-   * @param timer called with {@link #now} when a time passed to {@link #schedule} has come; returns
-   *     the next one or {@link #NEVER}
-   */
-  EventLoop(String name, LongUnaryOperator timer, LeakTracker leaks) throws IOException {
+  EventLoop(String name, Timer timer, LeakTracker leaks) throws IOException {
     this.timer = timer;
     selector = Selector.open();
     thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
@@ -142,7 +148,7 @@ final class EventLoop implements AutoCloseable {
     long now = now();
     if (now >= nextTimer.get()) {
       nextTimer.set(NEVER);
-      schedule(timer.applyAsLong(now));
+      schedule(timer.expire(this, now));
     }
   }
 
@@ -157,6 +163,7 @@ final class EventLoop implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    runTasks(); // a socket may be among them, which is to be closed
     try {
       selector.close();
     } catch (IOException e) {

@@ -1,7 +1,10 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.leak.LeakTracker;
+import java.io.IOException;
 import java.nio.channels.SelectionKey;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How a queue pair comes by its connection, and that it has lost it. Of the two sides one connects
@@ -9,6 +12,8 @@ import java.nio.channels.SelectionKey;
  * then. Everything is called with the queue pair's lock held; the queue pair closes it.
  */
 final class Link {
+  private static final Logger LOG = LoggerFactory.getLogger(Link.class);
+
   private final SoftQueuePair queuePair;
   private final Initiator initiator;
   private final Responder responder;
@@ -47,7 +52,7 @@ final class Link {
     remote = peer;
     if (local.connectsTo(peer)) {
       closeEarly();
-      device().loop().execute(queuePair::dial);
+      queuePair.loop().execute(queuePair::dial);
     } else if (early != null) {
       SelectionKey key = early;
       early = null;
@@ -60,8 +65,11 @@ final class Link {
     if (remote == null || connection != null || lost) {
       return;
     }
-    SelectionKey key = device().openSocket(remote);
-    if (key == null) {
+    SelectionKey key;
+    try {
+      key = Sockets.connect(remote.socketAddress(), queuePair.loop().selector());
+    } catch (IOException e) {
+      LOG.debug("{}: cannot connect to {}", queuePair, remote, e);
       lost = true;
       initiator.connectionLost();
       return;
@@ -74,7 +82,7 @@ final class Link {
   /** A peer has connected to this queue pair. On the event loop's thread. */
   void introduce(Hello hello, SelectionKey key) {
     if (local == null || tokenUsed || !local.token().matches(hello.toToken())) {
-      device().refuse(key, queuePair, "without its token");
+      queuePair.device().refuse(key, queuePair, "without its token");
       return;
     }
     tokenUsed = true;
@@ -92,22 +100,18 @@ final class Link {
       Sockets.close(key.channel());
     } else if (hello.from() == remote.qpNumber() && hello.fromToken().matches(remote.token())) {
       connection = newConnection(key);
-      connection.accepted(device().loop().now());
-      device().loop().wakeUp();
+      connection.accepted(queuePair.loop().now());
+      queuePair.loop().wakeUp();
     } else {
       // The token is used up, so the peer itself cannot connect any more.
-      device().refuse(key, queuePair, "that is not its peer's");
+      queuePair.device().refuse(key, queuePair, "that is not its peer's");
       lost = true;
       initiator.connectionLost();
     }
   }
 
   private Connection newConnection(SelectionKey key) {
-    return new Connection(queuePair, initiator, responder, device().loop(), key, leaks);
-  }
-
-  private SoftDevice device() {
-    return queuePair.device();
+    return new Connection(queuePair, initiator, responder, queuePair.loop(), key, leaks);
   }
 
   /** The connection; null before it is made and after it is lost. */
@@ -134,7 +138,7 @@ final class Link {
   private void closeEarly() {
     if (early != null) {
       Sockets.close(early.channel());
-      device().loop().wakeUp();
+      queuePair.loop().wakeUp();
       early = null;
     }
   }

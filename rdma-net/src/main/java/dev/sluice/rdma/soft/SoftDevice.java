@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A NIC in software: an event loop with a listening socket, and what was created on it. Any thread;
- * closed by whoever opened it.
+ * A NIC in software: event loops, one of them with a listening socket, and what was created on it.
+ * Any thread; closed by whoever opened it.
  */
 final class SoftDevice implements Device {
   private static final Logger LOG = LoggerFactory.getLogger(SoftDevice.class);
@@ -49,7 +49,7 @@ final class SoftDevice implements Device {
   private final SoftOptions options;
   private final FaultPlan.Sequence faults;
   private final Gid gid;
-  private final EventLoop loop;
+  private final EventLoops loops;
   private final Acceptor acceptor;
   private final LeakTracker.Handle leak;
   private final ReadAhead readAhead = new ReadAhead(System::nanoTime);
@@ -60,15 +60,15 @@ final class SoftDevice implements Device {
     this.options = options;
     faults = options.faults().start();
     gid = Gid.of(localAddress);
-    loop = new EventLoop("sluice-soft-io", this::expire, options.leaks());
+    loops = new EventLoops(this::expire, options.leaks());
     try {
-      acceptor = new Acceptor(loop, bindAddress(localAddress), options, this::introduce);
+      acceptor = new Acceptor(loops.first(), bindAddress(localAddress), options, this::introduce);
     } catch (IOException e) {
-      loop.close();
+      loops.close();
       throw e;
     }
     leak = options.leaks().opened("device", this);
-    loop.start();
+    loops.start();
     LOG.info("{} listens on port {}", this, acceptor.port());
   }
 
@@ -154,7 +154,13 @@ final class SoftDevice implements Device {
           receiveQueue.attach();
           SoftQueuePair queuePair =
               new SoftQueuePair(
-                  domain, sendQueue, receiveQueue, capabilities, freeQpNumber(), options.leaks());
+                  domain,
+                  loops.next(),
+                  sendQueue,
+                  receiveQueue,
+                  capabilities,
+                  freeQpNumber(),
+                  options.leaks());
           queuePairs.put(queuePair.qpNumber(), queuePair);
           return queuePair;
         });
@@ -253,38 +259,30 @@ final class SoftDevice implements Device {
     return faults.next(length);
   }
 
-  EventLoop loop() {
-    return loop;
-  }
-
   Thread ioThread() {
-    return loop.thread();
+    return loops.first().thread();
   }
 
-  /** A socket that is being connected; null if that fails at once. On the loop's thread. */
-  SelectionKey openSocket(SoftAddress peer) {
-    SocketChannel channel = null;
-    try {
-      channel = SocketChannel.open();
-      Sockets.configure(channel);
-      channel.connect(peer.socketAddress());
-      return channel.register(loop.selector(), 0);
-    } catch (IOException e) {
-      LOG.debug("cannot connect to {}", peer, e);
-      if (channel != null) {
-        Sockets.close(channel);
-      }
-      return null;
-    }
-  }
-
+  /** Hands a connection over to the loop of the queue pair that it is for. */
   private void introduce(Hello hello, SelectionKey key) {
     SoftQueuePair queuePair = queuePairs.get(hello.to());
     if (queuePair == null) {
       LOG.debug("a peer asks for QP 0x{}, which is gone", Integer.toHexString(hello.to()));
       Sockets.close(key.channel());
-    } else {
+    } else if (queuePair.loop() == loops.first()) {
       queuePair.introduce(hello, key);
+    } else {
+      key.cancel();
+      queuePair.loop().execute(() -> introduce(hello, (SocketChannel) key.channel(), queuePair));
+    }
+  }
+
+  private static void introduce(Hello hello, SocketChannel channel, SoftQueuePair queuePair) {
+    try {
+      queuePair.introduce(hello, channel.register(queuePair.loop().selector(), 0));
+    } catch (IOException e) {
+      LOG.debug("{}: its peer has gone", queuePair, e);
+      Sockets.close(channel);
     }
   }
 
@@ -293,10 +291,12 @@ final class SoftDevice implements Device {
     acceptor.refuse(key, queuePair, reason);
   }
 
-  private long expire(long now) {
-    long next = acceptor.expire(now);
+  private long expire(EventLoop loop, long now) {
+    long next = loop == loops.first() ? acceptor.expire(now) : EventLoop.NEVER;
     for (SoftQueuePair queuePair : queuePairs.values()) {
-      next = Math.min(next, queuePair.expire(now));
+      if (queuePair.loop() == loop) {
+        next = Math.min(next, queuePair.expire(now));
+      }
     }
     return next;
   }
@@ -317,7 +317,7 @@ final class SoftDevice implements Device {
       return;
     }
     closeChildren(child -> true);
-    loop.close();
+    loops.close();
     acceptor.close();
     leak.closed();
   }

@@ -35,6 +35,7 @@ final class SoftQueuePair implements QueuePair {
   private final ReentrantLock lock = new ReentrantLock();
   private final SoftDevice device;
   private final SoftProtectionDomain domain;
+  private final EventLoop loop;
   private final QueuePairCapabilities capabilities;
   private final int qpNumber;
   private final LeakTracker.Handle leak;
@@ -48,6 +49,7 @@ final class SoftQueuePair implements QueuePair {
 
   SoftQueuePair(
       SoftProtectionDomain domain,
+      EventLoop loop,
       SoftCompletionQueue sendCompletions,
       SoftCompletionQueue receiveCompletions,
       QueuePairCapabilities capabilities,
@@ -55,6 +57,7 @@ final class SoftQueuePair implements QueuePair {
       LeakTracker leaks) {
     this.device = domain.device();
     this.domain = domain;
+    this.loop = loop;
     this.capabilities = capabilities;
     this.qpNumber = qpNumber;
     completions = new CompletionReporter(this, sendCompletions, receiveCompletions);
@@ -172,7 +175,7 @@ final class SoftQueuePair implements QueuePair {
   public void postSend(List<SendWorkRequest> chain) throws PostException {
     lock();
     try {
-      long now = device.loop().now();
+      long now = loop.now();
       int index = 0;
       try {
         for (SendWorkRequest request : chain) {
@@ -207,7 +210,7 @@ final class SoftQueuePair implements QueuePair {
   void scheduleTimer(long now) {
     long deadline = deadline(now);
     if (deadline != EventLoop.NEVER) {
-      device.loop().schedule(deadline);
+      loop.schedule(deadline);
     }
   }
 
@@ -323,7 +326,7 @@ final class SoftQueuePair implements QueuePair {
     lock();
     try {
       if (link.connection() != null) {
-        link.connection().regionClosed(region, device.loop().now());
+        link.connection().regionClosed(region, loop.now());
       }
     } finally {
       unlock();
@@ -332,6 +335,11 @@ final class SoftQueuePair implements QueuePair {
 
   boolean allows(AccessFlag flag) {
     return access.contains(flag);
+  }
+
+  /** The one that moves its bytes. */
+  EventLoop loop() {
+    return loop;
   }
 
   SoftDevice device() {

@@ -30,7 +30,7 @@ class AcceptorTest {
   @BeforeEach
   void open() throws IOException {
     SoftOptions options = SoftOptions.DEFAULT.with(o -> o.leaks = leaks.tracker());
-    loop = new EventLoop("not started", now -> acceptor.expire(now), leaks.tracker());
+    loop = new EventLoop("not started", (_, now) -> acceptor.expire(now), leaks.tracker());
     acceptor =
         new Acceptor(loop, InetAddress.getLoopbackAddress(), options, (_, key) -> introduce(key));
   }

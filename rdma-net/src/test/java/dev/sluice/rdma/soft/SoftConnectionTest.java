@@ -18,6 +18,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Who gets a connection: tokens, other protocols, addresses of other providers. */
@@ -80,13 +81,15 @@ class SoftConnectionTest extends SoftNodes {
   @Test
   void neitherEndWaitsBeforeItSendsLittle() throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);
-    QueuePair queuePair = connect(right, ConnectionAttributes.DEFAULT);
+    QueuePair a = left.createQueuePair();
+    QueuePair b = right.createQueuePair();
+    TestNode.connect(a, b);
     MemoryRegion source = right.register(8, TestNode.ALL);
-    queuePair.postSend(List.of(read(1, left.register(8, TestNode.ALL), source, 8)));
+    a.postSend(List.of(read(1, left.register(8, TestNode.ALL), source, 8)));
     assertThat(await(1)).containsExactly(SUCCESS);
-    for (TestNode node : List.of(left, right)) {
+    for (QueuePair queuePair : List.of(a, b)) {
       List<SocketChannel> sockets =
-          ((SoftDevice) node.device)
+          ((SoftQueuePair) queuePair)
               .loop().selector().keys().stream()
                   .map(SelectionKey::channel)
                   .filter(SocketChannel.class::isInstance)
@@ -94,6 +97,27 @@ class SoftConnectionTest extends SoftNodes {
                   .toList();
       assertThat(sockets).hasSize(1);
       assertThat(sockets.getFirst().getOption(StandardSocketOptions.TCP_NODELAY)).isTrue();
+    }
+  }
+
+  @Test
+  void fileThatComesSlowlyHoldsUpOneLoopOnly() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    QueuePair slow = right.createQueuePair();
+    TestNode.connect(left.createQueuePair(), slow);
+    QueuePair reader = left.createQueuePair();
+    TestNode.connect(reader, right.createQueuePair());
+    MemoryRegion source = right.register(8, TestNode.ALL);
+    MemoryRegion target = left.register(8, TestNode.ALL);
+    reader.postSend(List.of(read(1, target, source, 8)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    CompletableFuture<Void> disk = new CompletableFuture<>();
+    ((SoftQueuePair) slow).loop().execute(disk::join);
+    try {
+      reader.postSend(List.of(read(2, target, source, 8)));
+      assertThat(await(1)).containsExactly(SUCCESS);
+    } finally {
+      disk.complete(null);
     }
   }
 

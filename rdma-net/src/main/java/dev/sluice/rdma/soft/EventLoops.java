@@ -1,0 +1,58 @@
+package dev.sluice.rdma.soft;
+
+import dev.sluice.rdma.leak.LeakTracker;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The event loops of a software device. A queue pair is one loop's as long as it lives, so that a
+ * file that comes slowly from its disk holds up the queue pairs of one loop and not all. Any
+ * thread; closed by the device.
+ */
+final class EventLoops implements AutoCloseable {
+  /** A slow file holds up one of them. */
+  private static final int MIN_LOOPS = 2;
+
+  /** As many as Spark's own transfer has, NettyUtils.MAX_DEFAULT_NETTY_THREADS. */
+  private static final int MAX_LOOPS = 8;
+
+  private final List<EventLoop> loops = new ArrayList<>();
+  private final AtomicInteger given = new AtomicInteger();
+
+  /**
+   * @param timer of every loop
+   */
+  EventLoops(EventLoop.Timer timer, LeakTracker leaks) throws IOException {
+    int processors = Runtime.getRuntime().availableProcessors();
+    int count = Math.clamp(processors, MIN_LOOPS, MAX_LOOPS);
+    try {
+      for (int i = 0; i < count; i++) {
+        loops.add(new EventLoop("sluice-soft-io-" + i, timer, leaks));
+      }
+    } catch (IOException e) {
+      close();
+      throw e;
+    }
+  }
+
+  void start() {
+    loops.forEach(EventLoop::start);
+  }
+
+  /** The one that has the listening socket as well. */
+  EventLoop first() {
+    return loops.getFirst();
+  }
+
+  /** A new queue pair's. */
+  EventLoop next() {
+    return loops.get(Math.floorMod(given.getAndIncrement(), loops.size()));
+  }
+
+  @Override
+  public void close() {
+    loops.forEach(EventLoop::close);
+  }
+}
