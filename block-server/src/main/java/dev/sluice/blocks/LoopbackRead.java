@@ -27,8 +27,7 @@ import java.util.concurrent.locks.LockSupport;
  * of whoever tries a device out; what it needs it opens for one READ, and closes.
  */
 final class LoopbackRead {
-  private static final QueuePairCapabilities CAPABILITIES =
-      new QueuePairCapabilities(1, 1, 1, 1, 0);
+  private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(1, 1);
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
   private static final long POLL_INTERVAL_NS = TimeUnit.MICROSECONDS.toNanos(100);
 
@@ -45,8 +44,8 @@ final class LoopbackRead {
       MemorySegment memory = arena.allocate(Cost.wholePages(remote.length()), Cost.PAGE_BYTES);
       try (MemoryRegion target = domain.register(memory, EnumSet.of(AccessFlag.LOCAL_WRITE));
           CompletionQueue completions = domain.device().createCompletionQueue(2, null);
-          QueuePair responder = domain.createQueuePair(completions, completions, CAPABILITIES);
-          QueuePair initiator = domain.createQueuePair(completions, completions, CAPABILITIES)) {
+          QueuePair responder = domain.createQueuePair(completions, CAPABILITIES);
+          QueuePair initiator = domain.createQueuePair(completions, CAPABILITIES)) {
         connect(responder, initiator, domain);
         ScatterGatherEntry local =
             new ScatterGatherEntry(

@@ -133,7 +133,7 @@ final class FakeProtectionDomain implements ProtectionDomain {
 
   @Override
   public QueuePair createQueuePair(
-      CompletionQueue sendQueue, CompletionQueue receiveQueue, QueuePairCapabilities capabilities) {
+      CompletionQueue completions, QueuePairCapabilities capabilities) {
     throw new UnsupportedOperationException();
   }
 

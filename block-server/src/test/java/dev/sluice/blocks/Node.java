@@ -30,8 +30,7 @@ import java.util.concurrent.TimeUnit;
 
 /** One process's device, as far as these tests need it: accepts and READs. Closes the device. */
 final class Node implements QueuePairAcceptor, AutoCloseable {
-  private static final QueuePairCapabilities CAPABILITIES =
-      new QueuePairCapabilities(16, 1, 1, 1, 0);
+  private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(16, 1);
   private static final long BUFFER_BYTES = 1 << 20;
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
@@ -73,7 +72,7 @@ final class Node implements QueuePairAcceptor, AutoCloseable {
 
   /** A queue pair in INIT. */
   QueuePair newQueuePair(Set<AccessFlag> access) throws VerbsException {
-    QueuePair queuePair = domain.createQueuePair(completions, completions, CAPABILITIES);
+    QueuePair queuePair = domain.createQueuePair(completions, CAPABILITIES);
     queuePair.toInit(access);
     return queuePair;
   }

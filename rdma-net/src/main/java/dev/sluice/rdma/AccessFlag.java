@@ -8,9 +8,7 @@ import java.util.Set;
  */
 public enum AccessFlag {
   LOCAL_WRITE(1),
-  REMOTE_WRITE(1 << 1),
   REMOTE_READ(1 << 2),
-  REMOTE_ATOMIC(1 << 3),
 
   /**
    * On-demand paging: no page is pinned, the device faults pages in when it needs them. Goes with

@@ -14,12 +14,8 @@ public interface CompletionQueue extends AutoCloseable {
    */
   int poll(WorkCompletions into) throws VerbsException;
 
-  /**
-   * Arms the queue: the next completion raises one event on its channel (ibv_req_notify_cq(3)).
-   *
-   * @param solicitedOnly only for a solicited receive or for an error
-   */
-  void requestNotify(boolean solicitedOnly) throws VerbsException;
+  /** Arms the queue: the next completion raises one event on its channel (ibv_req_notify_cq(3)). */
+  void requestNotify() throws VerbsException;
 
   /** Fails with EBUSY while a queue pair uses the queue (ibv_destroy_cq(3)). Idempotent. */
   @Override

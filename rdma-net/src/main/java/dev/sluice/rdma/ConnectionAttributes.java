@@ -9,11 +9,12 @@ import java.util.function.Consumer;
  *
  * @param timeoutExponent local ACK timeout, 4.096 us x 2^n; 0 waits for ever
  * @param retryCount times that a request is repeated before RETRY_EXC_ERR, 0 to 7
- * @param rnrRetry times that a SEND is repeated at a receiver that is not ready; 7 is for ever
- * @param minRnrTimer what a receiver that is not ready asks the sender to wait, code 0 to 31
+ * @param rnrRetry times that a READ is repeated at a peer that is not ready, which first has to
+ *     page in memory that was registered ON_DEMAND; 7 is for ever
+ * @param minRnrTimer what a responder that is not ready asks the initiator to wait, code 0 to 31
  *     (ibv_modify_qp(3))
- * @param maxRdAtomic READs and atomics under way as initiator; the smaller of this and the peer's
- *     {@link QueuePairAddress#maxDestRdAtomic} is used
+ * @param maxRdAtomic READs under way as initiator; the smaller of this and the peer's {@link
+ *     QueuePairAddress#maxDestRdAtomic} is used
  */
 public record ConnectionAttributes(
     int timeoutExponent, int retryCount, int rnrRetry, int minRnrTimer, int maxRdAtomic) {

@@ -14,10 +14,9 @@ import java.util.function.Consumer;
  * @param maxMemoryRegions memory regions
  * @param maxMemoryRegionSize bytes of one memory region
  * @param maxProtectionDomains protection domains
- * @param maxQueuePairRdAtomic READs and atomics that one queue pair serves at a time
- * @param maxQueuePairInitRdAtomic READs and atomics that one queue pair has under way
+ * @param maxQueuePairRdAtomic READs that one queue pair serves at a time
+ * @param maxQueuePairInitRdAtomic READs that one queue pair has under way
  * @param maxMessageSize bytes of one work request
- * @param maxInlineData bytes that may be posted inline
  */
 public record DeviceAttributes(
     int maxQueuePairs,
@@ -30,8 +29,7 @@ public record DeviceAttributes(
     int maxProtectionDomains,
     int maxQueuePairRdAtomic,
     int maxQueuePairInitRdAtomic,
-    long maxMessageSize,
-    int maxInlineData) {
+    long maxMessageSize) {
 
   /** Allows nothing: what limits are set out from. */
   public static final DeviceAttributes NONE = new Builder().build();
@@ -56,7 +54,6 @@ public record DeviceAttributes(
     public int maxQueuePairRdAtomic;
     public int maxQueuePairInitRdAtomic;
     public long maxMessageSize;
-    public int maxInlineData;
 
     private Builder() {}
 
@@ -72,7 +69,6 @@ public record DeviceAttributes(
       maxQueuePairRdAtomic = from.maxQueuePairRdAtomic;
       maxQueuePairInitRdAtomic = from.maxQueuePairInitRdAtomic;
       maxMessageSize = from.maxMessageSize;
-      maxInlineData = from.maxInlineData;
     }
 
     private DeviceAttributes build() {
@@ -87,8 +83,7 @@ public record DeviceAttributes(
           maxProtectionDomains,
           maxQueuePairRdAtomic,
           maxQueuePairInitRdAtomic,
-          maxMessageSize,
-          maxInlineData);
+          maxMessageSize);
     }
   }
 }

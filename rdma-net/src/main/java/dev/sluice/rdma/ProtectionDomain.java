@@ -12,9 +12,9 @@ public interface ProtectionDomain extends AutoCloseable {
   Device device();
 
   /**
-   * Registers native memory. REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE (ibv_reg_mr(3));
-   * memory of a read-only segment may only be registered without any of the three. Memory of a
-   * confined arena cannot be registered, since the device is not the thread that owns it.
+   * Registers native memory (ibv_reg_mr(3)). Memory of a read-only segment may only be registered
+   * without LOCAL_WRITE, and memory of a confined arena not at all, since the device is not the
+   * thread that owns it.
    *
    * @throws VerbsException EINVAL for flags or memory that cannot be registered, EFAULT for mapped
    *     memory whose pages the kernel does not give to a device (before 6.2: of a read-only mapping
@@ -51,12 +51,10 @@ public interface ProtectionDomain extends AutoCloseable {
   /**
    * Creates a reliable-connected (RC) queue pair in RESET (ibv_create_qp(3)).
    *
-   * @param sendQueue takes completions of the send queue
-   * @param receiveQueue takes completions of the receive queue; may be the same
+   * @param completions takes what completes on it
    * @throws VerbsException EINVAL for capabilities beyond the device's, ENOMEM at a limit
    */
-  QueuePair createQueuePair(
-      CompletionQueue sendQueue, CompletionQueue receiveQueue, QueuePairCapabilities capabilities)
+  QueuePair createQueuePair(CompletionQueue completions, QueuePairCapabilities capabilities)
       throws VerbsException;
 
   @Override

@@ -5,12 +5,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A reliable-connected queue pair (ibv_create_qp(3), ibv_modify_qp(3)).
+ * A reliable-connected queue pair (ibv_create_qp(3), ibv_modify_qp(3)), for RDMA READ alone.
  *
- * <p>Work requests of the send queue complete in posting order. The first one that fails moves the
- * queue pair to ERROR, and every other, pending or posted later, completes exactly once with
- * WR_FLUSH_ERR. A successful work request completes only if it was signaled; the completion of a
- * signaled one says that all before it are done.
+ * <p>Work requests complete in posting order. The first one that fails moves the queue pair to
+ * ERROR, and every other, pending or posted later, completes exactly once with WR_FLUSH_ERR. A
+ * successful work request completes only if it was signaled; the completion of a signaled one says
+ * that all before it are done.
  */
 public interface QueuePair extends AutoCloseable {
   /** 24 bits, unique on the device. */
@@ -26,7 +26,8 @@ public interface QueuePair extends AutoCloseable {
   /**
    * RESET to INIT.
    *
-   * @param access what the peer may do through this queue pair; empty for a pure initiator
+   * @param access REMOTE_READ where the peer may READ through this queue pair; empty for a pure
+   *     initiator
    * @throws VerbsException EINVAL in another state
    */
   void toInit(Set<AccessFlag> access) throws VerbsException;
@@ -51,7 +52,7 @@ public interface QueuePair extends AutoCloseable {
   /** RTR to RTS: from now on the send queue is processed. */
   void toRts() throws VerbsException;
 
-  /** Any state to ERROR: flushes both queues. */
+  /** Any state to ERROR: flushes the send queue. */
   void toError() throws VerbsException;
 
   /** Any state to RESET: drops what is queued without completions. */
@@ -64,13 +65,6 @@ public interface QueuePair extends AutoCloseable {
    *     ENOMEM when the send queue is full; names the first request that was not posted
    */
   void postSend(List<SendWorkRequest> chain) throws PostException;
-
-  /**
-   * Posts a chain of receives (ibv_post_recv(3)).
-   *
-   * @throws PostException EINVAL in RESET or beyond the capabilities, ENOMEM when the queue is full
-   */
-  void postReceive(List<ReceiveWorkRequest> chain) throws PostException;
 
   /**
    * Destroys the queue pair (ibv_destroy_qp(3)): no access to its buffers is under way afterwards,

@@ -9,7 +9,7 @@ package dev.sluice.rdma;
  * @param lid local identifier of the port; 0 on RoCE and on the software provider
  * @param gid global identifier of the port
  * @param mtu active path MTU of the port in bytes, of which both sides use the smaller
- * @param maxDestRdAtomic READs and atomics that this side serves at a time
+ * @param maxDestRdAtomic READs that this side serves at a time
  * @param providerData what only the same provider's peer understands; empty for verbs. It may hold
  *     a one-time secret: never log it.
  */

@@ -8,9 +8,7 @@ package dev.sluice.rdma;
 public final class WorkCompletions {
   private final long[] wrIds;
   private final WorkCompletionStatus[] statuses;
-  private final Opcode[] opcodes;
   private final int[] byteLengths;
-  private final int[] immediates;
   private final int[] qpNumbers;
   private final int[] vendorErrors;
   private int size;
@@ -18,9 +16,7 @@ public final class WorkCompletions {
   public WorkCompletions(int capacity) {
     wrIds = new long[capacity];
     statuses = new WorkCompletionStatus[capacity];
-    opcodes = new Opcode[capacity];
     byteLengths = new int[capacity];
-    immediates = new int[capacity];
     qpNumbers = new int[capacity];
     vendorErrors = new int[capacity];
   }
@@ -40,18 +36,10 @@ public final class WorkCompletions {
 
   /** Appends one completion. For providers. */
   public void add(
-      long wrId,
-      WorkCompletionStatus status,
-      Opcode opcode,
-      int byteLength,
-      int immediate,
-      int qpNumber,
-      int vendorError) {
+      long wrId, WorkCompletionStatus status, int byteLength, int qpNumber, int vendorError) {
     wrIds[size] = wrId;
     statuses[size] = status;
-    opcodes[size] = opcode;
     byteLengths[size] = byteLength;
-    immediates[size] = immediate;
     qpNumbers[size] = qpNumber;
     vendorErrors[size] = vendorError;
     size++;
@@ -65,18 +53,9 @@ public final class WorkCompletions {
     return statuses[i];
   }
 
-  public Opcode opcode(int i) {
-    return opcodes[i];
-  }
-
-  /** Bytes received or READ. */
+  /** Bytes that were READ. */
   public int byteLength(int i) {
     return byteLengths[i];
-  }
-
-  /** Immediate data, where the opcode carries it. */
-  public int immediate(int i) {
-    return immediates[i];
   }
 
   public int qpNumber(int i) {

@@ -1,5 +1,6 @@
 /**
- * The provider seam: what Sluice needs of RDMA, in the words of the verbs manual pages.
+ * The provider seam: what Sluice needs of RDMA, which is READ, in the words of the verbs manual
+ * pages.
  *
  * <p>A {@link dev.sluice.rdma.Provider} opens a {@link dev.sluice.rdma.Device}; the device owns
  * protection domains, completion channels and completion queues; a protection domain owns memory

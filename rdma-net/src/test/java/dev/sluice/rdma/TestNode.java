@@ -17,8 +17,7 @@ import java.util.concurrent.TimeUnit;
  * the test's thread, which closes it.
  */
 public final class TestNode implements AutoCloseable {
-  public static final QueuePairCapabilities CAPABILITIES =
-      new QueuePairCapabilities(128, 128, 4, 4, 64);
+  public static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(128, 4);
 
   /** Only for requests that must fail: after about 270 ms, which a busy machine may lose. */
   public static final ConnectionAttributes SHORT_TIMEOUT =
@@ -31,11 +30,7 @@ public final class TestNode implements AutoCloseable {
 
   /** What may be done to memory, by whomever. */
   public static final Set<AccessFlag> ALL =
-      EnumSet.of(
-          AccessFlag.LOCAL_WRITE,
-          AccessFlag.REMOTE_WRITE,
-          AccessFlag.REMOTE_READ,
-          AccessFlag.REMOTE_ATOMIC);
+      EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
 
   private static final int CQ_ENTRIES = 1024;
   private static final long DEADLINE_SECONDS = 30;
@@ -48,13 +43,7 @@ public final class TestNode implements AutoCloseable {
   private final Map<MemoryRegion, MemorySegment> memories = new ConcurrentHashMap<>();
 
   /** A work completion, kept. */
-  public record Completed(
-      long wrId,
-      WorkCompletionStatus status,
-      Opcode opcode,
-      int byteLength,
-      int immediate,
-      int qpNumber) {}
+  public record Completed(long wrId, WorkCompletionStatus status, int byteLength, int qpNumber) {}
 
   public TestNode(Device device) throws VerbsException {
     this.device = device;
@@ -84,7 +73,7 @@ public final class TestNode implements AutoCloseable {
   }
 
   public QueuePair createQueuePair() throws VerbsException {
-    return pd.createQueuePair(cq, cq, CAPABILITIES);
+    return pd.createQueuePair(cq, CAPABILITIES);
   }
 
   /** Brings two queue pairs from RESET to RTS. */
@@ -121,13 +110,7 @@ public final class TestNode implements AutoCloseable {
       int polled = queue.poll(batch);
       for (int i = 0; i < polled; i++) {
         all.add(
-            new Completed(
-                batch.wrId(i),
-                batch.status(i),
-                batch.opcode(i),
-                batch.byteLength(i),
-                batch.immediate(i),
-                batch.qpNumber(i)));
+            new Completed(batch.wrId(i), batch.status(i), batch.byteLength(i), batch.qpNumber(i)));
       }
       if (polled == 0) {
         Thread.yield();

@@ -21,7 +21,7 @@ final class Fabric {
   static final int MAX_IN_FLIGHT = 256;
 
   private static final QueuePairCapabilities CAPABILITIES =
-      new QueuePairCapabilities(MAX_IN_FLIGHT, 1, 1, 1, 0);
+      new QueuePairCapabilities(MAX_IN_FLIGHT, 1);
 
   /** As an executor has them by default, but for a large pool. */
   static final TransferOptions TRANSFER_OPTIONS =
@@ -35,7 +35,7 @@ final class Fabric {
 
   /** A queue pair that takes and answers READs, in INIT. */
   static QueuePair queuePair(ProtectionDomain domain, CompletionQueue queue) throws IOException {
-    QueuePair queuePair = domain.createQueuePair(queue, queue, CAPABILITIES);
+    QueuePair queuePair = domain.createQueuePair(queue, CAPABILITIES);
     queuePair.toInit(Set.of(AccessFlag.REMOTE_READ));
     return queuePair;
   }

@@ -90,7 +90,7 @@ final class SeamPartner implements Partner {
       }
       Thread.onSpinWait();
     } while (System.nanoTime() - spinUntil < 0);
-    queue.requestNotify(false);
+    queue.requestNotify();
     if (queue.poll(completions) == 0 && !channel.await(STALL_MS)) {
       throw new IOException("no READ completed within " + STALL_MS + " ms");
     }

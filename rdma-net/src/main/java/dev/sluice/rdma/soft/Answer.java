@@ -13,24 +13,19 @@ final class Answer {
           WorkCompletionStatus.REM_ACCESS_ERR,
           WorkCompletionStatus.REM_OP_ERR);
 
-  final FrameType type;
+  /** Why the request is refused; null where it is served. */
+  final WorkCompletionStatus refusal;
 
-  /** Status of a NAK, timer of an RNR_NAK. */
-  int code;
+  /** What is READ; null where no bytes are. */
+  final SoftRegion region;
 
-  /** What a READ asked for bytes of; null where it asked for none. */
-  SoftRegion region;
+  final long address;
 
-  long address;
+  /** Bytes that were asked for. */
+  final int length;
 
-  /** Bytes of a READ or an atomic; messages of an ACK. */
-  int length;
-
-  /** Bytes of a READ that have gone to the socket. */
+  /** Bytes of them that are in frames. */
   int sent;
-
-  /** Value of an atomic; null for a READ. */
-  byte[] value;
 
   /** It must not be sent before; 0 for at once. */
   long dueNanos;
@@ -38,40 +33,18 @@ final class Answer {
   /** The next data is to be falsified. */
   boolean corrupt;
 
-  private Answer(FrameType type) {
-    this.type = type;
+  private Answer(WorkCompletionStatus refusal, SoftRegion region, long address, int length) {
+    this.refusal = refusal;
+    this.region = region;
+    this.address = address;
+    this.length = length;
   }
 
-  static Answer ack() {
-    Answer answer = new Answer(FrameType.ACK);
-    answer.length = 1;
-    return answer;
+  static Answer refusal(WorkCompletionStatus status) {
+    return new Answer(status, null, 0, 0);
   }
 
-  static Answer nak(WorkCompletionStatus status) {
-    Answer answer = new Answer(FrameType.NAK);
-    answer.code = status.ordinal();
-    return answer;
-  }
-
-  static Answer receiverNotReady(int timerCode) {
-    Answer answer = new Answer(FrameType.RNR_NAK);
-    answer.code = timerCode;
-    return answer;
-  }
-
-  static Answer read(FrameHeader request, SoftRegion region) {
-    Answer answer = new Answer(FrameType.READ_RESPONSE);
-    answer.region = region;
-    answer.address = request.address;
-    answer.length = request.length;
-    return answer;
-  }
-
-  static Answer atomic(byte[] value) {
-    Answer answer = new Answer(FrameType.READ_RESPONSE);
-    answer.value = value;
-    answer.length = value.length;
-    return answer;
+  static Answer data(FrameHeader request, SoftRegion region) {
+    return new Answer(null, region, request.address, request.length);
   }
 }

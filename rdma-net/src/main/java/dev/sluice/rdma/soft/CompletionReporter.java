@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Takes what completes on a queue pair to its completion queues, and counts the places of its work
- * queues that are taken: one is free again when its completion has been polled.
+ * Takes what completes on a queue pair to its completion queue, and counts the places of its send
+ * queue that are taken: one is free again when its completion has been polled.
  *
  * <p>Completions are held back until the lock of the queue pair is given up, so that all that came
  * in one turn of the event loop cost one visit to the completion queue and wake its reader once,
@@ -16,105 +16,69 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class CompletionReporter {
   private final SoftQueuePair queuePair;
-  private final SoftCompletionQueue sendQueue;
-  private final SoftCompletionQueue receiveQueue;
-  private final List<Completion> sends = new ArrayList<>();
-
-  /** The same list where both go to one queue, in which they keep their order. */
-  private final List<Completion> receives;
-
-  private final AtomicInteger sendsQueued = new AtomicInteger();
-  private final AtomicInteger receivesQueued = new AtomicInteger();
+  private final SoftCompletionQueue queue;
+  private final List<Completion> completions = new ArrayList<>();
+  private final AtomicInteger queued = new AtomicInteger();
 
   /** Unsignaled work requests that succeeded since the last completion. */
-  private int unreportedSends;
+  private int unreported;
 
-  CompletionReporter(
-      SoftQueuePair queuePair, SoftCompletionQueue sendQueue, SoftCompletionQueue receiveQueue) {
+  CompletionReporter(SoftQueuePair queuePair, SoftCompletionQueue queue) {
     this.queuePair = queuePair;
-    this.sendQueue = sendQueue;
-    this.receiveQueue = receiveQueue;
-    receives = sendQueue == receiveQueue ? sends : new ArrayList<>();
+    this.queue = queue;
   }
 
-  int sendsQueued() {
-    return sendsQueued.get();
+  /** Places that are taken. */
+  int queued() {
+    return queued.get();
   }
 
-  int receivesQueued() {
-    return receivesQueued.get();
+  void posted() {
+    queued.incrementAndGet();
   }
 
-  void sendQueued() {
-    sendsQueued.incrementAndGet();
-  }
-
-  void receiveQueued() {
-    receivesQueued.incrementAndGet();
-  }
-
-  /** Called for each work request of the send queue, in posting order. */
-  void completeSend(PendingSend send, WorkCompletionStatus status) {
-    unreportedSends++;
-    if (status == WorkCompletionStatus.SUCCESS && !send.isSignaled()) {
+  /** Called for each work request, in posting order. */
+  void complete(PendingSend send, WorkCompletionStatus status) {
+    unreported++;
+    if (status == WorkCompletionStatus.SUCCESS && !send.request.signaled()) {
       return;
     }
-    sends.add(
-        Completion.ofSend(
-            queuePair, send.request.wrId(), status, send.opcode(), send.length, unreportedSends));
-    unreportedSends = 0;
-  }
-
-  void completeReceive(Completion completion) {
-    receives.add(completion);
+    completions.add(
+        new Completion(send.request.wrId(), status, send.length, queuePair, unreported));
+    unreported = 0;
   }
 
   /**
    * Makes what completed visible to those who poll.
    *
-   * @return false when it was more than a completion queue holds: that queue is lost
+   * @return false when it was more than the completion queue holds: that queue is lost
    */
   boolean report() {
-    boolean kept = sends.isEmpty() || sendQueue.push(sends);
-    sends.clear();
-    if (!receives.isEmpty()) {
-      kept &= receiveQueue.push(receives);
-      receives.clear();
-    }
+    boolean kept = completions.isEmpty() || queue.push(completions);
+    completions.clear();
     return kept;
   }
 
   /** Wakes those who wait for what was reported. Without the lock of the queue pair. */
   void announce() {
-    sendQueue.announce();
-    if (receiveQueue != sendQueue) {
-      receiveQueue.announce();
-    }
+    queue.announce();
   }
 
-  /** A completion was polled: its places in the queues are free. Any thread. */
+  /** A completion was polled: its places in the send queue are free. Any thread. */
   void polled(Completion completion) {
-    if (completion.isReceive()) {
-      receivesQueued.decrementAndGet();
-    } else {
-      sendsQueued.addAndGet(-completion.retiredSends());
-    }
+    queued.addAndGet(-completion.retired());
   }
 
   /** Forgets everything that has not been polled. */
   void reset() {
-    sends.clear();
-    receives.clear();
-    sendQueue.drop(queuePair);
-    receiveQueue.drop(queuePair);
-    sendsQueued.set(0);
-    receivesQueued.set(0);
-    unreportedSends = 0;
+    completions.clear();
+    queue.drop(queuePair);
+    queued.set(0);
+    unreported = 0;
   }
 
   /** The queue pair is destroyed. */
   void close() {
-    sendQueue.detach();
-    receiveQueue.detach();
+    queue.detach();
   }
 }

@@ -38,7 +38,8 @@ final class Connection implements EventLoop.Handler {
   /** Part of a header that has come; the rest has not. */
   private final ByteBuffer partialHeader = ByteBuffer.allocate(FrameHeader.BYTES);
 
-  private boolean inFrame;
+  /** The payload of {@link #header} is arriving. */
+  private boolean inPayload;
 
   /** Only what is left to say is sent; what comes is thrown away. */
   private boolean draining;
@@ -93,7 +94,7 @@ final class Connection implements EventLoop.Handler {
         receive(now);
       }
       send(now, MAX_ROUNDS);
-      queuePair.scheduleTimer(now);
+      queuePair.scheduleTimer();
     } catch (IOException | RuntimeException | InternalError e) {
       queuePair.connectionLost(reason(e));
     } finally {
@@ -138,14 +139,14 @@ final class Connection implements EventLoop.Handler {
         parse(staging, now);
         partialHeader.clear().put(staging);
       }
-      if (drained && !inFrame) {
+      if (drained && !inPayload) {
         return; // the selector tells of what comes later, for less than a read in vain
       }
     }
   }
 
   private long readInto(ByteBuffer staging) throws IOException {
-    if (!inFrame || !payload.hasMemory()) {
+    if (!inPayload || !payload.hasMemory()) {
       int carried = partialHeader.position();
       staging.put(partialHeader.flip());
       long bytes = channel.read(staging);
@@ -162,20 +163,18 @@ final class Connection implements EventLoop.Handler {
 
   private void parse(ByteBuffer in, long now) throws ProtocolException {
     while (channel.isOpen()) {
-      if (inFrame) {
+      if (inPayload) {
         payload.take(in);
         if (payload.remaining() > 0) {
           return;
         }
-        inFrame = false;
-        end(now);
+        inPayload = false;
+        initiator.end(header);
       } else {
         if (in.remaining() < FrameHeader.BYTES) {
           return;
         }
         header.decode(in);
-        payload.start(header.payloadBytes());
-        inFrame = true;
         begin(now);
       }
     }
@@ -183,18 +182,14 @@ final class Connection implements EventLoop.Handler {
   }
 
   private void begin(long now) throws ProtocolException {
-    if (header.type.isRequest()) {
-      responder.begin(header, payload, now);
-    } else {
-      initiator.begin(header, payload, now);
-    }
-  }
-
-  private void end(long now) throws ProtocolException {
-    if (header.type.isRequest()) {
-      responder.end(header, now);
-    } else {
-      initiator.end(header);
+    switch (header.type) {
+      case READ -> responder.serve(header, now);
+      case NAK -> initiator.refused(header, now);
+      case DATA -> {
+        payload.start(header.length);
+        inPayload = true;
+        initiator.begin(header, payload, now);
+      }
     }
   }
 
@@ -238,17 +233,11 @@ final class Connection implements EventLoop.Handler {
   }
 
   /** Nothing of the region's bytes is touched after this. */
-  void regionClosed(SoftRegion region, long now) {
+  void regionClosed(SoftRegion region) {
     try {
       batch.detach(region);
-      if (inFrame && payload.uses(region)) {
-        payload.discard();
-        if (header.type.isRequest()) {
-          responder.memoryGone();
-        } else {
-          initiator.memoryGone();
-        }
-        flush(now);
+      if (inPayload && payload.uses(region)) {
+        initiator.memoryGone();
       }
     } catch (IOException | InternalError e) {
       queuePair.connectionLost(reason(e));
@@ -259,7 +248,7 @@ final class Connection implements EventLoop.Handler {
   void drain() {
     draining = true;
     payload.discard();
-    inFrame = false;
+    inPayload = false;
     partialHeader.clear();
   }
 

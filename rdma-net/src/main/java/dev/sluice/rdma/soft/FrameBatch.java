@@ -10,7 +10,7 @@ import java.util.Arrays;
  * of their own, larger payloads straight from registered memory, and at the end one straight from a
  * file. Guarded by the queue pair's lock.
  */
-final class FrameBatch implements BufferSink {
+final class FrameBatch {
   /** Up to here a copy costs less than another piece of the gathering write. */
   private static final int MAX_COPIED_BYTES = 4096;
 
@@ -65,8 +65,7 @@ final class FrameBatch implements BufferSink {
   }
 
   /** Adds memory of a region; of none where {@code region} is null. */
-  @Override
-  public void add(ByteBuffer buffer, SoftMemoryRegion region) {
+  void add(ByteBuffer buffer, SoftMemoryRegion region) {
     payloadBytes += buffer.remaining();
     if (!copy(buffer)) {
       takeFrames();

@@ -1,10 +1,8 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.SendFlag;
 import dev.sluice.rdma.WorkCompletionStatus;
 import java.net.ProtocolException;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,19 +12,14 @@ import java.util.List;
  * order, and so they complete in order. Everything is called with the queue pair's lock held.
  */
 final class Initiator {
-  private static final int RETRY_FOR_EVER = 7;
-
   private final SoftQueuePair queuePair;
   private final ArrayDeque<PendingSend> unsent = new ArrayDeque<>();
-
-  /** Of these the last may have frames left to send. */
   private final ArrayDeque<PendingSend> inFlight = new ArrayDeque<>();
+  private int maxInFlight;
 
-  private ConnectionAttributes attributes;
-  private int maxFetches;
-  private int fetches;
-  private int rnrRetriesLeft;
-  private long notBeforeNanos;
+  /** Without an answer; 0 for ever, as before the connection's attributes are known. */
+  private long timeoutNanos;
+
   private long lastProgressNanos;
 
   Initiator(SoftQueuePair queuePair) {
@@ -34,13 +27,12 @@ final class Initiator {
   }
 
   /** The connection's attributes are known. */
-  void connect(ConnectionAttributes connection, int peerMaxDestRdAtomic) {
-    attributes = connection;
-    maxFetches = Math.min(connection.maxRdAtomic(), peerMaxDestRdAtomic);
-    rnrRetriesLeft = connection.rnrRetry();
+  void connect(ConnectionAttributes attributes, int peerMaxDestRdAtomic) {
+    maxInFlight = Math.min(attributes.maxRdAtomic(), peerMaxDestRdAtomic);
+    timeoutNanos = attributes.retryTimeoutNanos();
   }
 
-  boolean isIdle() {
+  private boolean isIdle() {
     return unsent.isEmpty() && inFlight.isEmpty();
   }
 
@@ -52,37 +44,30 @@ final class Initiator {
   }
 
   /**
-   * Appends the next frame of the send queue.
+   * Appends the next request of the send queue.
    *
    * @return false when there is none, or none may be sent now
    */
   boolean nextFrame(FrameBatch batch, long now) {
-    PendingSend send = inFlight.peekLast();
-    if (send == null || send.isFetch() || send.sent == send.length) {
-      send = unsent.peek();
-      if (send == null || now < notBeforeNanos || !mayStart(send)) {
-        return false;
-      }
-      unsent.poll();
-      inFlight.add(send);
-      fetches += send.isFetch() ? 1 : 0;
+    PendingSend send = unsent.peek();
+    if (send == null || !mayStart(send)) {
+      return false;
     }
+    inFlight.add(unsent.remove());
     lastProgressNanos = now;
-    if (send.isFetch()) {
-      encode(batch.header(), send, FrameHeader.FIRST | FrameHeader.LAST, send.length);
-      return true;
-    }
-    return nextPiece(send, batch);
+    FrameHeader.encodeRead(
+        batch.header(), send.length, send.request.remoteAddress(), send.request.rkey());
+    return true;
   }
 
   private boolean mayStart(PendingSend send) {
-    if (send.isFetch() && fetches >= maxFetches || send.has(SendFlag.FENCE) && fetches > 0) {
-      if (maxFetches == 0 && inFlight.isEmpty()) {
+    if (inFlight.size() >= maxInFlight) {
+      if (maxInFlight == 0) {
         fail(send, WorkCompletionStatus.LOC_QP_OP_ERR);
       }
       return false;
     }
-    if (isLocalMemoryAccessible(send)) {
+    if (LocalMemory.isAccessible(queuePair.domain(), send.request.scatterGather())) {
       return true;
     }
     if (inFlight.isEmpty()) {
@@ -91,139 +76,43 @@ final class Initiator {
     return false;
   }
 
-  private boolean isLocalMemoryAccessible(PendingSend send) {
-    return send.inline != null
-        || LocalMemory.isAccessible(
-            queuePair.domain(), send.request.scatterGather(), send.isFetch());
-  }
-
-  private boolean nextPiece(PendingSend send, FrameBatch batch) {
-    boolean first = send.sent == 0;
-    if (!first && !isLocalMemoryAccessible(send)) {
-      fail(send, WorkCompletionStatus.LOC_PROT_ERR);
-      return false;
-    }
-    int bytes = Math.min(FrameHeader.MAX_PAYLOAD_BYTES, send.length - send.sent);
-    boolean last = send.sent + bytes == send.length;
-    int flags = first ? FrameHeader.FIRST : 0;
-    flags |= last ? FrameHeader.LAST : 0;
-    encode(batch.header(), send, flags, bytes);
-    if (send.inline != null && bytes > 0) {
-      batch.add(ByteBuffer.wrap(send.inline), null);
-    } else {
-      LocalMemory.slices(
-          queuePair.domain(), send.request.scatterGather(), send.sent, bytes, false, batch);
-    }
-    send.sent += bytes;
-    return true;
-  }
-
-  private static void encode(ByteBuffer out, PendingSend send, int pieceFlags, int bytes) {
-    int flags = pieceFlags;
-    flags |= send.hasImmediate() ? FrameHeader.IMMEDIATE : 0;
-    flags |= send.has(SendFlag.SOLICITED) ? FrameHeader.SOLICITED : 0;
-    flags |= send.resync ? FrameHeader.RESYNC : 0;
-    send.resync = false;
-    FrameHeader.encode(
-        out,
-        send.frameType(),
-        flags,
-        bytes,
-        send.request.remoteAddress() + send.sent,
-        send.request.rkey(),
-        send.request.immediate(),
-        send.isAtomic() ? send.request.compareAdd() : send.length,
-        send.request.swap());
-  }
-
-  /** An answer's header has come; says where its payload goes. */
+  /** The header of a piece of an answer has come; says where its payload goes. */
   void begin(FrameHeader header, Payload payload, long now) throws ProtocolException {
-    PendingSend head = inFlight.peek();
-    if (head == null) {
-      throw new ProtocolException("an answer without a request");
+    PendingSend head = answered(now);
+    if (header.length > head.length - head.received) {
+      throw new ProtocolException("more data than was asked for");
     }
-    lastProgressNanos = now;
-    switch (header.type) {
-      case READ_RESPONSE -> beginData(head, header, payload);
-      case ACK -> acknowledge(header.length);
-      case NAK -> refused(head, WorkCompletionStatus.of(header.code));
-      case RNR_NAK -> sendLater(head, RnrTimer.nanos(header.code), now);
-      default -> throw new ProtocolException("a request as an answer");
+    if (!LocalMemory.slices(
+        queuePair.domain(), head.request.scatterGather(), head.received, header.length, payload)) {
+      fail(head, WorkCompletionStatus.LOC_PROT_ERR);
     }
   }
 
-  private void refused(PendingSend head, WorkCompletionStatus status) throws ProtocolException {
+  /** The payload of a piece is complete. */
+  void end(FrameHeader header) {
+    PendingSend head = inFlight.element();
+    head.received += header.length;
+    if (head.received == head.length) {
+      queuePair.completeSend(inFlight.remove(), WorkCompletionStatus.SUCCESS);
+    }
+  }
+
+  /** The peer refuses the oldest request. */
+  void refused(FrameHeader header, long now) throws ProtocolException {
+    PendingSend head = answered(now);
+    WorkCompletionStatus status = WorkCompletionStatus.of(header.code);
     if (!Answer.REFUSALS.contains(status)) {
       throw new ProtocolException("refused with " + status);
     }
     fail(head, status);
   }
 
-  private void beginData(PendingSend head, FrameHeader header, Payload payload)
-      throws ProtocolException {
-    if (!head.isFetch() || header.length > head.length - head.received) {
-      throw new ProtocolException("more data than was asked for");
+  private PendingSend answered(long now) throws ProtocolException {
+    if (inFlight.isEmpty()) {
+      throw new ProtocolException("an answer without a request");
     }
-    if (!LocalMemory.slices(
-        queuePair.domain(),
-        head.request.scatterGather(),
-        head.received,
-        header.length,
-        true,
-        payload)) {
-      payload.discard();
-      fail(head, WorkCompletionStatus.LOC_PROT_ERR);
-    }
-  }
-
-  /** An answer's payload is complete. */
-  void end(FrameHeader header) throws ProtocolException {
-    if (header.type != FrameType.READ_RESPONSE) {
-      return;
-    }
-    PendingSend head = inFlight.element();
-    head.received += header.length;
-    if (header.has(FrameHeader.LAST)) {
-      if (head.received != head.length) {
-        throw new ProtocolException("less data than was asked for");
-      }
-      fetches--;
-      completeHead();
-    }
-  }
-
-  private void acknowledge(int messages) throws ProtocolException {
-    for (int i = 0; i < messages; i++) {
-      PendingSend head = inFlight.peek();
-      if (head == null || head.isFetch() || head.sent != head.length) {
-        throw new ProtocolException("an acknowledgement without a request");
-      }
-      completeHead();
-    }
-  }
-
-  private void completeHead() {
-    rnrRetriesLeft = attributes.rnrRetry();
-    queuePair.completeSend(inFlight.remove(), WorkCompletionStatus.SUCCESS);
-  }
-
-  private void sendLater(PendingSend head, long delayNanos, long now) throws ProtocolException {
-    if (head.isFetch()) {
-      throw new ProtocolException("receiver not ready for a request that needs no receive");
-    }
-    if (attributes.rnrRetry() != RETRY_FOR_EVER && rnrRetriesLeft-- == 0) {
-      fail(head, WorkCompletionStatus.RNR_RETRY_EXC_ERR);
-      return;
-    }
-    while (!inFlight.isEmpty()) {
-      PendingSend send = inFlight.removeLast();
-      send.sent = 0;
-      unsent.addFirst(send);
-    }
-    fetches = 0;
-    head.resync = true;
-    notBeforeNanos = now + delayNanos;
-    lastProgressNanos = notBeforeNanos;
+    lastProgressNanos = now;
+    return inFlight.element();
   }
 
   /** The memory that an answer is being received into is deregistered. */
@@ -243,18 +132,12 @@ final class Initiator {
   }
 
   /** When the timer is due; {@link EventLoop#NEVER} without a request. */
-  long deadline(long now) {
-    if (isIdle() || attributes == null) {
-      return EventLoop.NEVER;
-    }
-    long timeoutNanos = attributes.retryTimeoutNanos();
-    long retry = timeoutNanos == 0 ? EventLoop.NEVER : lastProgressNanos + timeoutNanos;
-    return now < notBeforeNanos ? Math.min(retry, notBeforeNanos) : retry;
+  long deadline() {
+    return isIdle() || timeoutNanos == 0 ? EventLoop.NEVER : lastProgressNanos + timeoutNanos;
   }
 
   /** Fails the queue pair if the peer has not answered in time. */
   void expire(long now) {
-    long timeoutNanos = attributes == null ? 0 : attributes.retryTimeoutNanos();
     if (!isIdle() && timeoutNanos != 0 && now - lastProgressNanos >= timeoutNanos) {
       fail(oldest(), WorkCompletionStatus.RETRY_EXC_ERR);
     }
@@ -266,7 +149,6 @@ final class Initiator {
     for (PendingSend send : all) {
       queuePair.completeSend(send, send == failed ? status : WorkCompletionStatus.WR_FLUSH_ERR);
     }
-    queuePair.failed();
   }
 
   /** Completes everything with WR_FLUSH_ERR. */
@@ -286,8 +168,6 @@ final class Initiator {
     all.addAll(unsent);
     inFlight.clear();
     unsent.clear();
-    fetches = 0;
-    notBeforeNanos = 0;
     return all;
   }
 }

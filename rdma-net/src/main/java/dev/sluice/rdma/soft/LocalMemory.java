@@ -4,16 +4,15 @@ import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ScatterGatherEntry;
 import java.util.List;
 
-/** Finds the memory behind scatter/gather entries, with the checks of a NIC. */
+/** Finds the memory that bytes are READ into, with the checks of a NIC. */
 final class LocalMemory {
   private LocalMemory() {}
 
-  /** Whether all entries lie in regions of the domain that allow the access. */
-  static boolean isAccessible(
-      SoftProtectionDomain domain, List<ScatterGatherEntry> entries, boolean write) {
+  /** Whether all entries lie in regions of the domain that may be written to. */
+  static boolean isAccessible(SoftProtectionDomain domain, List<ScatterGatherEntry> entries) {
     for (int i = 0; i < entries.size(); i++) {
       ScatterGatherEntry entry = entries.get(i);
-      if (entry.length() != 0 && find(domain, entry, write) == null) {
+      if (entry.length() != 0 && find(domain, entry) == null) {
         return false;
       }
     }
@@ -21,17 +20,16 @@ final class LocalMemory {
   }
 
   /**
-   * Hands the memory of {@code length} bytes of the entries, from {@code offset} on, to a sink.
+   * Has the payload go to {@code length} bytes of the entries, from {@code offset} on.
    *
-   * @return false when an entry is not accessible; the sink then holds only a part
+   * @return false when an entry is not accessible; the payload then has only a part of them
    */
   static boolean slices(
       SoftProtectionDomain domain,
       List<ScatterGatherEntry> entries,
       long offset,
       int length,
-      boolean write,
-      BufferSink sink) {
+      Payload payload) {
     long skip = offset;
     int left = length;
     for (int i = 0; i < entries.size() && left > 0; i++) {
@@ -40,34 +38,24 @@ final class LocalMemory {
         skip -= entry.length();
         continue;
       }
-      SoftMemoryRegion region = find(domain, entry, write);
+      SoftMemoryRegion region = find(domain, entry);
       if (region == null) {
         return false;
       }
       int bytes = (int) Math.min(left, entry.length() - skip);
-      sink.add(region.slice(entry.address() + skip, bytes), region);
+      payload.add(region.slice(entry.address() + skip, bytes), region);
       left -= bytes;
       skip = 0;
     }
     return left == 0;
   }
 
-  private static SoftMemoryRegion find(
-      SoftProtectionDomain domain, ScatterGatherEntry entry, boolean write) {
+  private static SoftMemoryRegion find(SoftProtectionDomain domain, ScatterGatherEntry entry) {
     SoftMemoryRegion region = domain.regionByLkey(entry.lkey());
     return region != null
             && region.contains(entry.address(), entry.length())
-            && (!write || region.allows(AccessFlag.LOCAL_WRITE))
+            && region.allows(AccessFlag.LOCAL_WRITE)
         ? region
         : null;
-  }
-
-  /** Bytes of the entries together. */
-  static long length(List<ScatterGatherEntry> entries) {
-    long length = 0;
-    for (int i = 0; i < entries.size(); i++) {
-      length += entries.get(i).length();
-    }
-    return length;
   }
 }

@@ -7,9 +7,9 @@ import java.util.Arrays;
 
 /**
  * The payload of the frame that a connection is receiving and the registered memory that it goes
- * to; without memory it is discarded. Guarded by the queue pair's lock.
+ * to. Guarded by the queue pair's lock.
  */
-final class Payload implements BufferSink {
+final class Payload {
   private ByteBuffer[] buffers = new ByteBuffer[4];
   private SoftMemoryRegion[] regions = new SoftMemoryRegion[4];
   private int first;
@@ -22,8 +22,8 @@ final class Payload implements BufferSink {
     remaining = length;
   }
 
-  @Override
-  public void add(ByteBuffer buffer, SoftMemoryRegion region) {
+  /** Memory that the next bytes go to. */
+  void add(ByteBuffer buffer, SoftMemoryRegion region) {
     // One slot is left for the buffer behind the payload.
     if (end + 1 == buffers.length) {
       buffers = Arrays.copyOf(buffers, 2 * buffers.length);

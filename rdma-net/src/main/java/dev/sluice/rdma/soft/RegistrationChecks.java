@@ -46,11 +46,6 @@ final class RegistrationChecks {
 
   /** What is wrong with the arguments; null if nothing is. */
   private static String problem(MemorySegment memory, Set<AccessFlag> access, SoftDevice device) {
-    boolean remoteChange =
-        access.contains(AccessFlag.REMOTE_WRITE) || access.contains(AccessFlag.REMOTE_ATOMIC);
-    if (remoteChange && !access.contains(AccessFlag.LOCAL_WRITE)) {
-      return "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE";
-    }
     if (access.contains(AccessFlag.LOCAL_WRITE) && memory.isReadOnly()) {
       return "read-only memory cannot be registered for writing";
     }

@@ -16,7 +16,7 @@ import java.util.Comparator;
  * @param token secret of the queue pair, good for one connection
  */
 record SoftAddress(Gid gid, int port, int qpNumber, Token token) {
-  private static final byte VERSION = 1;
+  private static final byte VERSION = 2;
   private static final int BYTES = 1 + Short.BYTES + Token.BYTES;
 
   private static final Comparator<SoftAddress> CONNECTING_FIRST =

@@ -2,7 +2,6 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.util.ArrayDeque;
@@ -14,18 +13,12 @@ import java.util.List;
  * raised without either. Closed by its creator, or by its device.
  */
 final class SoftCompletionQueue implements CompletionQueue {
-  private enum Armed {
-    NO,
-    SOLICITED,
-    ANY
-  }
-
   private final SoftDevice device;
   private final int capacity;
   private final SoftCompletionChannel channel;
   private final LeakTracker.Handle leak;
   private final ArrayDeque<Completion> completions = new ArrayDeque<>();
-  private Armed armed = Armed.NO;
+  private boolean armed;
   private boolean overrun;
   private boolean closed;
   private int users;
@@ -71,14 +64,12 @@ final class SoftCompletionQueue implements CompletionQueue {
   }
 
   @Override
-  public synchronized void requestNotify(boolean solicitedOnly) throws VerbsException {
+  public synchronized void requestNotify() throws VerbsException {
     if (channel == null) {
       throw new VerbsException(
           "ibv_req_notify_cq", VerbsException.EINVAL, "the queue has no completion channel");
     }
-    if (armed != Armed.ANY) {
-      armed = solicitedOnly ? Armed.SOLICITED : Armed.ANY;
-    }
+    armed = true;
   }
 
   /**
@@ -95,17 +86,13 @@ final class SoftCompletionQueue implements CompletionQueue {
       if (!overrun) {
         completions.add(completion);
       }
-      if (armed == Armed.ANY || armed == Armed.SOLICITED && (overrun || isUrgent(completion))) {
-        armed = Armed.NO;
-        eventDue = true;
-      }
+    }
+    if (armed) {
+      armed = false;
+      eventDue = true;
     }
     somethingToReport = true;
     return !overrun;
-  }
-
-  private static boolean isUrgent(Completion completion) {
-    return completion.solicited() || completion.status() != WorkCompletionStatus.SUCCESS;
   }
 
   /** Raises the event that a completion has earned. Without the lock of any queue pair. */

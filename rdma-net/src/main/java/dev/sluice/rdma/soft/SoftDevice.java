@@ -35,6 +35,7 @@ final class SoftDevice implements Device {
   private static final int QP_NUMBER_MASK = 0xFFFFFF;
   private static final int MAX_TIMEOUT_EXPONENT = 31;
   private static final int MAX_RETRIES = 7;
+  private static final int MAX_RNR_TIMER = 31;
 
   /** Where no memory of a process is, on any architecture. */
   private static final long FIRST_FILE_ADDRESS = 1L << 62;
@@ -136,8 +137,7 @@ final class SoftDevice implements Device {
 
   QueuePair createQueuePair(
       SoftProtectionDomain domain,
-      SoftCompletionQueue sendQueue,
-      SoftCompletionQueue receiveQueue,
+      SoftCompletionQueue completions,
       QueuePairCapabilities capabilities)
       throws VerbsException {
     if (!isWithin(capabilities)) {
@@ -150,17 +150,10 @@ final class SoftDevice implements Device {
         SoftQueuePair.class,
         attributes().maxQueuePairs(),
         () -> {
-          sendQueue.attach();
-          receiveQueue.attach();
+          completions.attach();
           SoftQueuePair queuePair =
               new SoftQueuePair(
-                  domain,
-                  loops.next(),
-                  sendQueue,
-                  receiveQueue,
-                  capabilities,
-                  freeQpNumber(),
-                  options.leaks());
+                  domain, loops.next(), completions, capabilities, freeQpNumber(), options.leaks());
           queuePairs.put(queuePair.qpNumber(), queuePair);
           return queuePair;
         });
@@ -170,14 +163,8 @@ final class SoftDevice implements Device {
     DeviceAttributes limits = attributes();
     return asked.maxSendWr() >= 0
         && asked.maxSendWr() <= limits.maxQueuePairWr()
-        && asked.maxRecvWr() >= 0
-        && asked.maxRecvWr() <= limits.maxQueuePairWr()
         && asked.maxSendSge() >= 0
-        && asked.maxSendSge() <= limits.maxSge()
-        && asked.maxRecvSge() >= 0
-        && asked.maxRecvSge() <= limits.maxSge()
-        && asked.maxInlineData() >= 0
-        && asked.maxInlineData() <= limits.maxInlineData();
+        && asked.maxSendSge() <= limits.maxSge();
   }
 
   private int freeQpNumber() {
@@ -200,7 +187,7 @@ final class SoftDevice implements Device {
     if (isOutside(asked.timeoutExponent(), MAX_TIMEOUT_EXPONENT)
         || isOutside(asked.retryCount(), MAX_RETRIES)
         || isOutside(asked.rnrRetry(), MAX_RETRIES)
-        || isOutside(asked.minRnrTimer(), RnrTimer.CODES - 1)
+        || isOutside(asked.minRnrTimer(), MAX_RNR_TIMER)
         || isOutside(asked.maxRdAtomic(), attributes().maxQueuePairInitRdAtomic())) {
       throw new VerbsException(
           "ibv_modify_qp(" + queuePair + ", RTR, " + asked + ")",

@@ -2,15 +2,11 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.AccessFlag;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.Set;
 
 /** Registered memory. */
 final class SoftMemoryRegion extends SoftRegion {
-  private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
-
   private final MemorySegment memory;
 
   /** All of the memory, from which pieces are cut with less garbage; null where it is too large. */
@@ -38,13 +34,5 @@ final class SoftMemoryRegion extends SoftRegion {
   @Override
   ByteBuffer copy(long from, int bytes) {
     return ByteBuffer.allocate(bytes).put(slice(from, bytes)).flip();
-  }
-
-  long compareAndSwap(long address, long expected, long value) {
-    return (long) LONG.compareAndExchange(memory, address - address(), expected, value);
-  }
-
-  long fetchAndAdd(long address, long value) {
-    return (long) LONG.getAndAdd(memory, address - address(), value);
   }
 }

@@ -43,7 +43,6 @@ public record SoftOptions(
             nic.maxQueuePairRdAtomic = 128;
             nic.maxQueuePairInitRdAtomic = 128;
             nic.maxMessageSize = 1L << 30;
-            nic.maxInlineData = 256;
           });
 
   public static final SoftOptions DEFAULT = new Builder().build();

@@ -100,11 +100,9 @@ final class SoftProtectionDomain implements ProtectionDomain {
   }
 
   @Override
-  public QueuePair createQueuePair(
-      CompletionQueue sendQueue, CompletionQueue receiveQueue, QueuePairCapabilities capabilities)
+  public QueuePair createQueuePair(CompletionQueue completions, QueuePairCapabilities capabilities)
       throws VerbsException {
-    return device.createQueuePair(
-        this, device.own(sendQueue), device.own(receiveQueue), capabilities);
+    return device.createQueuePair(this, device.own(completions), capabilities);
   }
 
   LeakTracker leaks() {

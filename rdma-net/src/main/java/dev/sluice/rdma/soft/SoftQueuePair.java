@@ -7,7 +7,6 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.QueuePairState;
-import dev.sluice.rdma.ReceiveWorkRequest;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
@@ -50,8 +49,7 @@ final class SoftQueuePair implements QueuePair {
   SoftQueuePair(
       SoftProtectionDomain domain,
       EventLoop loop,
-      SoftCompletionQueue sendCompletions,
-      SoftCompletionQueue receiveCompletions,
+      SoftCompletionQueue completionQueue,
       QueuePairCapabilities capabilities,
       int qpNumber,
       LeakTracker leaks) {
@@ -60,7 +58,7 @@ final class SoftQueuePair implements QueuePair {
     this.loop = loop;
     this.capabilities = capabilities;
     this.qpNumber = qpNumber;
-    completions = new CompletionReporter(this, sendCompletions, receiveCompletions);
+    completions = new CompletionReporter(this, completionQueue);
     link = new Link(this, initiator, responder, leaks);
     leak = leaks.opened("queue pair", this);
   }
@@ -122,7 +120,7 @@ final class SoftQueuePair implements QueuePair {
       }
       states.enter(QueuePairState.RTR);
       initiator.connect(attributes, peer.maxDestRdAtomic());
-      responder.connect(address.maxDestRdAtomic(), attributes.minRnrTimer());
+      responder.connect(address.maxDestRdAtomic());
       link.connectTo(target);
     } finally {
       unlock();
@@ -179,9 +177,9 @@ final class SoftQueuePair implements QueuePair {
       int index = 0;
       try {
         for (SendWorkRequest request : chain) {
-          int queued = completions.sendsQueued();
-          initiator.post(PostChecks.prepare(this, request, states, queued), now);
-          completions.sendQueued();
+          PostChecks.check(this, request, states, completions.queued());
+          initiator.post(new PendingSend(request), now);
+          completions.posted();
           index++;
         }
       } catch (VerbsException e) {
@@ -203,38 +201,19 @@ final class SoftQueuePair implements QueuePair {
     } else if (link.connection() != null) {
       link.connection().flush(now);
     }
-    scheduleTimer(now);
+    scheduleTimer();
   }
 
   /** Has {@link #expire} called in time for what is waiting now. */
-  void scheduleTimer(long now) {
-    long deadline = deadline(now);
+  void scheduleTimer() {
+    long deadline = deadline();
     if (deadline != EventLoop.NEVER) {
       loop.schedule(deadline);
     }
   }
 
-  private long deadline(long now) {
-    return Math.min(initiator.deadline(now), responder.deadline());
-  }
-
-  @Override
-  public void postReceive(List<ReceiveWorkRequest> chain) throws PostException {
-    lock();
-    try {
-      int index = 0;
-      for (ReceiveWorkRequest request : chain) {
-        PostChecks.check(this, request, states, completions.receivesQueued(), index);
-        responder.post(request);
-        completions.receiveQueued();
-        index++;
-      }
-    } finally {
-      if (states.isInError()) {
-        responder.flush();
-      }
-      unlock();
-    }
+  private long deadline() {
+    return Math.min(initiator.deadline(), responder.deadline());
   }
 
   /** A completion was polled. Any thread, without the lock. */
@@ -244,26 +223,13 @@ final class SoftQueuePair implements QueuePair {
 
   /** Called by the initiator for each work request, in posting order. */
   void completeSend(PendingSend send, WorkCompletionStatus status) {
-    completions.completeSend(send, status);
+    completions.complete(send, status);
   }
 
-  /** Called by the responder for each receive, in posting order. */
-  void completeReceive(Completion completion) {
-    completions.completeReceive(completion);
-    if (completion.status() != WorkCompletionStatus.SUCCESS && !states.isInError()) {
-      enterError();
-    }
-  }
-
-  /** A request of this side has failed: nothing is sent or received any more. */
+  /** A request of this side has failed: nothing is sent any more. */
   void failing() {
     states.enter(QueuePairState.ERROR);
     link.close();
-  }
-
-  /** The requests of this side are all completed. */
-  void failed() {
-    responder.flush();
   }
 
   /** A request of the peer was refused: that is sent, and then nothing more. */
@@ -275,7 +241,6 @@ final class SoftQueuePair implements QueuePair {
   private void enterError() {
     states.enter(QueuePairState.ERROR);
     initiator.flush();
-    responder.flush();
   }
 
   /** The connection broke, for whatever reason. */
@@ -315,7 +280,7 @@ final class SoftQueuePair implements QueuePair {
       if (link.connection() != null) {
         link.connection().flush(now);
       }
-      return deadline(now);
+      return deadline();
     } finally {
       unlock();
     }
@@ -326,7 +291,7 @@ final class SoftQueuePair implements QueuePair {
     lock();
     try {
       if (link.connection() != null) {
-        link.connection().regionClosed(region, loop.now());
+        link.connection().regionClosed(region);
       }
     } finally {
       unlock();

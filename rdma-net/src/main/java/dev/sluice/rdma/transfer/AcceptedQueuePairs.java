@@ -31,8 +31,7 @@ import java.util.function.Predicate;
  * would cost its peer a timeout.
  */
 final class AcceptedQueuePairs implements AutoCloseable {
-  private static final QueuePairCapabilities CAPABILITIES =
-      new QueuePairCapabilities(1, 1, 1, 1, 0);
+  private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(1, 1);
 
   private record Key(String peerId, int remoteQpNumber) {
     boolean isSamePeer(Key other) {
@@ -80,8 +79,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
       throw new VerbsException(
           operation, VerbsException.ENOMEM, "all " + limit + " queue pairs are in use");
     }
-    QueuePair queuePair =
-        protectionDomain.createQueuePair(completionQueue, completionQueue, CAPABILITIES);
+    QueuePair queuePair = protectionDomain.createQueuePair(completionQueue, CAPABILITIES);
     try {
       queuePair.toInit(EnumSet.of(AccessFlag.REMOTE_READ));
       QueuePairAddress local = queuePair.address();

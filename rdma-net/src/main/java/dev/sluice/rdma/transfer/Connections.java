@@ -85,8 +85,7 @@ final class Connections {
       return null;
     }
     QueuePair queuePair =
-        protectionDomain.createQueuePair(
-            completionQueue, completionQueue, new QueuePairCapabilities(depth, 1, 1, 1, 0));
+        protectionDomain.createQueuePair(completionQueue, new QueuePairCapabilities(depth, 1));
     counters.increment(TransferCounter.QUEUE_PAIRS_CREATED);
     Connection connection =
         new Connection(nextId(slot), peer, queuePair, depth, maxReadBytes, nowNanos);

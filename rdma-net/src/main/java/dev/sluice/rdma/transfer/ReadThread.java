@@ -112,7 +112,7 @@ final class ReadThread {
     tasks.fallAsleep();
     try {
       if (engine.isReading()) {
-        completionQueue.requestNotify(false);
+        completionQueue.requestNotify();
       }
       // What came before the queues were armed announced itself to nobody.
       if (engine.doWork() == 0) {

@@ -3,13 +3,7 @@ package dev.sluice.rdma.verbs;
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
-import dev.sluice.rdma.verbs.ibv.IbvCq;
 import dev.sluice.rdma.verbs.ibv.IbvDeviceAttr;
-import dev.sluice.rdma.verbs.ibv.IbvPd;
-import dev.sluice.rdma.verbs.ibv.IbvQp;
-import dev.sluice.rdma.verbs.ibv.IbvQpCap;
-import dev.sluice.rdma.verbs.ibv.IbvQpInitAttr;
-import dev.sluice.rdma.verbs.ibv.IbvQpType;
 
 /** Asks a device for its limits. */
 final class DeviceLimits {
@@ -18,9 +12,6 @@ final class DeviceLimits {
 
   /** RXE_VENDOR_ID of the kernel: no IEEE organisation. */
   private static final int SOFT_ROCE_VENDOR = 0xFFFFFF;
-
-  /** Sizes that are tried: what a device has at most, none will say. */
-  private static final int[] INLINE_SIZES = {256, 128, 64, 32};
 
   private final IbvContext context;
   private final int port;
@@ -33,7 +24,6 @@ final class DeviceLimits {
   DeviceAttributes read() throws VerbsException {
     IbvDeviceAttr device = context.queryDevice();
     long maxMessageSize = context.queryPort(port).maxMsgSz();
-    int maxInlineData = maxInlineData();
     return DeviceAttributes.NONE.with(
         limits -> {
           limits.maxQueuePairs = device.maxQp();
@@ -47,7 +37,6 @@ final class DeviceLimits {
           limits.maxQueuePairRdAtomic = Math.min(device.maxQpRdAtom(), MAX_RD_ATOMIC);
           limits.maxQueuePairInitRdAtomic = Math.min(device.maxQpInitRdAtom(), MAX_RD_ATOMIC);
           limits.maxMessageSize = maxMessageSize;
-          limits.maxInlineData = maxInlineData;
         });
   }
 
@@ -61,29 +50,5 @@ final class DeviceLimits {
 
   private static long clampToSigned(long unsigned) {
     return unsigned < 0 ? Long.MAX_VALUE : unsigned;
-  }
-
-  private int maxInlineData() throws VerbsException {
-    try (IbvPd domain = context.allocPd();
-        IbvCq queue = context.createCq(1)) {
-      for (int size : INLINE_SIZES) {
-        if (hasInline(domain, queue, size)) {
-          return size;
-        }
-      }
-      return 0;
-    }
-  }
-
-  private static boolean hasInline(IbvPd domain, IbvCq queue, int size) throws VerbsException {
-    IbvQpCap capabilities = new IbvQpCap(1, 1, 1, 1, size);
-    try (IbvQp queuePair = domain.createQp(IbvQpInitAttr.of(IbvQpType.RC, queue, capabilities))) {
-      return queuePair.cap().maxInlineData() >= size;
-    } catch (VerbsException e) {
-      if (e.errno() == VerbsException.EINVAL || e.errno() == VerbsException.ENOMEM) {
-        return false; // libraries differ in which of the two a size beyond the limit gets
-      }
-      throw e;
-    }
   }
 }

@@ -1,27 +1,24 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.ScatterGatherEntry;
-import dev.sluice.rdma.SendFlag;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
+import dev.sluice.rdma.verbs.ibv.IbvSendFlags;
 import dev.sluice.rdma.verbs.ibv.IbvSendWrList;
 import dev.sluice.rdma.verbs.ibv.IbvWrOpcode;
 import java.lang.foreign.Arena;
 import java.util.List;
-import java.util.Set;
 
 /**
- * Turns chains of send requests into those of libibverbs, in memory that is used again and grows to
- * the longest chain: a chain is posted with one call, and rings the device's doorbell once. Called
- * with the queue pair's lock held.
+ * Turns chains of READs into those of libibverbs, in memory that is used again and grows to the
+ * longest chain: a chain is posted with one call, and rings the device's doorbell once. Called with
+ * the queue pair's lock held.
  */
 final class PostedSends {
   private static final int FIRST_CAPACITY = 16;
-  private static final SendFlag[] FLAGS = SendFlag.values();
 
   private final IbvQp queuePair;
   private final QueuePairCapabilities limits;
@@ -91,69 +88,17 @@ final class PostedSends {
     if (request.scatterGather().size() > limits.maxSendSge()) {
       return "it has more scatter/gather entries than " + limits.maxSendSge();
     }
-    if (length > maxMessageBytes) {
-      return length + " bytes of at most " + maxMessageBytes;
-    }
-    if (request.flags().contains(SendFlag.INLINE)) {
-      return isFetching(request.opcode())
-          ? "inline data is not for a request that returns data"
-          : length > limits.maxInlineData()
-              ? length + " bytes inline of at most " + limits.maxInlineData()
-              : null;
-    }
-    return switch (request.opcode()) {
-      case RECV, RECV_RDMA_WITH_IMM -> request.opcode() + " is not a request";
-      default -> null;
-    };
-  }
-
-  private static boolean isFetching(Opcode opcode) {
-    return switch (opcode) {
-      case RDMA_READ, ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> true;
-      default -> false;
-    };
+    return length > maxMessageBytes ? length + " bytes of at most " + maxMessageBytes : null;
   }
 
   private void add(SendWorkRequest request) {
-    list.add(request.wrId(), opcode(request.opcode()), bits(request.flags()));
+    int flags = request.signaled() ? IbvSendFlags.SIGNALED : 0;
+    list.add(request.wrId(), IbvWrOpcode.RDMA_READ, flags);
     List<ScatterGatherEntry> entries = request.scatterGather();
     for (int i = 0; i < entries.size(); i++) {
       ScatterGatherEntry entry = entries.get(i);
       list.sge(entry.address(), entry.length(), entry.lkey());
     }
-    switch (request.opcode()) {
-      case RDMA_READ, RDMA_WRITE -> list.rdma(request.remoteAddress(), request.rkey());
-      case RDMA_WRITE_WITH_IMM ->
-          list.rdma(request.remoteAddress(), request.rkey()).immediate(request.immediate());
-      case SEND_WITH_IMM -> list.immediate(request.immediate());
-      case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
-          list.atomic(
-              request.remoteAddress(), request.rkey(), request.compareAdd(), request.swap());
-      default -> {}
-    }
-  }
-
-  private static IbvWrOpcode opcode(Opcode opcode) {
-    return switch (opcode) {
-      case SEND -> IbvWrOpcode.SEND;
-      case SEND_WITH_IMM -> IbvWrOpcode.SEND_WITH_IMM;
-      case RDMA_WRITE -> IbvWrOpcode.RDMA_WRITE;
-      case RDMA_WRITE_WITH_IMM -> IbvWrOpcode.RDMA_WRITE_WITH_IMM;
-      case RDMA_READ -> IbvWrOpcode.RDMA_READ;
-      case ATOMIC_CMP_AND_SWP -> IbvWrOpcode.ATOMIC_CMP_AND_SWP;
-      case ATOMIC_FETCH_AND_ADD -> IbvWrOpcode.ATOMIC_FETCH_AND_ADD;
-      case RECV, RECV_RDMA_WITH_IMM -> throw new IllegalArgumentException(opcode.name());
-    };
-  }
-
-  /** By contains and not by an iterator, which would be garbage. */
-  private static int bits(Set<SendFlag> flags) {
-    int bits = 0;
-    for (SendFlag flag : FLAGS) {
-      if (flags.contains(flag)) {
-        bits |= flag.bit();
-      }
-    }
-    return bits;
+    list.rdma(request.remoteAddress(), request.rkey());
   }
 }

@@ -1,14 +1,11 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.CompletionQueue;
-import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.verbs.ibv.IbvCq;
 import dev.sluice.rdma.verbs.ibv.IbvWcArray;
-import dev.sluice.rdma.verbs.ibv.IbvWcOpcode;
-import dev.sluice.rdma.verbs.ibv.IbvWcStatus;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -24,13 +21,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
 
   /** A completion of another queue pair that {@link #drop} came across. */
   private record Kept(
-      long wrId,
-      WorkCompletionStatus status,
-      Opcode opcode,
-      int byteLength,
-      int immediate,
-      int qpNumber,
-      int vendorError) {}
+      long wrId, WorkCompletionStatus status, int byteLength, int qpNumber, int vendorError) {}
 
   private final IbvCq queue;
   private final VerbsCompletionChannel channel;
@@ -75,13 +66,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
     int count = queue.poll(polled, into.capacity() - into.size());
     for (int i = 0; i < count; i++) {
       into.add(
-          polled.wrId(i),
-          status(i),
-          opcode(i),
-          polled.byteLength(i),
-          polled.immediate(i),
-          polled.qpNum(i),
-          polled.vendorError(i));
+          polled.wrId(i), status(i), polled.byteLength(i), polled.qpNum(i), polled.vendorError(i));
     }
     return into.size();
   }
@@ -90,9 +75,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
     into.add(
         completion.wrId,
         completion.status,
-        completion.opcode,
         completion.byteLength,
-        completion.immediate,
         completion.qpNumber,
         completion.vendorError);
   }
@@ -101,34 +84,15 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
     return WorkCompletionStatus.of(polled.status(index).value());
   }
 
-  /** Of a failed request the device may say anything. */
-  private Opcode opcode(int index) {
-    return polled.status(index) == IbvWcStatus.SUCCESS ? opcode(polled.opcode(index)) : null;
-  }
-
-  private static Opcode opcode(IbvWcOpcode opcode) {
-    return switch (opcode) {
-      case SEND -> Opcode.SEND;
-      case RDMA_WRITE -> Opcode.RDMA_WRITE;
-      case RDMA_READ -> Opcode.RDMA_READ;
-      case COMP_SWAP -> Opcode.ATOMIC_CMP_AND_SWP;
-      case FETCH_ADD -> Opcode.ATOMIC_FETCH_AND_ADD;
-      case RECV -> Opcode.RECV;
-      case RECV_RDMA_WITH_IMM -> Opcode.RECV_RDMA_WITH_IMM;
-      case BIND_MW, LOCAL_INV, ATOMIC_WRITE ->
-          throw new IllegalStateException(opcode + " is never posted");
-    };
-  }
-
   @Override
-  public synchronized void requestNotify(boolean solicitedOnly) throws VerbsException {
+  public synchronized void requestNotify() throws VerbsException {
     if (channel == null || queue.isClosed()) {
       throw new VerbsException(
           "ibv_req_notify_cq(" + this + ")",
           VerbsException.EINVAL,
           channel == null ? "the queue has no completion channel" : "the queue is closed");
     }
-    queue.requestNotify(solicitedOnly);
+    queue.requestNotify(false);
   }
 
   /** Drops the completions of a queue pair that was destroyed or reset. */
@@ -145,9 +109,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
               new Kept(
                   polled.wrId(i),
                   status(i),
-                  opcode(i),
                   polled.byteLength(i),
-                  polled.immediate(i),
                   polled.qpNum(i),
                   polled.vendorError(i)));
         }

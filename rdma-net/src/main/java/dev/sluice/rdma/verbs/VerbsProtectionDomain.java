@@ -22,6 +22,9 @@ import org.slf4j.LoggerFactory;
 final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsProtectionDomain.class);
 
+  /** Nothing is posted to the receive queue; no device refuses one of this size. */
+  private static final int NO_RECEIVES = 1;
+
   private final IbvPd domain;
   private boolean closed;
 
@@ -75,11 +78,9 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
   }
 
   @Override
-  public QueuePair createQueuePair(
-      CompletionQueue sendQueue, CompletionQueue receiveQueue, QueuePairCapabilities capabilities)
+  public QueuePair createQueuePair(CompletionQueue completions, QueuePairCapabilities capabilities)
       throws VerbsException {
-    VerbsCompletionQueue sends = owner().own(sendQueue);
-    VerbsCompletionQueue receives = owner().own(receiveQueue);
+    VerbsCompletionQueue queue = owner().own(completions);
     if (!isWithin(capabilities, owner().attributes())) {
       throw new VerbsException(
           "ibv_create_qp(" + capabilities + ")",
@@ -88,23 +89,14 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
     }
     IbvQpCap asked =
         new IbvQpCap(
-            capabilities.maxSendWr(),
-            capabilities.maxRecvWr(),
-            capabilities.maxSendSge(),
-            capabilities.maxRecvSge(),
-            capabilities.maxInlineData());
-    IbvQp queuePair =
-        domain.createQp(
-            new IbvQpInitAttr(IbvQpType.RC, sends.ibv(), receives.ibv(), null, asked, false));
-    return owner().adopt(new VerbsQueuePair(this, queuePair, sends, receives));
+            capabilities.maxSendWr(), NO_RECEIVES, capabilities.maxSendSge(), NO_RECEIVES, 0);
+    IbvQp queuePair = domain.createQp(IbvQpInitAttr.of(IbvQpType.RC, queue.ibv(), asked));
+    return owner().adopt(new VerbsQueuePair(this, queuePair, queue));
   }
 
   private static boolean isWithin(QueuePairCapabilities asked, DeviceAttributes limits) {
     return isWithin(asked.maxSendWr(), limits.maxQueuePairWr())
-        && isWithin(asked.maxRecvWr(), limits.maxQueuePairWr())
-        && isWithin(asked.maxSendSge(), limits.maxSge())
-        && isWithin(asked.maxRecvSge(), limits.maxSge())
-        && isWithin(asked.maxInlineData(), limits.maxInlineData());
+        && isWithin(asked.maxSendSge(), limits.maxSge());
   }
 
   private static boolean isWithin(int asked, int limit) {

@@ -7,7 +7,6 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.QueuePairState;
-import dev.sluice.rdma.ReceiveWorkRequest;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
@@ -31,11 +30,9 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   private final VerbsProtectionDomain domain;
   private final IbvQp queuePair;
   private final int qpNumber;
-  private final VerbsCompletionQueue sendCompletions;
-  private final VerbsCompletionQueue receiveCompletions;
+  private final VerbsCompletionQueue completions;
   private final QueuePairCapabilities capabilities;
   private final PostedSends sends;
-  private final PostedReceives receives;
   private final Handshake handshake;
 
   /** As far as this side has moved it; the device may have moved it on to ERROR. */
@@ -43,26 +40,16 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
 
   private QueuePairAddress address;
 
-  VerbsQueuePair(
-      VerbsProtectionDomain domain,
-      IbvQp queuePair,
-      VerbsCompletionQueue sendCompletions,
-      VerbsCompletionQueue receiveCompletions) {
+  VerbsQueuePair(VerbsProtectionDomain domain, IbvQp queuePair, VerbsCompletionQueue completions) {
     super(domain.device(), "queue pair");
     this.domain = domain;
     this.queuePair = queuePair;
-    this.sendCompletions = sendCompletions;
-    this.receiveCompletions = receiveCompletions;
+    this.completions = completions;
     qpNumber = queuePair.qpNum();
-    capabilities = capabilities(queuePair.cap());
+    IbvQpCap cap = queuePair.cap();
+    capabilities = new QueuePairCapabilities(cap.maxSendWr(), cap.maxSendSge());
     sends = new PostedSends(queuePair, capabilities, owner().attributes().maxMessageSize());
-    receives = new PostedReceives(queuePair, capabilities);
     handshake = owner().newHandshake(this, queuePair);
-  }
-
-  private static QueuePairCapabilities capabilities(IbvQpCap cap) {
-    return new QueuePairCapabilities(
-        cap.maxSendWr(), cap.maxRecvWr(), cap.maxSendSge(), cap.maxRecvSge(), cap.maxInlineData());
   }
 
   VerbsProtectionDomain domain() {
@@ -70,7 +57,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   }
 
   boolean uses(VerbsCompletionQueue queue) {
-    return queue == sendCompletions || queue == receiveCompletions;
+    return queue == completions;
   }
 
   @Override
@@ -167,12 +154,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
     queuePair.modify(new IbvQpAttr().state(IbvQpState.RESET));
     state = QueuePairState.RESET;
     address = null;
-    dropCompletions();
-  }
-
-  private void dropCompletions() throws VerbsException {
-    sendCompletions.drop(qpNumber);
-    receiveCompletions.drop(qpNumber);
+    completions.drop(qpNumber);
   }
 
   private void require(QueuePairState from, QueuePairState to) throws VerbsException {
@@ -195,41 +177,13 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
 
   @Override
   public synchronized void postSend(List<SendWorkRequest> chain) throws PostException {
-    requirePostable("ibv_post_send", state == QueuePairState.RTS || state == QueuePairState.ERROR);
-    sends.post(chain);
-  }
-
-  @Override
-  public synchronized void postReceive(List<ReceiveWorkRequest> chain) throws PostException {
-    requirePostable("ibv_post_recv", state != QueuePairState.RESET);
-    try {
-      receives.post(chain);
-    } finally {
-      flushReceives();
-    }
-  }
-
-  private void requirePostable(String operation, boolean stateAllows) throws PostException {
-    if (queuePair.isClosed() || !stateAllows) {
+    boolean postable = state == QueuePairState.RTS || state == QueuePairState.ERROR;
+    if (queuePair.isClosed() || !postable) {
       String reason = queuePair.isClosed() ? "closed" : "in " + state;
       throw new PostException(
-          operation + "(" + this + ")", VerbsException.EINVAL, "the queue pair is " + reason, 0);
+          "ibv_post_send(" + this + ")", VerbsException.EINVAL, "the queue pair is " + reason, 0);
     }
-  }
-
-  /**
-   * Has receives flushed that were posted to a failed queue pair. Hardware does so by itself; a
-   * software device does not see them before it is told something else.
-   */
-  private void flushReceives() {
-    if (state() != QueuePairState.ERROR) {
-      return;
-    }
-    try {
-      queuePair.modify(new IbvQpAttr().state(IbvQpState.ERR));
-    } catch (VerbsException e) {
-      LOG.warn("Receives of {} may not be flushed", this, e);
-    }
+    sends.post(chain);
   }
 
   /** A completion queue of it was overrun. */
@@ -261,7 +215,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
       handshake.end();
       try {
         queuePair.close();
-        dropCompletions();
+        completions.drop(qpNumber);
       } catch (VerbsException e) {
         LOG.error("{} cannot be destroyed", this, e);
       }

@@ -68,7 +68,7 @@ public abstract class DeviceContract extends RdmaProviderContract {
   void childrenCloseTwice() throws Exception {
     ProtectionDomain domain = left.device.allocateProtectionDomain();
     CompletionQueue queue = left.device.createCompletionQueue(1, left.channel);
-    QueuePair queuePair = domain.createQueuePair(queue, queue, TestNode.CAPABILITIES);
+    QueuePair queuePair = domain.createQueuePair(queue, TestNode.CAPABILITIES);
     for (int i = 0; i < 2; i++) {
       queuePair.close();
       queue.close();
@@ -89,7 +89,7 @@ public abstract class DeviceContract extends RdmaProviderContract {
   void protectionDomainClosesItsQueuePairsAndRegions() throws Exception {
     ProtectionDomain domain = left.device.allocateProtectionDomain();
     CompletionQueue queue = left.device.createCompletionQueue(16, null);
-    domain.createQueuePair(queue, queue, TestNode.CAPABILITIES);
+    domain.createQueuePair(queue, TestNode.CAPABILITIES);
     domain.register(left.arena.allocate(4096), TestNode.ALL);
     domain.close();
     queue.close();
@@ -127,12 +127,8 @@ public abstract class DeviceContract extends RdmaProviderContract {
     int tooManySge = limits.maxSge() + 1;
     for (QueuePairCapabilities bad :
         List.of(
-            new QueuePairCapabilities(tooManyWr, 1, 1, 1, 0),
-            new QueuePairCapabilities(1, tooManyWr, 1, 1, 0),
-            new QueuePairCapabilities(1, 1, tooManySge, 1, 0),
-            new QueuePairCapabilities(1, 1, 1, tooManySge, 0),
-            new QueuePairCapabilities(1, 1, 1, 1, limits.maxInlineData() + 1))) {
-      assertErrno(EINVAL, () -> left.pd.createQueuePair(left.cq, left.cq, bad));
+            new QueuePairCapabilities(tooManyWr, 1), new QueuePairCapabilities(1, tooManySge))) {
+      assertErrno(EINVAL, () -> left.pd.createQueuePair(left.cq, bad));
     }
   }
 
@@ -141,10 +137,7 @@ public abstract class DeviceContract extends RdmaProviderContract {
     QueuePairCapabilities has = left.createQueuePair().capabilities();
     QueuePairCapabilities asked = TestNode.CAPABILITIES;
     assertThat(has.maxSendWr()).isGreaterThanOrEqualTo(asked.maxSendWr());
-    assertThat(has.maxRecvWr()).isGreaterThanOrEqualTo(asked.maxRecvWr());
     assertThat(has.maxSendSge()).isGreaterThanOrEqualTo(asked.maxSendSge());
-    assertThat(has.maxRecvSge()).isGreaterThanOrEqualTo(asked.maxRecvSge());
-    assertThat(has.maxInlineData()).isGreaterThanOrEqualTo(asked.maxInlineData());
   }
 
   @Test
@@ -158,6 +151,6 @@ public abstract class DeviceContract extends RdmaProviderContract {
 
   @Test
   void completionQueueOfAnotherDeviceIsRefused() {
-    assertErrno(EINVAL, () -> left.pd.createQueuePair(right.cq, right.cq, TestNode.CAPABILITIES));
+    assertErrno(EINVAL, () -> left.pd.createQueuePair(right.cq, TestNode.CAPABILITIES));
   }
 }

@@ -9,12 +9,9 @@ import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.MemoryRegion;
-import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.Provider;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.ReceiveWorkRequest;
 import dev.sluice.rdma.ScatterGatherEntry;
-import dev.sluice.rdma.SendFlag;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
@@ -120,29 +117,6 @@ public abstract class RdmaProviderContract {
   static SendWorkRequest read(long wrId, MemoryRegion target, MemoryRegion source, int length) {
     return SendWorkRequest.read(
         wrId, entry(target, 0, length), source.address(), source.rkey(), true);
-  }
-
-  /** A work request other than a READ of one piece. */
-  static SendWorkRequest request(
-      long wrId,
-      Opcode opcode,
-      List<ScatterGatherEntry> entries,
-      Set<SendFlag> flags,
-      MemoryRegion remote) {
-    return new SendWorkRequest(
-        wrId,
-        opcode,
-        entries,
-        flags,
-        0x1234,
-        remote == null ? 0 : remote.address(),
-        remote == null ? 0 : remote.rkey(),
-        0,
-        0);
-  }
-
-  static ReceiveWorkRequest receive(long wrId, ScatterGatherEntry... entries) {
-    return new ReceiveWorkRequest(wrId, List.of(entries));
   }
 
   static void assertErrno(int errno, ThrowingCallable call) {

@@ -93,7 +93,7 @@ class FrameBatchTest {
   }
 
   private void addFrame(SoftMemoryRegion region, int bytes) {
-    FrameHeader.encodeAnswer(batch.header(), FrameType.READ_RESPONSE, FrameHeader.LAST, 0, bytes);
+    FrameHeader.encodeData(batch.header(), bytes);
     batch.add(region.slice(region.address(), bytes), region);
   }
 
@@ -183,7 +183,7 @@ class FrameBatchTest {
   }
 
   private void addFrame(SoftFileRegion region, int bytes) throws IOException {
-    FrameHeader.encodeAnswer(batch.header(), FrameType.READ_RESPONSE, FrameHeader.LAST, 0, bytes);
+    FrameHeader.encodeData(batch.header(), bytes);
     batch.add(region, region.address(), bytes);
   }
 

@@ -48,16 +48,7 @@ final class RawPeer implements AutoCloseable {
 
   /** A request for all of a region's bytes. */
   static void putRead(ByteBuffer out, RemoteRegion region) {
-    FrameHeader.encode(
-        out,
-        FrameType.READ,
-        FrameHeader.FIRST | FrameHeader.LAST,
-        Math.toIntExact(region.length()),
-        region.address(),
-        region.rkey(),
-        0,
-        0,
-        0);
+    FrameHeader.encodeRead(out, Math.toIntExact(region.length()), region.address(), region.rkey());
   }
 
   void send(ByteBuffer frames) throws IOException {

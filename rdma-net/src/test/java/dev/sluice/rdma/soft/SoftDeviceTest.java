@@ -47,19 +47,19 @@ class SoftDeviceTest extends SoftNodes {
               o.limits = tiny;
               o.leaks = leaks.tracker();
             });
-    QueuePairCapabilities one = new QueuePairCapabilities(1, 1, 1, 1, 0);
+    QueuePairCapabilities one = new QueuePairCapabilities(1, 1);
     try (Device device = new SoftProvider(options).open(InetAddress.getLoopbackAddress())) {
       ProtectionDomain pd = device.allocateProtectionDomain();
       assertNoRoom(device::allocateProtectionDomain);
       CompletionQueue cq = device.createCompletionQueue(16, null);
       assertNoRoom(() -> device.createCompletionQueue(16, null));
-      QueuePair queuePair = pd.createQueuePair(cq, cq, one);
-      assertNoRoom(() -> pd.createQueuePair(cq, cq, one));
+      QueuePair queuePair = pd.createQueuePair(cq, one);
+      assertNoRoom(() -> pd.createQueuePair(cq, one));
       MemoryRegion region = pd.register(left.arena.allocate(64), TestNode.ALL);
       assertNoRoom(() -> pd.register(left.arena.allocate(64), TestNode.ALL));
       queuePair.close();
       region.close();
-      pd.createQueuePair(cq, cq, one);
+      pd.createQueuePair(cq, one);
       pd.register(left.arena.allocate(64), TestNode.ALL);
     }
   }

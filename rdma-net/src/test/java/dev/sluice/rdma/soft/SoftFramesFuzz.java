@@ -5,10 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.MemoryRegion;
-import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.ReceiveWorkRequest;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
@@ -50,11 +48,11 @@ public final class SoftFramesFuzz {
   private static final Set<AccessFlag> LOCAL_WRITE = EnumSet.of(AccessFlag.LOCAL_WRITE);
   private static final int PEER_QP = 7;
 
-  /** Which of a product's queue pairs the input talks to, and one that does all there is. */
+  /** Which of a product's queue pairs the input talks to, and one that is both. */
   private enum Role {
     SERVING(REMOTE_READ),
     READING(Set.of()),
-    EVERYTHING(TestNode.ALL);
+    BOTH(REMOTE_READ);
 
     private final Set<AccessFlag> access;
 
@@ -72,7 +70,6 @@ public final class SoftFramesFuzz {
   private final MemorySegment expected;
   private final MemoryRegion source;
   private final MemoryRegion target;
-  private final MemoryRegion open;
 
   private SoftFramesFuzz() {
     try {
@@ -80,11 +77,10 @@ public final class SoftFramesFuzz {
           new TestNode(
               new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress()));
       stream = new LocalStream();
-      memory = node.arena.allocate(4L * GUARD_BYTES + 3L * REGION_BYTES, GUARD_BYTES);
+      memory = node.arena.allocate(3L * GUARD_BYTES + 2L * REGION_BYTES, GUARD_BYTES);
       memory.fill(GUARD);
       source = region(0, REMOTE_READ);
       target = region(1, LOCAL_WRITE);
-      open = region(2, TestNode.ALL);
       piece(0).fill(SOURCE);
       expected = node.arena.allocate(memory.byteSize()).copyFrom(memory);
     } catch (IOException e) {
@@ -118,16 +114,13 @@ public final class SoftFramesFuzz {
   }
 
   private void run(Role role, byte pieces, ByteBuffer input) throws IOException {
-    boolean serving = role == Role.SERVING;
-    relocate(input, serving ? source : open);
+    relocate(input, source);
     QueuePair queuePair = node.createQueuePair();
     try (LocalStream.Ends ends = stream.open()) {
       connect((SoftQueuePair) queuePair, role, ends);
       send(input, pieces, ends);
       assertThat(ends.isClosed()).as("closed at the end of the stream").isTrue();
-      if (serving) {
-        assertAnswersAreOfTheSource(ends.received());
-      }
+      assertAnswersAreOfTheSource(role, ends.received());
       assertCompletions(input.limit());
     } finally {
       queuePair.close();
@@ -142,8 +135,7 @@ public final class SoftFramesFuzz {
       int start = (int) at;
       frames.putLong(start + 8, frames.getLong(start + 8) + region.address());
       frames.putInt(start + 16, frames.getInt(start + 16) ^ region.rkey());
-      FrameType type = FrameType.of(frames.get(start));
-      boolean payload = type != null && type.hasPayload();
+      boolean payload = FrameType.of(frames.getShort(start)) == FrameType.DATA;
       at += FrameHeader.BYTES;
       at += payload ? Math.max(0, frames.getInt(start + 4)) : 0;
     }
@@ -158,30 +150,16 @@ public final class SoftFramesFuzz {
         new QueuePairAddress(PEER_QP, 0, 0, address.gid(), 4096, 16, peer),
         ConnectionAttributes.DEFAULT);
     queuePair.toRts();
-    if (role == Role.EVERYTHING) {
-      queuePair.postReceive(
-          List.of(
-              new ReceiveWorkRequest(1, List.of(local(0, 64))),
-              new ReceiveWorkRequest(2, List.of(local(64, 1000)))));
-      queuePair.postSend(List.of(request(Opcode.SEND, 3, 32), request(Opcode.RDMA_WRITE, 4, 2000)));
-    }
     if (role != Role.SERVING) {
-      queuePair.postSend(
-          List.of(
-              request(Opcode.RDMA_READ, 5, READ_BYTES),
-              request(Opcode.RDMA_READ, 6, LONG_READ_BYTES)));
+      queuePair.postSend(List.of(read(1, READ_BYTES), read(2, LONG_READ_BYTES)));
     }
     Hello hello = new Hello(PEER_QP, token, address.qpNumber(), SoftAddress.of(address).token());
     queuePair.introduce(hello, ends.key());
   }
 
-  private SendWorkRequest request(Opcode opcode, long wrId, int bytes) {
-    return new SendWorkRequest(
-        wrId, opcode, List.of(local(0, bytes)), SendWorkRequest.SIGNALED, 0, 0, 0, 0, 0);
-  }
-
-  private ScatterGatherEntry local(int offset, int bytes) {
-    return new ScatterGatherEntry(target.address() + offset, bytes, target.lkey());
+  private SendWorkRequest read(long wrId, int bytes) {
+    ScatterGatherEntry local = new ScatterGatherEntry(target.address(), bytes, target.lkey());
+    return SendWorkRequest.read(wrId, local, 0, 0, true);
   }
 
   private void send(ByteBuffer input, byte pieces, LocalStream.Ends ends) throws IOException {
@@ -201,12 +179,14 @@ public final class SoftFramesFuzz {
     }
   }
 
-  private static void assertAnswersAreOfTheSource(ByteBuffer received) throws IOException {
+  private static void assertAnswersAreOfTheSource(Role role, ByteBuffer received)
+      throws IOException {
     FrameHeader header = new FrameHeader();
     while (received.remaining() >= FrameHeader.BYTES) {
       header.decode(received);
-      assertThat(header.type.isRequest()).isFalse();
-      for (int left = Math.min(header.payloadBytes(), received.remaining()); left > 0; left--) {
+      assertThat(header.type == FrameType.READ && role == Role.SERVING).isFalse();
+      int bytes = header.type == FrameType.DATA ? header.length : 0;
+      for (int left = Math.min(bytes, received.remaining()); left > 0; left--) {
         if (received.get() != SOURCE) {
           throw new AssertionError("a byte that is not of the region");
         }
@@ -220,8 +200,8 @@ public final class SoftFramesFuzz {
     int needed = 0;
     for (int polled = node.cq.poll(batch); polled > 0; polled = node.cq.poll(batch)) {
       for (int i = 0; i < polled; i++) {
-        if (batch.status(i) == WorkCompletionStatus.SUCCESS && batch.wrId(i) >= 5) {
-          needed += FrameHeader.BYTES + (batch.wrId(i) == 5 ? READ_BYTES : LONG_READ_BYTES);
+        if (batch.status(i) == WorkCompletionStatus.SUCCESS) {
+          needed += FrameHeader.BYTES + (batch.wrId(i) == 1 ? READ_BYTES : LONG_READ_BYTES);
         }
       }
     }
@@ -230,11 +210,8 @@ public final class SoftFramesFuzz {
 
   /** What the queue pair may write to is made as it was, and then nothing else has changed. */
   private void assertMemoryIsUntouched(Role role) {
-    if (role == Role.EVERYTHING) {
-      piece(2).fill(GUARD);
-    }
     if (role != Role.SERVING) {
-      piece(1).asSlice(0, 2048).fill(GUARD);
+      piece(1).asSlice(0, LONG_READ_BYTES).fill(GUARD);
     }
     assertThat(memory.mismatch(expected)).as("first byte that was written").isEqualTo(-1);
   }
@@ -243,48 +220,13 @@ public final class SoftFramesFuzz {
   public static List<byte[]> valid() {
     byte[] payload = new byte[READ_BYTES];
     byte[] half = new byte[LONG_READ_BYTES / 2];
-    int last = FrameHeader.LAST;
-    int whole = FrameHeader.FIRST | last;
-    int immediate = whole | FrameHeader.IMMEDIATE;
     List<byte[]> inputs = new ArrayList<>();
-    inputs.add(new Frames(0).request(FrameType.READ, whole, 64, 0).bytes());
-    inputs.add(
-        new Frames(0)
-            .request(FrameType.READ, whole, REGION_BYTES, 0)
-            .request(FrameType.READ, whole, 0, 0)
-            .request(FrameType.READ, whole, 1, REGION_BYTES - 1)
-            .bytes());
-    inputs.add(
-        new Frames(1)
-            .answer(FrameType.READ_RESPONSE, last, 0, payload)
-            .answer(FrameType.READ_RESPONSE, 0, 0, half)
-            .answer(FrameType.READ_RESPONSE, last, 0, half)
-            .bytes());
-    inputs.add(new Frames(1).answer(FrameType.NAK, 0, 10, null).bytes());
-    inputs.add(new Frames(1).answer(FrameType.RNR_NAK, 0, 12, null).bytes());
-    inputs.add(
-        new Frames(2)
-            .acknowledgement(2)
-            .answer(FrameType.READ_RESPONSE, last, 0, payload)
-            .payload(FrameType.SEND, whole, new byte[40])
-            .payload(FrameType.WRITE, whole, new byte[50])
-            .payload(FrameType.WRITE, immediate, new byte[60])
-            .bytes());
-    inputs.add(
-        new Frames(2)
-            .payload(FrameType.SEND, FrameHeader.FIRST, new byte[10])
-            .payload(FrameType.SEND, last, new byte[20])
-            .request(FrameType.COMPARE_SWAP, whole, 8, 16)
-            .request(FrameType.FETCH_ADD, whole, 8, 8)
-            .request(FrameType.READ, whole, 64, 0)
-            .bytes());
-    inputs.add(
-        new Frames(2)
-            .payload(FrameType.SEND, whole, new byte[0])
-            .payload(FrameType.SEND, whole, new byte[0])
-            .payload(FrameType.SEND, whole, new byte[0])
-            .payload(FrameType.SEND, whole | FrameHeader.RESYNC, new byte[0])
-            .bytes());
+    inputs.add(new Frames(0).read(64, 0).bytes());
+    inputs.add(new Frames(0).read(REGION_BYTES, 0).read(0, 0).read(1, REGION_BYTES - 1).bytes());
+    inputs.add(new Frames(1).data(payload).data(half).data(half).bytes());
+    inputs.add(new Frames(1).refusal(WorkCompletionStatus.REM_ACCESS_ERR).bytes());
+    inputs.add(new Frames(1).data(payload).refusal(WorkCompletionStatus.REM_OP_ERR).bytes());
+    inputs.add(new Frames(2).read(64, 0).data(payload).read(8, 16).data(half).data(half).bytes());
     return inputs;
   }
 
@@ -296,25 +238,19 @@ public final class SoftFramesFuzz {
       out.put((byte) role).put((byte) 0);
     }
 
-    Frames request(FrameType type, int flags, int length, long address) {
-      FrameHeader.encode(out, type, flags, length, address, 0, 0, 0, 0);
+    Frames read(int length, long address) {
+      FrameHeader.encodeRead(out, length, address, 0);
       return this;
     }
 
-    Frames payload(FrameType type, int flags, byte[] payload) {
-      FrameHeader.encode(out, type, flags, payload.length, 0, 0, 0, payload.length, 0);
+    Frames data(byte[] payload) {
+      FrameHeader.encodeData(out, payload.length);
       out.put(payload);
       return this;
     }
 
-    Frames answer(FrameType type, int flags, int code, byte[] payload) {
-      FrameHeader.encodeAnswer(out, type, flags, code, payload == null ? 0 : payload.length);
-      out.put(payload == null ? new byte[0] : payload);
-      return this;
-    }
-
-    Frames acknowledgement(int messages) {
-      FrameHeader.encodeAnswer(out, FrameType.ACK, 0, 0, messages);
+    Frames refusal(WorkCompletionStatus status) {
+      FrameHeader.encodeNak(out, status.ordinal());
       return this;
     }
 

@@ -1,13 +1,11 @@
 package dev.sluice.rdma.soft;
 
-import dev.sluice.rdma.contract.AtomicContract;
 import dev.sluice.rdma.contract.CompletionQueueContract;
 import dev.sluice.rdma.contract.DeviceContract;
 import dev.sluice.rdma.contract.ErrorContract;
 import dev.sluice.rdma.contract.MemoryRegionContract;
 import dev.sluice.rdma.contract.ReadContract;
 import dev.sluice.rdma.contract.ScanContract;
-import dev.sluice.rdma.contract.SendReceiveContract;
 import dev.sluice.rdma.contract.StateMachineContract;
 import dev.sluice.rdma.contract.Subject;
 import org.junit.jupiter.api.Nested;
@@ -43,22 +41,6 @@ class SoftProviderContractTest {
 
   @Nested
   class SoftScan extends ScanContract {
-    @Override
-    protected Subject subject() {
-      return SOFT;
-    }
-  }
-
-  @Nested
-  class SoftSendReceive extends SendReceiveContract {
-    @Override
-    protected Subject subject() {
-      return SOFT;
-    }
-  }
-
-  @Nested
-  class SoftAtomic extends AtomicContract {
     @Override
     protected Subject subject() {
       return SOFT;

@@ -3,7 +3,6 @@ package dev.sluice.rdma.transfer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.SendFlag;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
@@ -54,7 +53,7 @@ class ReadEngineTest extends ReadEngineTestCase {
     harness.run();
     assertThat(queuePair(0).chains).hasSize(1);
     assertThat(queuePair(0).chains.getFirst())
-        .extracting(wr -> wr.flags().contains(SendFlag.SIGNALED))
+        .extracting(SendWorkRequest::signaled)
         .containsExactly(false, false, true, false, true);
     queuePair(0).succeedAll();
     harness.run();
@@ -156,7 +155,7 @@ class ReadEngineTest extends ReadEngineTestCase {
     TestRead large = read("a", 16 * 4096);
     harness.run();
     assertThat(queuePair(0).chains.getFirst())
-        .extracting(wr -> wr.flags().contains(SendFlag.SIGNALED))
+        .extracting(SendWorkRequest::signaled)
         .containsExactly(false, false, false, true, false, false, false, true);
     queuePair(0).succeed(4);
     harness.run();

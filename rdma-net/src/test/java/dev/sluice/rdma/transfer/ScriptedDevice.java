@@ -7,7 +7,6 @@ import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
-import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
@@ -52,8 +51,7 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
 
   @Override
   public QueuePair createQueuePair(
-      CompletionQueue sendQueue, CompletionQueue receiveQueue, QueuePairCapabilities capabilities)
-      throws VerbsException {
+      CompletionQueue completionQueue, QueuePairCapabilities capabilities) throws VerbsException {
     if (queuePairs.stream().filter(qp -> !qp.isClosed()).count() >= maxQueuePairs) {
       throw new VerbsException("createQueuePair", VerbsException.ENOMEM, "limit");
     }
@@ -70,8 +68,7 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
     into.clear();
     while (into.size() < into.capacity() && !completions.isEmpty()) {
       Completion completion = completions.remove();
-      into.add(
-          completion.wrId(), completion.status(), Opcode.RDMA_READ, 0, 0, completion.qpNumber(), 0);
+      into.add(completion.wrId(), completion.status(), 0, completion.qpNumber(), 0);
     }
     return into.size();
   }
@@ -180,7 +177,7 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
   }
 
   @Override
-  public void requestNotify(boolean solicitedOnly) {}
+  public void requestNotify() {}
 
   @Override
   public void close() {}

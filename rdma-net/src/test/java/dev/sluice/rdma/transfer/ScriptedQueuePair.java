@@ -9,8 +9,6 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.QueuePairState;
-import dev.sluice.rdma.ReceiveWorkRequest;
-import dev.sluice.rdma.SendFlag;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
@@ -44,7 +42,7 @@ final class ScriptedQueuePair implements QueuePair {
   void succeed(int count) {
     for (int i = 0; i < count; i++) {
       SendWorkRequest done = outstanding.remove();
-      if (done.flags().contains(SendFlag.SIGNALED)) {
+      if (done.signaled()) {
         complete(done, WorkCompletionStatus.SUCCESS);
       }
     }
@@ -84,9 +82,7 @@ final class ScriptedQueuePair implements QueuePair {
       assertThat(device.outstanding()).as("completion queue").isLessThan(device.capacity());
       outstanding.add(chain.get(i));
     }
-    assertThat(chain.getLast().flags())
-        .as("else nothing retires the chain")
-        .contains(SendFlag.SIGNALED);
+    assertThat(chain.getLast().signaled()).as("else nothing retires the chain").isTrue();
   }
 
   @Override
@@ -148,11 +144,6 @@ final class ScriptedQueuePair implements QueuePair {
   @Override
   public QueuePairAddress address() {
     return device.address(qpNumber);
-  }
-
-  @Override
-  public void postReceive(List<ReceiveWorkRequest> chain) {
-    throw new UnsupportedOperationException();
   }
 
   boolean isClosed() {

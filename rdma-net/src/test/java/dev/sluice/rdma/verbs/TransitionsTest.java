@@ -51,8 +51,7 @@ class TransitionsTest {
 
   @Test
   void initTakesPortPartitionAndAccess() {
-    IbvQpAttr attr =
-        Transitions.toInit(roce(), EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC));
+    IbvQpAttr attr = Transitions.toInit(roce(), EnumSet.of(AccessFlag.REMOTE_READ));
     assertThat(attr.mask())
         .isEqualTo(
             IbvQpAttrMask.STATE
@@ -62,7 +61,7 @@ class TransitionsTest {
     assertThat(attr.state()).isEqualTo(IbvQpState.INIT);
     assertThat(attr.port()).isEqualTo(2);
     assertThat(attr.pkeyIndex()).isEqualTo(2);
-    assertThat(attr.accessFlags()).isEqualTo(IbvAccess.REMOTE_READ | IbvAccess.REMOTE_ATOMIC);
+    assertThat(attr.accessFlags()).isEqualTo(IbvAccess.REMOTE_READ);
     assertThat(Transitions.toInit(roce(), Set.of()).accessFlags()).isZero();
   }
 

@@ -2,7 +2,6 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.Provider;
 import dev.sluice.rdma.RdmaDevices;
-import dev.sluice.rdma.contract.AtomicContract;
 import dev.sluice.rdma.contract.CompletionQueueContract;
 import dev.sluice.rdma.contract.Deviation;
 import dev.sluice.rdma.contract.DeviceContract;
@@ -10,7 +9,6 @@ import dev.sluice.rdma.contract.ErrorContract;
 import dev.sluice.rdma.contract.MemoryRegionContract;
 import dev.sluice.rdma.contract.ReadContract;
 import dev.sluice.rdma.contract.ScanContract;
-import dev.sluice.rdma.contract.SendReceiveContract;
 import dev.sluice.rdma.contract.StateMachineContract;
 import dev.sluice.rdma.contract.Subject;
 import dev.sluice.rdma.leak.LeakTracker;
@@ -86,22 +84,6 @@ class VerbsProviderContractTest {
 
   @Nested
   class VerbsScan extends ScanContract {
-    @Override
-    protected Subject subject() {
-      return device();
-    }
-  }
-
-  @Nested
-  class VerbsSendReceive extends SendReceiveContract {
-    @Override
-    protected Subject subject() {
-      return device();
-    }
-  }
-
-  @Nested
-  class VerbsAtomic extends AtomicContract {
     @Override
     protected Subject subject() {
       return device();

@@ -184,14 +184,15 @@ final class Settings {
           "rnrRetry",
           Types.integer(0, 7),
           "7",
-          "Times that a SEND is repeated at a receiver that is not ready; 7 is for ever.");
+          "Times that a READ is repeated at a peer that says that it is not ready, which first has to"
+              + " page in what is registered on demand; 7 is for ever.");
 
   static final Setting<Integer> MIN_RNR_TIMER =
       with(
           "minRnrTimer",
           Types.integer(0, 31),
           "12",
-          "What a receiver that is not ready asks the sender to wait, as a code of the verbs (12 is"
+          "What a peer that is not ready asks the reader to wait, as a code of the verbs (12 is"
               + " 0.64 ms).");
 
   static final Setting<DeviceFilter> DEVICES =

@@ -44,8 +44,8 @@ record ChaosCompletionQueue(CompletionQueue queue, ChaosAgent agent, ReadAudit a
   }
 
   @Override
-  public void requestNotify(boolean solicitedOnly) throws VerbsException {
-    queue.requestNotify(solicitedOnly);
+  public void requestNotify() throws VerbsException {
+    queue.requestNotify();
   }
 
   @Override

@@ -154,16 +154,12 @@ final class ChaosDevice implements Device {
 
     @Override
     public QueuePair createQueuePair(
-        CompletionQueue sendQueue, CompletionQueue receiveQueue, QueuePairCapabilities capabilities)
-        throws VerbsException {
+        CompletionQueue completions, QueuePairCapabilities capabilities) throws VerbsException {
       if (agent.strikes(Injection.QUEUE_PAIR_ENOMEM)) {
         throw enomem("ibv_create_qp");
       }
       QueuePair created =
-          domain.createQueuePair(
-              ((ChaosCompletionQueue) sendQueue).queue(),
-              ((ChaosCompletionQueue) receiveQueue).queue(),
-              capabilities);
+          domain.createQueuePair(((ChaosCompletionQueue) completions).queue(), capabilities);
       ChaosQueuePair queuePair = new ChaosQueuePair(created, ChaosDevice.this, agent, audit);
       queuePairs.add(queuePair);
       return queuePair;

@@ -2,13 +2,11 @@ package dev.sluice.benchmarks.chaos.inject;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.QueuePairState;
-import dev.sluice.rdma.ReceiveWorkRequest;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
 import java.util.List;
@@ -77,24 +75,13 @@ final class ChaosQueuePair implements QueuePair {
   }
 
   private SendWorkRequest change(SendWorkRequest request) {
-    if (request.opcode() != Opcode.RDMA_READ) {
-      return request;
-    }
     int key = agent.strikes(Injection.BAD_KEY) ? ~request.rkey() : request.rkey();
     long address =
         agent.strikes(Injection.BAD_ADDRESS)
             ? request.remoteAddress() ^ FAR
             : request.remoteAddress();
     return new SendWorkRequest(
-        request.wrId(),
-        request.opcode(),
-        request.scatterGather(),
-        request.flags(),
-        request.immediate(),
-        address,
-        key,
-        request.compareAdd(),
-        request.swap());
+        request.wrId(), request.scatterGather(), address, key, request.signaled());
   }
 
   private static void sleep(long ms) {
@@ -155,11 +142,6 @@ final class ChaosQueuePair implements QueuePair {
   @Override
   public void toReset() throws VerbsException {
     queuePair.toReset();
-  }
-
-  @Override
-  public void postReceive(List<ReceiveWorkRequest> chain) throws PostException {
-    queuePair.postReceive(chain);
   }
 
   @Override

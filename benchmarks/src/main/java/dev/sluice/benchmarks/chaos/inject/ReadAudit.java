@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.chaos.inject;
 
-import dev.sluice.rdma.Opcode;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import java.util.ArrayDeque;
@@ -28,9 +27,6 @@ final class ReadAudit {
   private long overlaps;
 
   synchronized void posted(int qpNumber, SendWorkRequest request) {
-    if (request.opcode() != Opcode.RDMA_READ) {
-      return;
-    }
     for (ScatterGatherEntry target : request.scatterGather()) {
       long end = target.address() + Integer.toUnsignedLong(target.length());
       Map.Entry<Long, Long> before = ranges.lowerEntry(end);
