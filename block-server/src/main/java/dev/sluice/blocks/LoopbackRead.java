@@ -7,7 +7,6 @@ import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
@@ -27,7 +26,6 @@ import java.util.concurrent.locks.LockSupport;
  * of whoever tries a device out; what it needs it opens for one READ, and closes.
  */
 final class LoopbackRead {
-  private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(1, 1);
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
   private static final long POLL_INTERVAL_NS = TimeUnit.MICROSECONDS.toNanos(100);
 
@@ -44,14 +42,14 @@ final class LoopbackRead {
       MemorySegment memory = arena.allocate(Cost.wholePages(remote.length()), Cost.PAGE_BYTES);
       try (MemoryRegion target = domain.register(memory, EnumSet.of(AccessFlag.LOCAL_WRITE));
           CompletionQueue completions = domain.device().createCompletionQueue(2, null);
-          QueuePair responder = domain.createQueuePair(completions, CAPABILITIES);
-          QueuePair initiator = domain.createQueuePair(completions, CAPABILITIES)) {
+          QueuePair responder = domain.createQueuePair(completions, 1);
+          QueuePair initiator = domain.createQueuePair(completions, 1)) {
         connect(responder, initiator, domain);
         ScatterGatherEntry local =
             new ScatterGatherEntry(
                 target.address(), Math.toIntExact(remote.length()), target.lkey());
         initiator.postSend(
-            List.of(SendWorkRequest.read(0, local, remote.address(), remote.rkey(), true)));
+            List.of(new SendWorkRequest(0, local, remote.address(), remote.rkey(), true)));
         awaitSuccess(completions, remote);
       }
       return memory.asSlice(0, remote.length()).toArray(ValueLayout.JAVA_BYTE);

@@ -7,7 +7,6 @@ import dev.sluice.rdma.FileRegion;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
@@ -132,8 +131,7 @@ final class FakeProtectionDomain implements ProtectionDomain {
   }
 
   @Override
-  public QueuePair createQueuePair(
-      CompletionQueue completions, QueuePairCapabilities capabilities) {
+  public QueuePair createQueuePair(CompletionQueue completions, int depth) {
     throw new UnsupportedOperationException();
   }
 

@@ -10,7 +10,6 @@ import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
@@ -30,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 
 /** One process's device, as far as these tests need it: accepts and READs. Closes the device. */
 final class Node implements QueuePairAcceptor, AutoCloseable {
-  private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(16, 1);
+  private static final int DEPTH = 16;
   private static final long BUFFER_BYTES = 1 << 20;
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
@@ -72,7 +71,7 @@ final class Node implements QueuePairAcceptor, AutoCloseable {
 
   /** A queue pair in INIT. */
   QueuePair newQueuePair(Set<AccessFlag> access) throws VerbsException {
-    QueuePair queuePair = domain.createQueuePair(completions, CAPABILITIES);
+    QueuePair queuePair = domain.createQueuePair(completions, DEPTH);
     queuePair.toInit(access);
     return queuePair;
   }
@@ -88,7 +87,7 @@ final class Node implements QueuePairAcceptor, AutoCloseable {
         new ScatterGatherEntry(
             bufferRegion.address(), Math.toIntExact(remote.length()), bufferRegion.lkey());
     queuePair.postSend(
-        List.of(SendWorkRequest.read(1, local, remote.address(), remote.rkey(), true)));
+        List.of(new SendWorkRequest(1, local, remote.address(), remote.rkey(), true)));
   }
 
   WorkCompletionStatus awaitCompletion() throws IOException {

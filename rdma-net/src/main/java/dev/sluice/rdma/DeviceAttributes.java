@@ -8,7 +8,6 @@ import java.util.function.Consumer;
  *
  * @param maxQueuePairs queue pairs
  * @param maxQueuePairWr work requests of one queue
- * @param maxSge scatter/gather entries of one work request
  * @param maxCompletionQueues completion queues
  * @param maxCompletionQueueEntries entries of one completion queue
  * @param maxMemoryRegions memory regions
@@ -21,7 +20,6 @@ import java.util.function.Consumer;
 public record DeviceAttributes(
     int maxQueuePairs,
     int maxQueuePairWr,
-    int maxSge,
     int maxCompletionQueues,
     int maxCompletionQueueEntries,
     int maxMemoryRegions,
@@ -45,7 +43,6 @@ public record DeviceAttributes(
   public static final class Builder {
     public int maxQueuePairs;
     public int maxQueuePairWr;
-    public int maxSge;
     public int maxCompletionQueues;
     public int maxCompletionQueueEntries;
     public int maxMemoryRegions;
@@ -60,7 +57,6 @@ public record DeviceAttributes(
     private Builder(DeviceAttributes from) {
       maxQueuePairs = from.maxQueuePairs;
       maxQueuePairWr = from.maxQueuePairWr;
-      maxSge = from.maxSge;
       maxCompletionQueues = from.maxCompletionQueues;
       maxCompletionQueueEntries = from.maxCompletionQueueEntries;
       maxMemoryRegions = from.maxMemoryRegions;
@@ -75,7 +71,6 @@ public record DeviceAttributes(
       return new DeviceAttributes(
           maxQueuePairs,
           maxQueuePairWr,
-          maxSge,
           maxCompletionQueues,
           maxCompletionQueueEntries,
           maxMemoryRegions,

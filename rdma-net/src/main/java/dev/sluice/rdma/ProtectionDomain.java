@@ -52,10 +52,10 @@ public interface ProtectionDomain extends AutoCloseable {
    * Creates a reliable-connected (RC) queue pair in RESET (ibv_create_qp(3)).
    *
    * @param completions takes what completes on it
-   * @throws VerbsException EINVAL for capabilities beyond the device's, ENOMEM at a limit
+   * @param depth work requests that its send queue must hold at least
+   * @throws VerbsException EINVAL for a depth beyond the device's, ENOMEM at a limit
    */
-  QueuePair createQueuePair(CompletionQueue completions, QueuePairCapabilities capabilities)
-      throws VerbsException;
+  QueuePair createQueuePair(CompletionQueue completions, int depth) throws VerbsException;
 
   @Override
   void close();

@@ -18,8 +18,6 @@ public interface QueuePair extends AutoCloseable {
 
   QueuePairState state();
 
-  QueuePairCapabilities capabilities();
-
   /** What the peer needs to connect to this queue pair. Valid from INIT on. */
   QueuePairAddress address();
 
@@ -61,8 +59,8 @@ public interface QueuePair extends AutoCloseable {
   /**
    * Posts a chain of work requests (ibv_post_send(3)); does not wait.
    *
-   * @throws PostException EINVAL in RESET, INIT or RTR or for a request beyond the capabilities,
-   *     ENOMEM when the send queue is full; names the first request that was not posted
+   * @throws PostException EINVAL in RESET, INIT or RTR or for a request that is too long, ENOMEM
+   *     when the send queue is full; names the first request that was not posted
    */
   void postSend(List<SendWorkRequest> chain) throws PostException;
 

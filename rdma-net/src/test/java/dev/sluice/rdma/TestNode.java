@@ -17,7 +17,8 @@ import java.util.concurrent.TimeUnit;
  * the test's thread, which closes it.
  */
 public final class TestNode implements AutoCloseable {
-  public static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(128, 4);
+  /** Work requests that a queue pair holds at least. */
+  public static final int DEPTH = 128;
 
   /** Only for requests that must fail: after about 270 ms, which a busy machine may lose. */
   public static final ConnectionAttributes SHORT_TIMEOUT =
@@ -73,7 +74,7 @@ public final class TestNode implements AutoCloseable {
   }
 
   public QueuePair createQueuePair() throws VerbsException {
-    return pd.createQueuePair(cq, CAPABILITIES);
+    return pd.createQueuePair(cq, DEPTH);
   }
 
   /** Brings two queue pairs from RESET to RTS. */

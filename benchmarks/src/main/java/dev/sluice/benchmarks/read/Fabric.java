@@ -7,7 +7,6 @@ import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -19,9 +18,6 @@ import java.util.Set;
 final class Fabric {
   /** READs that the seam and the socket may have under way. */
   static final int MAX_IN_FLIGHT = 256;
-
-  private static final QueuePairCapabilities CAPABILITIES =
-      new QueuePairCapabilities(MAX_IN_FLIGHT, 1);
 
   /** As an executor has them by default, but for a large pool. */
   static final TransferOptions TRANSFER_OPTIONS =
@@ -35,7 +31,7 @@ final class Fabric {
 
   /** A queue pair that takes and answers READs, in INIT. */
   static QueuePair queuePair(ProtectionDomain domain, CompletionQueue queue) throws IOException {
-    QueuePair queuePair = domain.createQueuePair(queue, CAPABILITIES);
+    QueuePair queuePair = domain.createQueuePair(queue, MAX_IN_FLIGHT);
     queuePair.toInit(Set.of(AccessFlag.REMOTE_READ));
     return queuePair;
   }

@@ -71,7 +71,7 @@ final class SeamPartner implements Partner {
     for (int i = from; i < to; i++) {
       long slot = target.address() + (long) (i % workload.inFlight()) * workload.bytes();
       chain.add(
-          SendWorkRequest.read(
+          new SendWorkRequest(
               i,
               new ScatterGatherEntry(slot, workload.bytes(), target.lkey()),
               remote.address() + workload.offset(i, remote.length()),

@@ -44,7 +44,7 @@ final class CompletionReporter {
       return;
     }
     completions.add(
-        new Completion(send.request.wrId(), status, send.length, queuePair, unreported));
+        new Completion(send.request.wrId(), status, send.length(), queuePair, unreported));
     unreported = 0;
   }
 

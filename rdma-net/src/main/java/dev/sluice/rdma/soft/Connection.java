@@ -146,7 +146,7 @@ final class Connection implements EventLoop.Handler {
   }
 
   private long readInto(ByteBuffer staging) throws IOException {
-    if (!inPayload || !payload.hasMemory()) {
+    if (!inPayload) {
       int carried = partialHeader.position();
       staging.put(partialHeader.flip());
       long bytes = channel.read(staging);
@@ -186,7 +186,6 @@ final class Connection implements EventLoop.Handler {
       case READ -> responder.serve(header, now);
       case NAK -> initiator.refused(header, now);
       case DATA -> {
-        payload.start(header.length);
         inPayload = true;
         initiator.begin(header, payload, now);
       }

@@ -56,7 +56,7 @@ final class Initiator {
     inFlight.add(unsent.remove());
     lastProgressNanos = now;
     FrameHeader.encodeRead(
-        batch.header(), send.length, send.request.remoteAddress(), send.request.rkey());
+        batch.header(), send.length(), send.request.remoteAddress(), send.request.rkey());
     return true;
   }
 
@@ -67,7 +67,7 @@ final class Initiator {
       }
       return false;
     }
-    if (LocalMemory.isAccessible(queuePair.domain(), send.request.scatterGather())) {
+    if (send.length() == 0 || target(send) != null) {
       return true;
     }
     if (inFlight.isEmpty()) {
@@ -76,15 +76,25 @@ final class Initiator {
     return false;
   }
 
+  /** The region that the bytes go to; null where they must not. */
+  private SoftMemoryRegion target(PendingSend send) {
+    return queuePair.domain().writable(send.request.local());
+  }
+
   /** The header of a piece of an answer has come; says where its payload goes. */
   void begin(FrameHeader header, Payload payload, long now) throws ProtocolException {
     PendingSend head = answered(now);
-    if (header.length > head.length - head.received) {
+    if (header.length > head.length() - head.received) {
       throw new ProtocolException("more data than was asked for");
     }
-    if (!LocalMemory.slices(
-        queuePair.domain(), head.request.scatterGather(), head.received, header.length, payload)) {
+    if (header.length == 0) {
+      return;
+    }
+    SoftMemoryRegion target = target(head);
+    if (target == null) {
       fail(head, WorkCompletionStatus.LOC_PROT_ERR);
+    } else {
+      payload.start(target, head.request.local().address() + head.received, header.length);
     }
   }
 
@@ -92,7 +102,7 @@ final class Initiator {
   void end(FrameHeader header) {
     PendingSend head = inFlight.element();
     head.received += header.length;
-    if (head.received == head.length) {
+    if (head.received == head.length()) {
       queuePair.completeSend(inFlight.remove(), WorkCompletionStatus.SUCCESS);
     }
   }

@@ -6,14 +6,15 @@ import dev.sluice.rdma.SendWorkRequest;
 final class PendingSend {
   final SendWorkRequest request;
 
-  /** Bytes that it asks for. */
-  final int length;
-
   /** Bytes that have arrived. */
   int received;
 
   PendingSend(SendWorkRequest request) {
     this.request = request;
-    length = Math.toIntExact(request.length());
+  }
+
+  /** Bytes that it asks for. */
+  int length() {
+    return request.local().length();
   }
 }

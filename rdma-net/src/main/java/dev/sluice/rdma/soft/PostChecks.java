@@ -14,18 +14,14 @@ final class PostChecks {
   static void check(
       SoftQueuePair queuePair, SendWorkRequest request, StateMachine states, int queued)
       throws VerbsException {
-    int entries = request.scatterGather().size();
-    int maxEntries = queuePair.capabilities().maxSendSge();
+    int length = request.local().length();
     if (states.isClosed()) {
       throw refusal(VerbsException.EINVAL, "the queue pair is closed");
     } else if (states.state() != QueuePairState.RTS && !states.isInError()) {
       throw refusal(VerbsException.EINVAL, "the queue pair is in " + states.state());
-    } else if (queued == queuePair.capabilities().maxSendWr()) {
+    } else if (queued == queuePair.depth()) {
       throw refusal(VerbsException.ENOMEM, "the send queue is full");
-    } else if (entries > maxEntries) {
-      throw refusal(
-          VerbsException.EINVAL, entries + " scatter/gather entries of at most " + maxEntries);
-    } else if (request.length() > queuePair.device().attributes().maxMessageSize()) {
+    } else if (length < 0 || length > queuePair.device().attributes().maxMessageSize()) {
       throw refusal(VerbsException.EINVAL, "too long");
     }
   }

@@ -8,7 +8,6 @@ import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.io.IOException;
@@ -135,16 +134,13 @@ final class SoftDevice implements Device {
                 this, entries, (SoftCompletionChannel) channel, options.leaks()));
   }
 
-  QueuePair createQueuePair(
-      SoftProtectionDomain domain,
-      SoftCompletionQueue completions,
-      QueuePairCapabilities capabilities)
+  QueuePair createQueuePair(SoftProtectionDomain domain, SoftCompletionQueue completions, int depth)
       throws VerbsException {
-    if (!isWithin(capabilities)) {
+    if (isOutside(depth, attributes().maxQueuePairWr())) {
       throw new VerbsException(
-          "ibv_create_qp(" + capabilities + ")",
+          "ibv_create_qp(" + depth + ")",
           VerbsException.EINVAL,
-          "the device has " + attributes());
+          "a queue pair holds 0 to " + attributes().maxQueuePairWr() + " work requests");
     }
     return children.adopt(
         SoftQueuePair.class,
@@ -153,18 +149,10 @@ final class SoftDevice implements Device {
           completions.attach();
           SoftQueuePair queuePair =
               new SoftQueuePair(
-                  domain, loops.next(), completions, capabilities, freeQpNumber(), options.leaks());
+                  domain, loops.next(), completions, depth, freeQpNumber(), options.leaks());
           queuePairs.put(queuePair.qpNumber(), queuePair);
           return queuePair;
         });
-  }
-
-  private boolean isWithin(QueuePairCapabilities asked) {
-    DeviceAttributes limits = attributes();
-    return asked.maxSendWr() >= 0
-        && asked.maxSendWr() <= limits.maxQueuePairWr()
-        && asked.maxSendSge() >= 0
-        && asked.maxSendSge() <= limits.maxSge();
   }
 
   private int freeQpNumber() {

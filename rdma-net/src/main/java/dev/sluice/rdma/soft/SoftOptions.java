@@ -34,7 +34,6 @@ public record SoftOptions(
           nic -> {
             nic.maxQueuePairs = 16_384;
             nic.maxQueuePairWr = 16_384;
-            nic.maxSge = 32;
             nic.maxCompletionQueues = 16_384;
             nic.maxCompletionQueueEntries = 1 << 20;
             nic.maxMemoryRegions = 1 << 20;

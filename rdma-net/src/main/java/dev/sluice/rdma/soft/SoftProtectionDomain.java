@@ -6,7 +6,7 @@ import dev.sluice.rdma.FileRegion;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.QueuePairCapabilities;
+import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.io.RandomAccessFile;
@@ -50,7 +50,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     return byRkey.get(rkey);
   }
 
-  SoftMemoryRegion regionByLkey(int lkey) {
+  private SoftMemoryRegion regionByLkey(int lkey) {
     SoftMemoryRegion last = lastLocal;
     if (last != null && last.lkey() == lkey && last.isOpen()) {
       return last;
@@ -58,6 +58,16 @@ final class SoftProtectionDomain implements ProtectionDomain {
     SoftMemoryRegion found = byLkey.get(lkey);
     lastLocal = found;
     return found;
+  }
+
+  /** The region with the entry's memory; null where READs must not write there: a NIC's checks. */
+  SoftMemoryRegion writable(ScatterGatherEntry entry) {
+    SoftMemoryRegion region = regionByLkey(entry.lkey());
+    return region != null
+            && region.contains(entry.address(), entry.length())
+            && region.allows(AccessFlag.LOCAL_WRITE)
+        ? region
+        : null;
   }
 
   @Override
@@ -100,9 +110,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
   }
 
   @Override
-  public QueuePair createQueuePair(CompletionQueue completions, QueuePairCapabilities capabilities)
-      throws VerbsException {
-    return device.createQueuePair(this, device.own(completions), capabilities);
+  public QueuePair createQueuePair(CompletionQueue completions, int depth) throws VerbsException {
+    return device.createQueuePair(this, device.own(completions), depth);
   }
 
   LeakTracker leaks() {

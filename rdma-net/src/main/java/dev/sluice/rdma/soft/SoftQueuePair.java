@@ -5,7 +5,6 @@ import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
@@ -35,7 +34,7 @@ final class SoftQueuePair implements QueuePair {
   private final SoftDevice device;
   private final SoftProtectionDomain domain;
   private final EventLoop loop;
-  private final QueuePairCapabilities capabilities;
+  private final int depth;
   private final int qpNumber;
   private final LeakTracker.Handle leak;
   private final Initiator initiator = new Initiator(this);
@@ -50,13 +49,13 @@ final class SoftQueuePair implements QueuePair {
       SoftProtectionDomain domain,
       EventLoop loop,
       SoftCompletionQueue completionQueue,
-      QueuePairCapabilities capabilities,
+      int depth,
       int qpNumber,
       LeakTracker leaks) {
     this.device = domain.device();
     this.domain = domain;
     this.loop = loop;
-    this.capabilities = capabilities;
+    this.depth = depth;
     this.qpNumber = qpNumber;
     completions = new CompletionReporter(this, completionQueue);
     link = new Link(this, initiator, responder, leaks);
@@ -71,11 +70,6 @@ final class SoftQueuePair implements QueuePair {
   @Override
   public QueuePairState state() {
     return states.state();
-  }
-
-  @Override
-  public QueuePairCapabilities capabilities() {
-    return capabilities;
   }
 
   @Override
@@ -305,6 +299,11 @@ final class SoftQueuePair implements QueuePair {
   /** The one that moves its bytes. */
   EventLoop loop() {
     return loop;
+  }
+
+  /** Work requests that the send queue holds. */
+  int depth() {
+    return depth;
   }
 
   SoftDevice device() {

@@ -6,7 +6,6 @@ import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.VerbsException;
 import java.util.EnumSet;
@@ -31,7 +30,8 @@ import java.util.function.Predicate;
  * would cost its peer a timeout.
  */
 final class AcceptedQueuePairs implements AutoCloseable {
-  private static final QueuePairCapabilities CAPABILITIES = new QueuePairCapabilities(1, 1);
+  /** Nothing is posted to them. */
+  private static final int DEPTH = 1;
 
   private record Key(String peerId, int remoteQpNumber) {
     boolean isSamePeer(Key other) {
@@ -79,7 +79,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
       throw new VerbsException(
           operation, VerbsException.ENOMEM, "all " + limit + " queue pairs are in use");
     }
-    QueuePair queuePair = protectionDomain.createQueuePair(completionQueue, CAPABILITIES);
+    QueuePair queuePair = protectionDomain.createQueuePair(completionQueue, DEPTH);
     try {
       queuePair.toInit(EnumSet.of(AccessFlag.REMOTE_READ));
       QueuePairAddress local = queuePair.address();

@@ -5,7 +5,6 @@ import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.VerbsException;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -84,8 +83,7 @@ final class Connections {
       warnOnce();
       return null;
     }
-    QueuePair queuePair =
-        protectionDomain.createQueuePair(completionQueue, new QueuePairCapabilities(depth, 1));
+    QueuePair queuePair = protectionDomain.createQueuePair(completionQueue, depth);
     counters.increment(TransferCounter.QUEUE_PAIRS_CREATED);
     Connection connection =
         new Connection(nextId(slot), peer, queuePair, depth, maxReadBytes, nowNanos);

@@ -100,7 +100,7 @@ final class PendingRead {
     int length = nextBytes(maxReadBytes);
     PooledBuffer target = request.target();
     SendWorkRequest workRequest =
-        SendWorkRequest.read(
+        new SendWorkRequest(
             wrId,
             new ScatterGatherEntry(
                 target.segment().address() + targetOffset, length, target.lkey()),

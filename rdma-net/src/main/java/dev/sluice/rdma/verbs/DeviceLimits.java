@@ -28,7 +28,6 @@ final class DeviceLimits {
         limits -> {
           limits.maxQueuePairs = device.maxQp();
           limits.maxQueuePairWr = device.maxQpWr();
-          limits.maxSge = device.maxSge();
           limits.maxCompletionQueues = device.maxCq();
           limits.maxCompletionQueueEntries = device.maxCqe();
           limits.maxMemoryRegions = device.maxMr();

@@ -1,7 +1,6 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.PostException;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
@@ -21,13 +20,13 @@ final class PostedSends {
   private static final int FIRST_CAPACITY = 16;
 
   private final IbvQp queuePair;
-  private final QueuePairCapabilities limits;
+  private final int depth;
   private final long maxMessageBytes;
   private IbvSendWrList list;
 
-  PostedSends(IbvQp queuePair, QueuePairCapabilities limits, long maxMessageBytes) {
+  PostedSends(IbvQp queuePair, long maxMessageBytes) {
     this.queuePair = queuePair;
-    this.limits = limits;
+    depth = queuePair.cap().maxSendWr();
     this.maxMessageBytes = maxMessageBytes;
   }
 
@@ -56,10 +55,10 @@ final class PostedSends {
 
   /** One more than fits is enough, since that one is refused. */
   private void reserve(int requests) {
-    int wanted = Math.min(requests, limits.maxSendWr() + 1);
+    int wanted = Math.min(requests, depth + 1);
     if (list == null || list.capacity() < wanted) {
       int capacity = Math.max(FIRST_CAPACITY, Integer.highestOneBit(wanted) << 1);
-      list = new IbvSendWrList(Arena.ofAuto(), capacity, limits.maxSendSge());
+      list = new IbvSendWrList(Arena.ofAuto(), capacity, 1);
     }
   }
 
@@ -73,31 +72,21 @@ final class PostedSends {
     int end = Math.min(chain.size(), from + list.capacity());
     for (int i = from; i < end; i++) {
       SendWorkRequest request = chain.get(i);
-      String problem = problem(request);
-      if (problem != null) {
-        return problem;
+      long length = Integer.toUnsignedLong(request.local().length());
+      if (length > maxMessageBytes) {
+        return length + " bytes of at most " + maxMessageBytes;
       }
       add(request);
     }
     return null;
   }
 
-  /** What libraries would not notice, or would not call EINVAL. */
-  private String problem(SendWorkRequest request) {
-    long length = request.length();
-    if (request.scatterGather().size() > limits.maxSendSge()) {
-      return "it has more scatter/gather entries than " + limits.maxSendSge();
-    }
-    return length > maxMessageBytes ? length + " bytes of at most " + maxMessageBytes : null;
-  }
-
   private void add(SendWorkRequest request) {
     int flags = request.signaled() ? IbvSendFlags.SIGNALED : 0;
     list.add(request.wrId(), IbvWrOpcode.RDMA_READ, flags);
-    List<ScatterGatherEntry> entries = request.scatterGather();
-    for (int i = 0; i < entries.size(); i++) {
-      ScatterGatherEntry entry = entries.get(i);
-      list.sge(entry.address(), entry.length(), entry.lkey());
+    ScatterGatherEntry local = request.local();
+    if (local.length() != 0) { // else there is no region to be named
+      list.sge(local.address(), local.length(), local.lkey());
     }
     list.rdma(request.remoteAddress(), request.rkey());
   }

@@ -2,11 +2,9 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.CompletionQueue;
-import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.IbvPd;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
@@ -78,29 +76,18 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
   }
 
   @Override
-  public QueuePair createQueuePair(CompletionQueue completions, QueuePairCapabilities capabilities)
-      throws VerbsException {
+  public QueuePair createQueuePair(CompletionQueue completions, int depth) throws VerbsException {
     VerbsCompletionQueue queue = owner().own(completions);
-    if (!isWithin(capabilities, owner().attributes())) {
+    int maxDepth = owner().attributes().maxQueuePairWr();
+    if (depth < 0 || depth > maxDepth) {
       throw new VerbsException(
-          "ibv_create_qp(" + capabilities + ")",
+          "ibv_create_qp(" + depth + ")",
           VerbsException.EINVAL,
-          "the device has " + owner().attributes());
+          "a queue pair holds 0 to " + maxDepth + " work requests");
     }
-    IbvQpCap asked =
-        new IbvQpCap(
-            capabilities.maxSendWr(), NO_RECEIVES, capabilities.maxSendSge(), NO_RECEIVES, 0);
+    IbvQpCap asked = new IbvQpCap(depth, NO_RECEIVES, 1, 1, 0);
     IbvQp queuePair = domain.createQp(IbvQpInitAttr.of(IbvQpType.RC, queue.ibv(), asked));
     return owner().adopt(new VerbsQueuePair(this, queuePair, queue));
-  }
-
-  private static boolean isWithin(QueuePairCapabilities asked, DeviceAttributes limits) {
-    return isWithin(asked.maxSendWr(), limits.maxQueuePairWr())
-        && isWithin(asked.maxSendSge(), limits.maxSge());
-  }
-
-  private static boolean isWithin(int asked, int limit) {
-    return asked >= 0 && asked <= limit;
   }
 
   @Override

@@ -5,13 +5,11 @@ import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
 import dev.sluice.rdma.verbs.ibv.IbvQpAttr;
-import dev.sluice.rdma.verbs.ibv.IbvQpCap;
 import dev.sluice.rdma.verbs.ibv.IbvQpState;
 import java.util.List;
 import java.util.Set;
@@ -31,7 +29,6 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   private final IbvQp queuePair;
   private final int qpNumber;
   private final VerbsCompletionQueue completions;
-  private final QueuePairCapabilities capabilities;
   private final PostedSends sends;
   private final Handshake handshake;
 
@@ -46,9 +43,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
     this.queuePair = queuePair;
     this.completions = completions;
     qpNumber = queuePair.qpNum();
-    IbvQpCap cap = queuePair.cap();
-    capabilities = new QueuePairCapabilities(cap.maxSendWr(), cap.maxSendSge());
-    sends = new PostedSends(queuePair, capabilities, owner().attributes().maxMessageSize());
+    sends = new PostedSends(queuePair, owner().attributes().maxMessageSize());
     handshake = owner().newHandshake(this, queuePair);
   }
 
@@ -63,11 +58,6 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   @Override
   public int qpNumber() {
     return qpNumber;
-  }
-
-  @Override
-  public QueuePairCapabilities capabilities() {
-    return capabilities;
   }
 
   @Override

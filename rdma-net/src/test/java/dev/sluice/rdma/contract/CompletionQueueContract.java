@@ -117,7 +117,7 @@ public abstract class CompletionQueueContract extends RdmaProviderContract {
   @Test
   void channelServesSeveralQueues() throws Exception {
     CompletionQueue other = left.device.createCompletionQueue(16, left.channel);
-    QueuePair a = left.pd.createQueuePair(other, TestNode.CAPABILITIES);
+    QueuePair a = left.pd.createQueuePair(other, TestNode.DEPTH);
     QueuePair b = right.createQueuePair();
     TestNode.connect(a, b);
     other.requestNotify();
@@ -129,11 +129,11 @@ public abstract class CompletionQueueContract extends RdmaProviderContract {
   @Test
   void overrunMakesTheQueueAndItsQueuePairsUnusable() throws Exception {
     CompletionQueue small = left.device.createCompletionQueue(1, left.channel);
-    QueuePair a = left.pd.createQueuePair(small, TestNode.CAPABILITIES);
+    QueuePair a = left.pd.createQueuePair(small, TestNode.DEPTH);
     QueuePair b = right.createQueuePair();
     TestNode.connect(a, b);
     MemoryRegion source = source(8);
-    int count = TestNode.CAPABILITIES.maxSendWr();
+    int count = TestNode.DEPTH;
     a.postSend(Collections.nCopies(count, read(1, target(8), source, 8)));
     // The queue is lost when more completions came than it holds; that takes a moment.
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(DEADLINE_MS);

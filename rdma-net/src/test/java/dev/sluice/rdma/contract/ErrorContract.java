@@ -88,7 +88,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
       }
       case LOCAL_DEREGISTERED -> target.close();
     }
-    return SendWorkRequest.read(1, local, address, rkey, true);
+    return new SendWorkRequest(1, local, address, rkey, true);
   }
 
   @ParameterizedTest
@@ -105,7 +105,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
                 read(0, target, source, BYTES),
                 badRead(kind),
                 read(2, target, source, BYTES),
-                SendWorkRequest.read(
+                new SendWorkRequest(
                     3, entry(target, 0, 8), source.address(), source.rkey(), false)));
     List<Completed> completed = left.await(4);
     assertThat(statuses(completed))
@@ -139,7 +139,8 @@ public abstract class ErrorContract extends RdmaProviderContract {
   @Test
   void zeroLengthReadNeedsNoKey() throws Exception {
     Pair pair = connectedPair();
-    pair.left().postSend(List.of(new SendWorkRequest(1, List.of(), 0, 0, true)));
+    pair.left()
+        .postSend(List.of(new SendWorkRequest(1, new ScatterGatherEntry(0, 0, 0), 0, 0, true)));
     assertThat(statuses(left.await(1))).containsExactly(SUCCESS);
   }
 
@@ -202,7 +203,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
       QueuePair busy = connectTo(peer);
       QueuePair idle = connectTo(peer);
       SendWorkRequest read =
-          SendWorkRequest.read(
+          new SendWorkRequest(
               1, entry(target, 0, bytes), peer.region().address(), peer.region().rkey(), true);
       busy.postSend(Collections.nCopies(100, read));
       assertThat(statuses(left.await(1))).containsExactly(SUCCESS);

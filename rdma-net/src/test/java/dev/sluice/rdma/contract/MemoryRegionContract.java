@@ -153,7 +153,7 @@ public abstract class MemoryRegionContract extends RdmaProviderContract {
             .left()
             .postSend(
                 List.of(
-                    SendWorkRequest.read(
+                    new SendWorkRequest(
                         1,
                         entry(target, 0, 4096),
                         source.address() + bytes - 4096,

@@ -115,7 +115,7 @@ public abstract class RdmaProviderContract {
   }
 
   static SendWorkRequest read(long wrId, MemoryRegion target, MemoryRegion source, int length) {
-    return SendWorkRequest.read(
+    return new SendWorkRequest(
         wrId, entry(target, 0, length), source.address(), source.rkey(), true);
   }
 

@@ -43,7 +43,7 @@ public abstract class ScanContract extends RdmaProviderContract {
   private void assertRefused(long address, int rkey) throws IOException {
     Pair pair = connectedPair();
     pair.left()
-        .postSend(List.of(SendWorkRequest.read(1, entry(target, 0, BYTES), address, rkey, true)));
+        .postSend(List.of(new SendWorkRequest(1, entry(target, 0, BYTES), address, rkey, true)));
     assertThat(statuses(left.await(1))).containsExactly(REM_ACCESS_ERR);
     pair.left().close();
     pair.right().close();

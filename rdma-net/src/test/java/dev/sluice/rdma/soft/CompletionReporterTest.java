@@ -37,7 +37,7 @@ class CompletionReporterTest {
 
   private void completeSend(long wrId, boolean signaled) {
     ScatterGatherEntry nothing = new ScatterGatherEntry(0, 0, 0);
-    SendWorkRequest request = SendWorkRequest.read(wrId, nothing, 0, 0, signaled);
+    SendWorkRequest request = new SendWorkRequest(wrId, nothing, 0, 0, signaled);
     queuePair.completeSend(new PendingSend(request), SUCCESS);
   }
 

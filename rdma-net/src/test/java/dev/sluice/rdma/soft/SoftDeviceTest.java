@@ -12,7 +12,6 @@ import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
@@ -31,7 +30,6 @@ class SoftDeviceTest extends SoftNodes {
             nic -> {
               nic.maxQueuePairs = 1;
               nic.maxQueuePairWr = 8;
-              nic.maxSge = 2;
               nic.maxCompletionQueues = 1;
               nic.maxCompletionQueueEntries = 16;
               nic.maxMemoryRegions = 1;
@@ -47,19 +45,18 @@ class SoftDeviceTest extends SoftNodes {
               o.limits = tiny;
               o.leaks = leaks.tracker();
             });
-    QueuePairCapabilities one = new QueuePairCapabilities(1, 1);
     try (Device device = new SoftProvider(options).open(InetAddress.getLoopbackAddress())) {
       ProtectionDomain pd = device.allocateProtectionDomain();
       assertNoRoom(device::allocateProtectionDomain);
       CompletionQueue cq = device.createCompletionQueue(16, null);
       assertNoRoom(() -> device.createCompletionQueue(16, null));
-      QueuePair queuePair = pd.createQueuePair(cq, one);
-      assertNoRoom(() -> pd.createQueuePair(cq, one));
+      QueuePair queuePair = pd.createQueuePair(cq, 1);
+      assertNoRoom(() -> pd.createQueuePair(cq, 1));
       MemoryRegion region = pd.register(left.arena.allocate(64), TestNode.ALL);
       assertNoRoom(() -> pd.register(left.arena.allocate(64), TestNode.ALL));
       queuePair.close();
       region.close();
-      pd.createQueuePair(cq, one);
+      pd.createQueuePair(cq, 1);
       pd.register(left.arena.allocate(64), TestNode.ALL);
     }
   }

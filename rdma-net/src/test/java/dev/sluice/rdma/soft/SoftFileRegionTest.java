@@ -57,7 +57,7 @@ class SoftFileRegionTest extends SoftNodes {
 
   private static SendWorkRequest read(
       long wrId, MemoryRegion target, long to, MemoryRegion source, long from, int bytes) {
-    return SendWorkRequest.read(
+    return new SendWorkRequest(
         wrId,
         new ScatterGatherEntry(target.address() + to, bytes, target.lkey()),
         source.address() + from,
@@ -116,7 +116,7 @@ class SoftFileRegionTest extends SoftNodes {
     for (int round = 0; round < 20; round++) {
       List<SendWorkRequest> reads = new ArrayList<>();
       int at = 0;
-      while (reads.size() < TestNode.CAPABILITIES.maxSendWr()) {
+      while (reads.size() < TestNode.DEPTH) {
         int bytes = Math.min(1 << random.nextInt(18), size - at);
         MemoryRegion from = random.nextInt(4) == 0 ? memory : source;
         reads.add(read(reads.size(), target, at, from, at, bytes - random.nextInt(bytes)));
@@ -127,8 +127,8 @@ class SoftFileRegionTest extends SoftNodes {
       assertThat(await(reads.size())).containsOnly(SUCCESS);
       byte[] expected = new byte[size];
       for (SendWorkRequest read : reads) {
-        int position = (int) (read.scatterGather().getFirst().address() - target.address());
-        System.arraycopy(all, position, expected, position, (int) read.length());
+        int position = (int) (read.local().address() - target.address());
+        System.arraycopy(all, position, expected, position, read.local().length());
       }
       assertThat(left.memory(target).mismatch(MemorySegment.ofArray(expected))).isEqualTo(-1);
     }

@@ -159,7 +159,7 @@ public final class SoftFramesFuzz {
 
   private SendWorkRequest read(long wrId, int bytes) {
     ScatterGatherEntry local = new ScatterGatherEntry(target.address(), bytes, target.lkey());
-    return SendWorkRequest.read(wrId, local, 0, 0, true);
+    return new SendWorkRequest(wrId, local, 0, 0, true);
   }
 
   private void send(ByteBuffer input, byte pieces, LocalStream.Ends ends) throws IOException {

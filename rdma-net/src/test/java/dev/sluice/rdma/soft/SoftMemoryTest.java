@@ -96,7 +96,7 @@ class SoftMemoryTest extends SoftNodes {
         ScatterGatherEntry local = new ScatterGatherEntry(target.address(), 64, target.lkey());
         long end = source.address() + length;
         connect(right, ConnectionAttributes.DEFAULT)
-            .postSend(List.of(SendWorkRequest.read(1, local, end - 64, source.rkey(), true)));
+            .postSend(List.of(new SendWorkRequest(1, local, end - 64, source.rkey(), true)));
         assertThat(await(1)).containsExactly(SUCCESS);
       }
     }
@@ -108,7 +108,7 @@ class SoftMemoryTest extends SoftNodes {
   @ValueSource(ints = {24, 4055, 4056, 4057, 65_495, 65_496, 65_497})
   void answersArriveWholeWhereverTheReceivedBytesEnd(int bytes) throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);
-    int count = TestNode.CAPABILITIES.maxSendWr();
+    int count = TestNode.DEPTH;
     MemorySegment memory = right.arena.allocate((long) count * bytes, 8);
     for (long i = 0; i < memory.byteSize(); i++) {
       memory.set(ValueLayout.JAVA_BYTE, i, (byte) (i % 251));
@@ -119,7 +119,7 @@ class SoftMemoryTest extends SoftNodes {
     for (int i = 0; i < count; i++) {
       long offset = (long) i * bytes;
       reads.add(
-          SendWorkRequest.read(
+          new SendWorkRequest(
               i,
               new ScatterGatherEntry(target.address() + offset, bytes, target.lkey()),
               source.address() + offset,

@@ -61,7 +61,7 @@ abstract class SoftNodes {
   }
 
   static SendWorkRequest read(long wrId, MemoryRegion target, MemoryRegion source, int bytes) {
-    return SendWorkRequest.read(
+    return new SendWorkRequest(
         wrId,
         new ScatterGatherEntry(target.address(), bytes, target.lkey()),
         source.address(),

@@ -97,9 +97,9 @@ class WireTest {
     SoftQueuePair queuePair = (SoftQueuePair) node.createQueuePair();
     MemoryRegion target = node.register(8, TestNode.ALL);
     SendWorkRequest read =
-        SendWorkRequest.read(
+        new SendWorkRequest(
             1, new ScatterGatherEntry(target.address(), 8, target.lkey()), 0, 0, true);
-    int count = TestNode.CAPABILITIES.maxSendWr();
+    int count = TestNode.DEPTH;
     try (RawPeer peer = RawPeer.connectTo(queuePair, peers, allowing(initiator))) {
       queuePair.postSend(Collections.nCopies(count, read));
       ByteBuffer answer = ByteBuffer.allocate(FrameHeader.BYTES + 8);
@@ -163,6 +163,6 @@ class WireTest {
   private void postRead(QueuePair queuePair) throws IOException {
     MemoryRegion target = node.register(8, TestNode.ALL);
     ScatterGatherEntry local = new ScatterGatherEntry(target.address(), 8, target.lkey());
-    queuePair.postSend(List.of(SendWorkRequest.read(1, local, 0, 0, true)));
+    queuePair.postSend(List.of(new SendWorkRequest(1, local, 0, 0, true)));
   }
 }

@@ -134,7 +134,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
 
   private static boolean isOf(TestRead read, SendWorkRequest workRequest) {
     long start = read.request.target().segment().address();
-    long at = workRequest.scatterGather().getFirst().address();
+    long at = workRequest.local().address();
     return at >= start && at < start + read.request.bytes();
   }
 

@@ -34,12 +34,12 @@ class ReadEngineTest extends ReadEngineTestCase {
     long target = read.request.target().segment().address();
     harness.run();
     List<SendWorkRequest> chain = queuePair(0).chains.getFirst();
-    assertThat(chain).extracting(SendWorkRequest::length).containsExactly(4096L, 904L, 4096L, 1L);
+    assertThat(chain).extracting(wr -> wr.local().length()).containsExactly(4096, 904, 4096, 1);
     assertThat(chain)
         .extracting(SendWorkRequest::remoteAddress)
         .containsExactly(0x10_0000L, 0x10_1000L, 0x30_0000L, 0x40_0000L);
     assertThat(chain)
-        .extracting(wr -> wr.scatterGather().getFirst().address() - target)
+        .extracting(wr -> wr.local().address() - target)
         .containsExactly(0L, 4096L, 5000L, 9096L);
     queuePair(0).succeedAll();
     harness.run();
@@ -116,8 +116,8 @@ class ReadEngineTest extends ReadEngineTestCase {
     }
     harness.run();
     assertThat(queuePair(0).chains.getFirst())
-        .extracting(SendWorkRequest::length)
-        .containsExactly(1L, 1L, 1L, 1L, 1L, 1L, 1L, 4096L);
+        .extracting(wr -> wr.local().length())
+        .containsExactly(1, 1, 1, 1, 1, 1, 1, 4096);
     for (int rounds = 0; rounds < 15; rounds++) {
       queuePair(0).succeedAll();
       harness.run();

@@ -10,7 +10,6 @@ import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
@@ -50,12 +49,12 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
   }
 
   @Override
-  public QueuePair createQueuePair(
-      CompletionQueue completionQueue, QueuePairCapabilities capabilities) throws VerbsException {
+  public QueuePair createQueuePair(CompletionQueue completionQueue, int depth)
+      throws VerbsException {
     if (queuePairs.stream().filter(qp -> !qp.isClosed()).count() >= maxQueuePairs) {
       throw new VerbsException("createQueuePair", VerbsException.ENOMEM, "limit");
     }
-    ScriptedQueuePair queuePair = new ScriptedQueuePair(this, queuePairs.size() + 1, capabilities);
+    ScriptedQueuePair queuePair = new ScriptedQueuePair(this, queuePairs.size() + 1, depth);
     queuePairs.add(queuePair);
     return queuePair;
   }
@@ -134,7 +133,6 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
         nic -> {
           nic.maxQueuePairs = 1024;
           nic.maxQueuePairWr = 1024;
-          nic.maxSge = 1;
           nic.maxCompletionQueues = 16;
           nic.maxCompletionQueueEntries = 1 << 16;
           nic.maxMemoryRegions = 1024;

@@ -7,7 +7,6 @@ import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
@@ -28,14 +27,14 @@ final class ScriptedQueuePair implements QueuePair {
 
   private final ScriptedDevice device;
   private final int qpNumber;
-  private final QueuePairCapabilities capabilities;
+  private final int depth;
   private QueuePairState state = QueuePairState.RESET;
   private boolean closed;
 
-  ScriptedQueuePair(ScriptedDevice device, int qpNumber, QueuePairCapabilities capabilities) {
+  ScriptedQueuePair(ScriptedDevice device, int qpNumber, int depth) {
     this.device = device;
     this.qpNumber = qpNumber;
-    this.capabilities = capabilities;
+    this.depth = depth;
   }
 
   /** The first {@code count} outstanding work requests succeed. */
@@ -78,7 +77,7 @@ final class ScriptedQueuePair implements QueuePair {
       if (i == refuseAt) {
         throw new PostException("post", VerbsException.EINVAL, "scripted", i);
       }
-      assertThat(outstanding.size()).as("send queue").isLessThan(capabilities.maxSendWr());
+      assertThat(outstanding.size()).as("send queue").isLessThan(depth);
       assertThat(device.outstanding()).as("completion queue").isLessThan(device.capacity());
       outstanding.add(chain.get(i));
     }
@@ -134,11 +133,6 @@ final class ScriptedQueuePair implements QueuePair {
   @Override
   public QueuePairState state() {
     return state;
-  }
-
-  @Override
-  public QueuePairCapabilities capabilities() {
-    return capabilities;
   }
 
   @Override

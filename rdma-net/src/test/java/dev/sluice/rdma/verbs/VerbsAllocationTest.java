@@ -35,7 +35,7 @@ class VerbsAllocationTest {
       MemoryRegion region = node.register(2 * BYTES, TestNode.ALL);
       List<SendWorkRequest> chain =
           List.of(
-              SendWorkRequest.read(
+              new SendWorkRequest(
                   1,
                   new ScatterGatherEntry(region.address(), BYTES, region.lkey()),
                   region.address() + BYTES,

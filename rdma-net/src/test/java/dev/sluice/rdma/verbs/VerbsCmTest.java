@@ -236,7 +236,7 @@ class VerbsCmTest {
     MemoryRegion source = server.register(64, Set.of(AccessFlag.REMOTE_READ));
     MemoryRegion target = client.register(64, Set.of(AccessFlag.LOCAL_WRITE));
     ScatterGatherEntry local = new ScatterGatherEntry(target.address(), 64, target.lkey());
-    asking.postSend(List.of(SendWorkRequest.read(1, local, source.address(), source.rkey(), true)));
+    asking.postSend(List.of(new SendWorkRequest(1, local, source.address(), source.rkey(), true)));
     assertThat(client.await(1).getFirst().status()).isEqualTo(WorkCompletionStatus.SUCCESS);
   }
 

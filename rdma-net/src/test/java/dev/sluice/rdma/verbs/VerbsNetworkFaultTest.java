@@ -89,7 +89,7 @@ class VerbsNetworkFaultTest {
   }
 
   private SendWorkRequest read() {
-    return SendWorkRequest.read(
+    return new SendWorkRequest(
         1,
         new ScatterGatherEntry(target.address(), BYTES, target.lkey()),
         source.address(),

@@ -168,7 +168,7 @@ class VerbsProviderTest {
   private static SendWorkRequest read(TestNode node) throws VerbsException {
     MemoryRegion source = node.register(BYTES, TestNode.ALL);
     MemoryRegion target = node.register(BYTES, TestNode.ALL);
-    return SendWorkRequest.read(
+    return new SendWorkRequest(
         1,
         new ScatterGatherEntry(target.address(), BYTES, target.lkey()),
         source.address(),

@@ -27,7 +27,7 @@ record ChaosCompletionQueue(CompletionQueue queue, ChaosAgent agent, ReadAudit a
     for (int i = 0; i < count; i++) {
       for (SendWorkRequest done : audit.completed(into.qpNumber(i), into.wrId(i))) {
         if (into.status(i) == WorkCompletionStatus.SUCCESS && agent.strikes(Injection.CORRUPT)) {
-          corrupt(done.scatterGather().getFirst());
+          corrupt(done.local());
         }
       }
     }

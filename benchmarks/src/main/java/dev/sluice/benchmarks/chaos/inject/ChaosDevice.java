@@ -10,7 +10,6 @@ import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -153,13 +152,12 @@ final class ChaosDevice implements Device {
     }
 
     @Override
-    public QueuePair createQueuePair(
-        CompletionQueue completions, QueuePairCapabilities capabilities) throws VerbsException {
+    public QueuePair createQueuePair(CompletionQueue completions, int depth) throws VerbsException {
       if (agent.strikes(Injection.QUEUE_PAIR_ENOMEM)) {
         throw enomem("ibv_create_qp");
       }
       QueuePair created =
-          domain.createQueuePair(((ChaosCompletionQueue) completions).queue(), capabilities);
+          domain.createQueuePair(((ChaosCompletionQueue) completions).queue(), depth);
       ChaosQueuePair queuePair = new ChaosQueuePair(created, ChaosDevice.this, agent, audit);
       queuePairs.add(queuePair);
       return queuePair;

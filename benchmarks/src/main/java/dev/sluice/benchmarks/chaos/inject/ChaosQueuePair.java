@@ -5,7 +5,6 @@ import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.QueuePairCapabilities;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
@@ -80,8 +79,7 @@ final class ChaosQueuePair implements QueuePair {
         agent.strikes(Injection.BAD_ADDRESS)
             ? request.remoteAddress() ^ FAR
             : request.remoteAddress();
-    return new SendWorkRequest(
-        request.wrId(), request.scatterGather(), address, key, request.signaled());
+    return new SendWorkRequest(request.wrId(), request.local(), address, key, request.signaled());
   }
 
   private static void sleep(long ms) {
@@ -100,11 +98,6 @@ final class ChaosQueuePair implements QueuePair {
   @Override
   public QueuePairState state() {
     return queuePair.state();
-  }
-
-  @Override
-  public QueuePairCapabilities capabilities() {
-    return queuePair.capabilities();
   }
 
   @Override

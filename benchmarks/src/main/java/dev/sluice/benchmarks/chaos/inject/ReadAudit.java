@@ -27,14 +27,13 @@ final class ReadAudit {
   private long overlaps;
 
   synchronized void posted(int qpNumber, SendWorkRequest request) {
-    for (ScatterGatherEntry target : request.scatterGather()) {
-      long end = target.address() + Integer.toUnsignedLong(target.length());
-      Map.Entry<Long, Long> before = ranges.lowerEntry(end);
-      if (before != null && before.getValue() > target.address()) {
-        overlaps++;
-      }
-      ranges.put(target.address(), end);
+    ScatterGatherEntry target = request.local();
+    long end = target.address() + Integer.toUnsignedLong(target.length());
+    Map.Entry<Long, Long> before = ranges.lowerEntry(end);
+    if (before != null && before.getValue() > target.address()) {
+      overlaps++;
     }
+    ranges.put(target.address(), end);
     posted.computeIfAbsent(qpNumber, _ -> new ArrayDeque<>()).add(request);
     underWay++;
   }
@@ -71,7 +70,7 @@ final class ReadAudit {
   }
 
   private void left(SendWorkRequest request) {
-    request.scatterGather().forEach(target -> ranges.remove(target.address()));
+    ranges.remove(request.local().address());
     underWay--;
   }
 

@@ -59,6 +59,6 @@ class ReadAuditTest {
   }
 
   private static SendWorkRequest read(long wrId, long address, int length) {
-    return SendWorkRequest.read(wrId, new ScatterGatherEntry(address, length, 1), 0, 2, true);
+    return new SendWorkRequest(wrId, new ScatterGatherEntry(address, length, 1), 0, 2, true);
   }
 }
