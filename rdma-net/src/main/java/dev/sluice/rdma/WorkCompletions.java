@@ -2,23 +2,18 @@ package dev.sluice.rdma;
 
 /**
  * A batch of work completions ({@code struct ibv_wc}) that the polling thread reuses, so that
- * polling makes no garbage. Only {@link #wrId}, {@link #status}, {@link #qpNumber} and {@link
- * #vendorError} are valid where the status is not SUCCESS (ibv_poll_cq(3)).
+ * polling makes no garbage.
  */
 public final class WorkCompletions {
   private final long[] wrIds;
   private final WorkCompletionStatus[] statuses;
-  private final int[] byteLengths;
   private final int[] qpNumbers;
-  private final int[] vendorErrors;
   private int size;
 
   public WorkCompletions(int capacity) {
     wrIds = new long[capacity];
     statuses = new WorkCompletionStatus[capacity];
-    byteLengths = new int[capacity];
     qpNumbers = new int[capacity];
-    vendorErrors = new int[capacity];
   }
 
   public int capacity() {
@@ -35,13 +30,10 @@ public final class WorkCompletions {
   }
 
   /** Appends one completion. For providers. */
-  public void add(
-      long wrId, WorkCompletionStatus status, int byteLength, int qpNumber, int vendorError) {
+  public void add(long wrId, WorkCompletionStatus status, int qpNumber) {
     wrIds[size] = wrId;
     statuses[size] = status;
-    byteLengths[size] = byteLength;
     qpNumbers[size] = qpNumber;
-    vendorErrors[size] = vendorError;
     size++;
   }
 
@@ -53,16 +45,7 @@ public final class WorkCompletions {
     return statuses[i];
   }
 
-  /** Bytes that were READ. */
-  public int byteLength(int i) {
-    return byteLengths[i];
-  }
-
   public int qpNumber(int i) {
     return qpNumbers[i];
-  }
-
-  public int vendorError(int i) {
-    return vendorErrors[i];
   }
 }

@@ -44,7 +44,7 @@ public final class TestNode implements AutoCloseable {
   private final Map<MemoryRegion, MemorySegment> memories = new ConcurrentHashMap<>();
 
   /** A work completion, kept. */
-  public record Completed(long wrId, WorkCompletionStatus status, int byteLength, int qpNumber) {}
+  public record Completed(long wrId, WorkCompletionStatus status, int qpNumber) {}
 
   public TestNode(Device device) throws VerbsException {
     this.device = device;
@@ -110,8 +110,7 @@ public final class TestNode implements AutoCloseable {
       WorkCompletions batch = new WorkCompletions(Math.min(16, count - all.size()));
       int polled = queue.poll(batch);
       for (int i = 0; i < polled; i++) {
-        all.add(
-            new Completed(batch.wrId(i), batch.status(i), batch.byteLength(i), batch.qpNumber(i)));
+        all.add(new Completed(batch.wrId(i), batch.status(i), batch.qpNumber(i)));
       }
       if (polled == 0) {
         Thread.yield();

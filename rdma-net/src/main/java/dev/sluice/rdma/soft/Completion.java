@@ -10,11 +10,10 @@ import dev.sluice.rdma.WorkCompletions;
  * @param retired places in the send queue that are free again once this has been polled: its own
  *     and those of the unsignaled work requests before it
  */
-record Completion(
-    long wrId, WorkCompletionStatus status, int byteLength, SoftQueuePair owner, int retired) {
+record Completion(long wrId, WorkCompletionStatus status, SoftQueuePair owner, int retired) {
 
   void moveTo(WorkCompletions into) {
-    into.add(wrId, status, byteLength, owner.qpNumber(), 0);
+    into.add(wrId, status, owner.qpNumber());
     owner.polled(this);
   }
 }

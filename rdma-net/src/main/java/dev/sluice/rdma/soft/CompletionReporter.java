@@ -43,8 +43,7 @@ final class CompletionReporter {
     if (status == WorkCompletionStatus.SUCCESS && !send.request.signaled()) {
       return;
     }
-    completions.add(
-        new Completion(send.request.wrId(), status, send.length(), queuePair, unreported));
+    completions.add(new Completion(send.request.wrId(), status, queuePair, unreported));
     unreported = 0;
   }
 

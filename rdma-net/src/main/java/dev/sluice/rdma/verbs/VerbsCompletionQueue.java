@@ -20,8 +20,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
   private static final int BATCH = 64;
 
   /** A completion of another queue pair that {@link #drop} came across. */
-  private record Kept(
-      long wrId, WorkCompletionStatus status, int byteLength, int qpNumber, int vendorError) {}
+  private record Kept(long wrId, WorkCompletionStatus status, int qpNumber) {}
 
   private final IbvCq queue;
   private final VerbsCompletionChannel channel;
@@ -61,23 +60,14 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
           failure != null ? failure : "the queue is closed");
     }
     while (!kept.isEmpty() && into.size() < into.capacity()) {
-      add(kept.remove(), into);
+      Kept completion = kept.remove();
+      into.add(completion.wrId, completion.status, completion.qpNumber);
     }
     int count = queue.poll(polled, into.capacity() - into.size());
     for (int i = 0; i < count; i++) {
-      into.add(
-          polled.wrId(i), status(i), polled.byteLength(i), polled.qpNum(i), polled.vendorError(i));
+      into.add(polled.wrId(i), status(i), polled.qpNum(i));
     }
     return into.size();
-  }
-
-  private static void add(Kept completion, WorkCompletions into) {
-    into.add(
-        completion.wrId,
-        completion.status,
-        completion.byteLength,
-        completion.qpNumber,
-        completion.vendorError);
   }
 
   private WorkCompletionStatus status(int index) {
@@ -105,13 +95,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
     while (count > 0) {
       for (int i = 0; i < count; i++) {
         if (polled.qpNum(i) != qpNumber) {
-          kept.add(
-              new Kept(
-                  polled.wrId(i),
-                  status(i),
-                  polled.byteLength(i),
-                  polled.qpNum(i),
-                  polled.vendorError(i)));
+          kept.add(new Kept(polled.wrId(i), status(i), polled.qpNum(i)));
         }
       }
       count = queue.poll(polled);

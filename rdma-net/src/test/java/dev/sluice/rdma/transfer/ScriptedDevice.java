@@ -67,7 +67,7 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
     into.clear();
     while (into.size() < into.capacity() && !completions.isEmpty()) {
       Completion completion = completions.remove();
-      into.add(completion.wrId(), completion.status(), 0, completion.qpNumber(), 0);
+      into.add(completion.wrId(), completion.status(), completion.qpNumber());
     }
     return into.size();
   }
