@@ -4,88 +4,66 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts resources that are open; for tests it also remembers who opened each of them.
+ * Remembers, for tests, which resources are open and who opened each of them.
  *
  * <p>Whoever opens a resource calls {@link #opened} and keeps the handle, whose {@link
  * Handle#closed} it calls when the resource is closed. Any thread. The tracker itself holds nothing
  * that has to be closed.
  */
 public final class LeakTracker {
-  private final boolean recordOpeners;
+  /** Remembers nothing: what production uses. */
+  public static final LeakTracker NONE = new LeakTracker();
+
+  private static final Handle UNKNOWN = new Handle(NONE, "resource", "", 0);
+
   private final AtomicLong sequence = new AtomicLong();
-  private final AtomicLong openCount = new AtomicLong();
-  private final Set<Handle> recorded = ConcurrentHashMap.newKeySet();
-
-  private LeakTracker(boolean recordOpeners) {
-    this.recordOpeners = recordOpeners;
-  }
-
-  /** A tracker that only counts: what production uses. */
-  public static LeakTracker counting() {
-    return new LeakTracker(false);
-  }
-
-  /** A tracker that takes a stack trace for every resource: for tests. */
-  public static LeakTracker recordingOpeners() {
-    return new LeakTracker(true);
-  }
+  private final Set<Handle> open = ConcurrentHashMap.newKeySet();
 
   /**
-   * Notes that a resource was opened.
+   * Notes that a resource was opened, and by which stack.
    *
    * @param kind what it is, such as {@code "memory region"}
    * @param name which one it is; its {@code toString} is called only for a report
    */
   public Handle opened(String kind, Object name) {
-    openCount.incrementAndGet();
-    if (!recordOpeners) {
-      return new Handle(kind, name, 0, null);
+    if (this == NONE) {
+      return UNKNOWN;
     }
-    Handle handle =
-        new Handle(
-            kind, name, sequence.incrementAndGet(), new Throwable("opened " + kind + " here"));
-    recorded.add(handle);
+    Handle handle = new Handle(this, kind, name, sequence.incrementAndGet());
+    open.add(handle);
     return handle;
   }
 
-  /** Resources that are open now. */
-  public long openCount() {
-    return openCount.get();
-  }
-
-  /** The resources that are open, in the order of their opening; empty if this only counts. */
+  /** The resources that are open, in the order of their opening. */
   public List<Handle> open() {
-    return recorded.stream().sorted(Comparator.comparingLong(h -> h.number)).toList();
+    return open.stream().sorted(Comparator.comparingLong(h -> h.number)).toList();
   }
 
   /** One resource that is open. */
-  public final class Handle {
+  public static final class Handle {
+    private final LeakTracker tracker;
     private final String kind;
     private final Object name;
     private final long number;
     private final Throwable opener;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Handle(String kind, Object name, long number, Throwable opener) {
+    private Handle(LeakTracker tracker, String kind, Object name, long number) {
+      this.tracker = tracker;
       this.kind = kind;
       this.name = name;
       this.number = number;
-      this.opener = opener;
+      opener = new Throwable("opened " + kind + " here");
     }
 
     /** Notes that the resource was closed. Idempotent. */
     public void closed() {
-      if (closed.compareAndSet(false, true)) {
-        openCount.decrementAndGet();
-        recorded.remove(this);
-      }
+      tracker.open.remove(this);
     }
 
-    /** Where the resource was opened; null if the tracker only counts. */
+    /** Where the resource was opened. */
     public Throwable opener() {
       return opener;
     }

@@ -66,7 +66,7 @@ public record SoftOptions(
     public int port;
     public int portRetries;
     public DeviceAttributes limits = SMALL_NIC;
-    public LeakTracker leaks = LeakTracker.counting();
+    public LeakTracker leaks = LeakTracker.NONE;
 
     private Builder() {}
 

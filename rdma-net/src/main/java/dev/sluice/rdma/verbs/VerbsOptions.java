@@ -73,7 +73,7 @@ public record VerbsOptions(
     public long registeredBytes;
     public ConnectMode connect = ConnectMode.CONTROL;
     public int spread = AUTO;
-    public LeakTracker leaks = LeakTracker.counting();
+    public LeakTracker leaks = LeakTracker.NONE;
 
     private Builder() {}
 

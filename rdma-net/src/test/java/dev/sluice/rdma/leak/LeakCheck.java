@@ -11,7 +11,7 @@ public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
 
   @Override
   public void beforeEach(ExtensionContext context) {
-    tracker = LeakTracker.recordingOpeners();
+    tracker = new LeakTracker();
   }
 
   /** The tracker of the test that is running. */

@@ -44,7 +44,7 @@ final class SoftPair implements QueuePairConnector, AutoCloseable {
   private static final String READER = "reader";
   private static final long TIMEOUT_SECONDS = 30;
 
-  final LeakTracker leaks = LeakTracker.recordingOpeners();
+  final LeakTracker leaks = new LeakTracker();
   final RdmaEndpoint reader;
   private final Arena arena = Arena.ofShared();
   private final Map<String, RdmaEndpoint> servers = new ConcurrentHashMap<>();

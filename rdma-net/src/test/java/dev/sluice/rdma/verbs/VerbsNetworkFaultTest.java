@@ -45,7 +45,7 @@ class VerbsNetworkFaultTest {
             c.retryCount = 7;
           });
 
-  private final LeakTracker leaks = LeakTracker.recordingOpeners();
+  private final LeakTracker leaks = new LeakTracker();
   private final Cable cable = new Cable();
   private TestNode left;
   private TestNode right;
