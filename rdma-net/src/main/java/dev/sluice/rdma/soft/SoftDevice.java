@@ -73,10 +73,7 @@ final class SoftDevice implements Device {
   }
 
   /** Where addresses are translated, the one that peers reach is none of this machine's. */
-  private InetAddress bindAddress(InetAddress localAddress) throws IOException {
-    if (options.bindAddress() != null) {
-      return options.bindAddress();
-    }
+  private static InetAddress bindAddress(InetAddress localAddress) throws IOException {
     boolean translated = NetworkInterface.getByInetAddress(localAddress) == null;
     return translated ? new InetSocketAddress(0).getAddress() : localAddress;
   }

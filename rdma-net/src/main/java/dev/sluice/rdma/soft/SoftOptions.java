@@ -2,7 +2,6 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.leak.LeakTracker;
-import java.net.InetAddress;
 import java.util.Objects;
 import java.util.function.Consumer;
 
@@ -10,20 +9,13 @@ import java.util.function.Consumer;
  * How a software device is opened.
  *
  * @param faults what goes wrong at its responders
- * @param bindAddress address that it listens on; null for the one that peers reach it by, or all
- *     where that one is not of this machine
  * @param port TCP port that it listens on; 0 for any
  * @param portRetries how many of the ports above that are tried where it is taken
  * @param limits what it says of itself and holds to
  * @param leaks knows what is open
  */
 public record SoftOptions(
-    FaultPlan faults,
-    InetAddress bindAddress,
-    int port,
-    int portRetries,
-    DeviceAttributes limits,
-    LeakTracker leaks) {
+    FaultPlan faults, int port, int portRetries, DeviceAttributes limits, LeakTracker leaks) {
 
   /**
    * Limits as a small NIC has them, but more READs under way: each round trip wakes threads on both
@@ -62,7 +54,6 @@ public record SoftOptions(
   /** The components, each by its name. */
   public static final class Builder {
     public FaultPlan faults = FaultPlan.NONE;
-    public InetAddress bindAddress;
     public int port;
     public int portRetries;
     public DeviceAttributes limits = SMALL_NIC;
@@ -72,7 +63,6 @@ public record SoftOptions(
 
     private Builder(SoftOptions from) {
       faults = from.faults;
-      bindAddress = from.bindAddress;
       port = from.port;
       portRetries = from.portRetries;
       limits = from.limits;
@@ -80,7 +70,7 @@ public record SoftOptions(
     }
 
     private SoftOptions build() {
-      return new SoftOptions(faults, bindAddress, port, portRetries, limits, leaks);
+      return new SoftOptions(faults, port, portRetries, limits, leaks);
     }
   }
 }

@@ -1,11 +1,9 @@
 package dev.sluice.rdma.soft;
 
-import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.CompletionQueue;
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.Gid;
@@ -17,7 +15,6 @@ import dev.sluice.rdma.VerbsException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
@@ -68,20 +65,6 @@ class SoftDeviceTest extends SoftNodes {
   }
 
   @Test
-  void addressThatIsNotThisMachinesIsAnErrorThatNamesIt() throws Exception {
-    InetAddress foreign = InetAddress.getByName("192.0.2.1");
-    SoftOptions options =
-        SoftOptions.DEFAULT.with(
-            o -> {
-              o.bindAddress = foreign;
-              o.leaks = leaks.tracker();
-            });
-    assertThatThrownBy(() -> new SoftProvider(options).open(foreign))
-        .isInstanceOf(IOException.class)
-        .hasMessageContaining("cannot listen on 192.0.2.1");
-  }
-
-  @Test
   void listensOnThePortThatIsAskedForOrOneAboveIt() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       int port = taken.getLocalPort();
@@ -110,7 +93,7 @@ class SoftDeviceTest extends SoftNodes {
               });
       assertThatThrownBy(() -> new SoftProvider(options).open(InetAddress.getLoopbackAddress()))
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("ports " + port + " to " + port);
+          .hasMessageContainingAll("cannot listen on ", "ports " + port + " to " + port);
     }
   }
 
@@ -121,15 +104,5 @@ class SoftDeviceTest extends SoftNodes {
     try (Device device = new SoftProvider(options).open(translated)) {
       assertThat(device.gid()).isEqualTo(Gid.of(translated));
     }
-  }
-
-  @Test
-  void listensOnAnotherAddressThanPeersUseWhereAsked() throws Exception {
-    InetAddress any = InetAddress.getByName("0.0.0.0");
-    TestNode right = open(SoftOptions.DEFAULT.with(o -> o.bindAddress = any));
-    MemoryRegion source = right.register(64, TestNode.ALL);
-    connect(right, ConnectionAttributes.DEFAULT)
-        .postSend(List.of(read(1, left.register(64, TestNode.ALL), source, 64)));
-    assertThat(await(1)).containsExactly(SUCCESS);
   }
 }
