@@ -8,11 +8,7 @@ import java.util.function.Consumer;
  *
  * @param maxQueuePairs queue pairs
  * @param maxQueuePairWr work requests of one queue
- * @param maxCompletionQueues completion queues
  * @param maxCompletionQueueEntries entries of one completion queue
- * @param maxMemoryRegions memory regions
- * @param maxMemoryRegionSize bytes of one memory region
- * @param maxProtectionDomains protection domains
  * @param maxQueuePairRdAtomic READs that one queue pair serves at a time
  * @param maxQueuePairInitRdAtomic READs that one queue pair has under way
  * @param maxMessageSize bytes of one work request
@@ -20,11 +16,7 @@ import java.util.function.Consumer;
 public record DeviceAttributes(
     int maxQueuePairs,
     int maxQueuePairWr,
-    int maxCompletionQueues,
     int maxCompletionQueueEntries,
-    int maxMemoryRegions,
-    long maxMemoryRegionSize,
-    int maxProtectionDomains,
     int maxQueuePairRdAtomic,
     int maxQueuePairInitRdAtomic,
     long maxMessageSize) {
@@ -43,11 +35,7 @@ public record DeviceAttributes(
   public static final class Builder {
     public int maxQueuePairs;
     public int maxQueuePairWr;
-    public int maxCompletionQueues;
     public int maxCompletionQueueEntries;
-    public int maxMemoryRegions;
-    public long maxMemoryRegionSize;
-    public int maxProtectionDomains;
     public int maxQueuePairRdAtomic;
     public int maxQueuePairInitRdAtomic;
     public long maxMessageSize;
@@ -57,11 +45,7 @@ public record DeviceAttributes(
     private Builder(DeviceAttributes from) {
       maxQueuePairs = from.maxQueuePairs;
       maxQueuePairWr = from.maxQueuePairWr;
-      maxCompletionQueues = from.maxCompletionQueues;
       maxCompletionQueueEntries = from.maxCompletionQueueEntries;
-      maxMemoryRegions = from.maxMemoryRegions;
-      maxMemoryRegionSize = from.maxMemoryRegionSize;
-      maxProtectionDomains = from.maxProtectionDomains;
       maxQueuePairRdAtomic = from.maxQueuePairRdAtomic;
       maxQueuePairInitRdAtomic = from.maxQueuePairInitRdAtomic;
       maxMessageSize = from.maxMessageSize;
@@ -71,11 +55,7 @@ public record DeviceAttributes(
       return new DeviceAttributes(
           maxQueuePairs,
           maxQueuePairWr,
-          maxCompletionQueues,
           maxCompletionQueueEntries,
-          maxMemoryRegions,
-          maxMemoryRegionSize,
-          maxProtectionDomains,
           maxQueuePairRdAtomic,
           maxQueuePairInitRdAtomic,
           maxMessageSize);

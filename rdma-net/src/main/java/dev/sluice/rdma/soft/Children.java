@@ -1,47 +1,32 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.VerbsException;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.SequencedMap;
+import java.util.SequencedSet;
 import java.util.function.Predicate;
 
-/**
- * What is open on a device, in the order of creation, and how much of each kind may be. Any thread.
- */
+/** What is open on a device, in the order of creation. Any thread. */
 final class Children {
   /** Makes a child. */
   interface Factory<T extends AutoCloseable> {
     T make() throws VerbsException;
   }
 
-  private final SequencedMap<AutoCloseable, Class<?>> open = new LinkedHashMap<>();
-  private final Map<Class<?>, Integer> counts = new HashMap<>();
+  private final SequencedSet<AutoCloseable> open = new LinkedHashSet<>();
   private boolean closed;
 
-  synchronized <T extends AutoCloseable> T adopt(
-      Class<? super T> kind, int limit, Factory<T> factory) throws VerbsException {
-    String operation = "create " + kind.getSimpleName();
+  synchronized <T extends AutoCloseable> T adopt(Factory<T> factory) throws VerbsException {
     if (closed) {
-      throw new VerbsException(operation, VerbsException.EINVAL, "the device is closed");
-    }
-    if (counts.getOrDefault(kind, 0) >= limit) {
-      throw new VerbsException(
-          operation, VerbsException.ENOMEM, "the device's limit of " + limit + " is reached");
+      throw new VerbsException("creation", VerbsException.EINVAL, "the device is closed");
     }
     T child = factory.make();
-    open.put(child, kind);
-    counts.merge(kind, 1, Integer::sum);
+    open.add(child);
     return child;
   }
 
   synchronized void forget(AutoCloseable child) {
-    Class<?> kind = open.remove(child);
-    if (kind != null) {
-      counts.merge(kind, -1, Integer::sum);
-    }
+    open.remove(child);
   }
 
   /** Refuses new children from now on; true the first time. */
@@ -53,6 +38,6 @@ final class Children {
 
   /** Those that match, the youngest first. */
   synchronized List<AutoCloseable> youngestFirst(Predicate<AutoCloseable> which) {
-    return open.sequencedKeySet().reversed().stream().filter(which).toList();
+    return open.reversed().stream().filter(which).toList();
   }
 }

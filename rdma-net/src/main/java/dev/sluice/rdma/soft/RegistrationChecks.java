@@ -24,7 +24,7 @@ final class RegistrationChecks {
   }
 
   /** The same for a file. */
-  static void check(FileChannel file, long bytes, SoftDevice device) throws VerbsException {
+  static void check(FileChannel file, long bytes) throws VerbsException {
     String operation = "register a file of " + bytes + " bytes";
     long size;
     try {
@@ -32,7 +32,7 @@ final class RegistrationChecks {
     } catch (IOException e) {
       throw new VerbsException(operation, VerbsException.EIO, e.toString());
     }
-    String problem = size < bytes ? "it has " + size : sizeProblem(bytes, device);
+    String problem = size < bytes ? "it has " + size : sizeProblem(bytes);
     if (problem != null) {
       throw new VerbsException(operation, VerbsException.EINVAL, problem);
     }
@@ -55,11 +55,10 @@ final class RegistrationChecks {
     if (!memory.isAccessibleBy(device.ioThread())) {
       return "memory of a confined arena cannot be registered";
     }
-    return sizeProblem(memory.byteSize(), device);
+    return sizeProblem(memory.byteSize());
   }
 
-  private static String sizeProblem(long bytes, SoftDevice device) {
-    long max = device.attributes().maxMemoryRegionSize();
-    return bytes < 1 || bytes > max ? "a region has 1 to " + max + " bytes" : null;
+  private static String sizeProblem(long bytes) {
+    return bytes < 1 ? "a region has at least 1 byte" : null;
   }
 }

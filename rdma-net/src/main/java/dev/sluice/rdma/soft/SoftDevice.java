@@ -32,6 +32,22 @@ import org.slf4j.LoggerFactory;
 final class SoftDevice implements Device {
   private static final Logger LOG = LoggerFactory.getLogger(SoftDevice.class);
   private static final int QP_NUMBER_MASK = 0xFFFFFF;
+
+  /**
+   * Limits as a small NIC has them, but more READs under way: each round trip wakes threads on both
+   * sides, and a READ that is under way costs no more than one that waits.
+   */
+  private static final DeviceAttributes LIMITS =
+      DeviceAttributes.NONE.with(
+          nic -> {
+            nic.maxQueuePairs = QP_NUMBER_MASK + 1;
+            nic.maxQueuePairWr = 16_384;
+            nic.maxCompletionQueueEntries = 1 << 20;
+            nic.maxQueuePairRdAtomic = 128;
+            nic.maxQueuePairInitRdAtomic = 128;
+            nic.maxMessageSize = 1L << 30;
+          });
+
   private static final int MAX_TIMEOUT_EXPONENT = 31;
   private static final int MAX_RETRIES = 7;
   private static final int MAX_RNR_TIMER = 31;
@@ -90,7 +106,7 @@ final class SoftDevice implements Device {
 
   @Override
   public DeviceAttributes attributes() {
-    return options.limits();
+    return LIMITS;
   }
 
   @Override
@@ -100,32 +116,24 @@ final class SoftDevice implements Device {
 
   @Override
   public ProtectionDomain allocateProtectionDomain() throws VerbsException {
-    return children.adopt(
-        SoftProtectionDomain.class,
-        attributes().maxProtectionDomains(),
-        () -> new SoftProtectionDomain(this, options.leaks()));
+    return children.adopt(() -> new SoftProtectionDomain(this, options.leaks()));
   }
 
   @Override
   public CompletionChannel createCompletionChannel() throws VerbsException {
-    return children.adopt(
-        SoftCompletionChannel.class,
-        attributes().maxCompletionQueues(),
-        () -> new SoftCompletionChannel(this, options.leaks()));
+    return children.adopt(() -> new SoftCompletionChannel(this, options.leaks()));
   }
 
   @Override
   public CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
       throws VerbsException {
-    if (entries < 1 || entries > attributes().maxCompletionQueueEntries()) {
+    if (entries < 1 || entries > LIMITS.maxCompletionQueueEntries()) {
       throw new VerbsException(
           "ibv_create_cq(" + entries + ")",
           VerbsException.EINVAL,
-          "a completion queue has 1 to " + attributes().maxCompletionQueueEntries() + " entries");
+          "a completion queue has 1 to " + LIMITS.maxCompletionQueueEntries() + " entries");
     }
     return children.adopt(
-        SoftCompletionQueue.class,
-        attributes().maxCompletionQueues(),
         () ->
             new SoftCompletionQueue(
                 this, entries, (SoftCompletionChannel) channel, options.leaks()));
@@ -133,15 +141,13 @@ final class SoftDevice implements Device {
 
   QueuePair createQueuePair(SoftProtectionDomain domain, SoftCompletionQueue completions, int depth)
       throws VerbsException {
-    if (isOutside(depth, attributes().maxQueuePairWr())) {
+    if (isOutside(depth, LIMITS.maxQueuePairWr())) {
       throw new VerbsException(
           "ibv_create_qp(" + depth + ")",
           VerbsException.EINVAL,
-          "a queue pair holds 0 to " + attributes().maxQueuePairWr() + " work requests");
+          "a queue pair holds 0 to " + LIMITS.maxQueuePairWr() + " work requests");
     }
     return children.adopt(
-        SoftQueuePair.class,
-        attributes().maxQueuePairs(),
         () -> {
           completions.attach();
           SoftQueuePair queuePair =
@@ -173,7 +179,7 @@ final class SoftDevice implements Device {
         || isOutside(asked.retryCount(), MAX_RETRIES)
         || isOutside(asked.rnrRetry(), MAX_RETRIES)
         || isOutside(asked.minRnrTimer(), MAX_RNR_TIMER)
-        || isOutside(asked.maxRdAtomic(), attributes().maxQueuePairInitRdAtomic())) {
+        || isOutside(asked.maxRdAtomic(), LIMITS.maxQueuePairInitRdAtomic())) {
       throw new VerbsException(
           "ibv_modify_qp(" + queuePair + ", RTR, " + asked + ")",
           VerbsException.EINVAL,
@@ -185,9 +191,8 @@ final class SoftDevice implements Device {
     return value < 0 || value > max;
   }
 
-  <T extends AutoCloseable> T adopt(Class<? super T> kind, int limit, Children.Factory<T> factory)
-      throws VerbsException {
-    return children.adopt(kind, limit, factory);
+  <T extends AutoCloseable> T adopt(Children.Factory<T> factory) throws VerbsException {
+    return children.adopt(factory);
   }
 
   void forget(AutoCloseable child) {

@@ -74,8 +74,6 @@ final class SoftProtectionDomain implements ProtectionDomain {
   public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException {
     RegistrationChecks.check(memory, access, device);
     return device.adopt(
-        SoftRegion.class,
-        device.attributes().maxMemoryRegions(),
         () -> {
           SoftMemoryRegion region = new SoftMemoryRegion(this, memory, access);
           byLkey.put(region.lkey(), region);
@@ -91,10 +89,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
   @Override
   public FileRegion registerFile(RandomAccessFile file, long bytes) throws VerbsException {
-    RegistrationChecks.check(file.getChannel(), bytes, device);
+    RegistrationChecks.check(file.getChannel(), bytes);
     return device.adopt(
-        SoftRegion.class,
-        device.attributes().maxMemoryRegions(),
         () -> {
           SoftFileRegion region = new SoftFileRegion(this, file, bytes);
           byRkey.put(region.rkey(), region);

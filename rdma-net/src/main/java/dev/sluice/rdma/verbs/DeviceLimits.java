@@ -28,11 +28,7 @@ final class DeviceLimits {
         limits -> {
           limits.maxQueuePairs = device.maxQp();
           limits.maxQueuePairWr = device.maxQpWr();
-          limits.maxCompletionQueues = device.maxCq();
           limits.maxCompletionQueueEntries = device.maxCqe();
-          limits.maxMemoryRegions = device.maxMr();
-          limits.maxMemoryRegionSize = clampToSigned(device.maxMrSize());
-          limits.maxProtectionDomains = device.maxPd();
           limits.maxQueuePairRdAtomic = Math.min(device.maxQpRdAtom(), MAX_RD_ATOMIC);
           limits.maxQueuePairInitRdAtomic = Math.min(device.maxQpInitRdAtom(), MAX_RD_ATOMIC);
           limits.maxMessageSize = maxMessageSize;
@@ -45,9 +41,5 @@ final class DeviceLimits {
    */
   int maxRetryCount() throws VerbsException {
     return context.queryDevice().vendorId() == SOFT_ROCE_VENDOR ? 6 : 7;
-  }
-
-  private static long clampToSigned(long unsigned) {
-    return unsigned < 0 ? Long.MAX_VALUE : unsigned;
   }
 }

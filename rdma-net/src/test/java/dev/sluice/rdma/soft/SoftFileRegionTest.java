@@ -242,22 +242,6 @@ class SoftFileRegionTest extends SoftNodes {
   }
 
   @Test
-  void asManyAsTheDeviceHasRoomForAreRegistered() throws Exception {
-    TestNode small =
-        open(SoftOptions.DEFAULT.with(o -> o.limits = o.limits.with(l -> l.maxMemoryRegions = 2)));
-    small.register(64, TestNode.ALL);
-    for (int i = 0; i < 3; i++) { // each gives its place back
-      small.pd.registerFile(file(100), 100).close();
-    }
-    small.pd.registerFile(file(100), 100);
-    try (RandomAccessFile file = file(100)) {
-      assertThatThrownBy(() -> small.pd.registerFile(file, 100))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.ENOMEM));
-    }
-  }
-
-  @Test
   void theirAddressesAreNoMemorysAndNoOthers() throws Exception {
     long end = 1L << 57;
     for (int i = 0; i < 100; i++) {

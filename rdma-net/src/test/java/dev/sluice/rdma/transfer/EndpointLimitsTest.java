@@ -3,12 +3,11 @@ package dev.sluice.rdma.transfer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.DeviceAttributes;
-import dev.sluice.rdma.soft.SoftOptions;
 import org.junit.jupiter.api.Test;
 
 class EndpointLimitsTest {
   private static DeviceAttributes allowing(int initRdAtomic) {
-    return SoftOptions.SMALL_NIC.with(nic -> nic.maxQueuePairInitRdAtomic = initRdAtomic);
+    return DeviceAttributes.NONE.with(nic -> nic.maxQueuePairInitRdAtomic = initRdAtomic);
   }
 
   @Test

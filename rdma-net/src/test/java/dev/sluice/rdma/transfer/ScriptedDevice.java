@@ -133,11 +133,7 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
         nic -> {
           nic.maxQueuePairs = 1024;
           nic.maxQueuePairWr = 1024;
-          nic.maxCompletionQueues = 16;
           nic.maxCompletionQueueEntries = 1 << 16;
-          nic.maxMemoryRegions = 1024;
-          nic.maxMemoryRegionSize = Long.MAX_VALUE;
-          nic.maxProtectionDomains = 16;
           nic.maxQueuePairRdAtomic = 16;
           nic.maxQueuePairInitRdAtomic = 16;
           nic.maxMessageSize = 1 << 30;
