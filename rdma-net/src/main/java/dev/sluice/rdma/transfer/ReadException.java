@@ -24,7 +24,6 @@ public final class ReadException extends IOException {
   }
 
   private final Cause failure;
-  private final transient WorkCompletionStatus status;
 
   /**
    * @param status completion status of the work request that failed; null where none did
@@ -33,14 +32,9 @@ public final class ReadException extends IOException {
       Cause failure, WorkCompletionStatus status, PeerAddress peer, String detail) {
     super("READ from " + peer + " failed: " + detail + (status == null ? "" : " (" + status + ")"));
     this.failure = failure;
-    this.status = status;
   }
 
   public Cause failure() {
     return failure;
-  }
-
-  public WorkCompletionStatus status() {
-    return status;
   }
 }
