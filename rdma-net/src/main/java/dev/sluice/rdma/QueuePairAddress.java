@@ -5,7 +5,8 @@ package dev.sluice.rdma;
  * exchange out of band before INIT to RTR (as ibv_rc_pingpong(1) does).
  *
  * @param qpNumber queue pair number, 24 bits
- * @param psn first packet sequence number that this side sends, 24 bits, random
+ * @param psn first packet sequence number that this side sends, 24 bits, random; 0 on the software
+ *     provider
  * @param lid local identifier of the port; 0 on RoCE and on the software provider
  * @param gid global identifier of the port
  * @param mtu active path MTU of the port in bytes, of which both sides use the smaller

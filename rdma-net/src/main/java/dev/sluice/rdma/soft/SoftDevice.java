@@ -214,10 +214,6 @@ final class SoftDevice implements Device {
     return new SoftAddress(gid, acceptor.port(), qpNumber, Token.random(random));
   }
 
-  int newPsn() {
-    return random.nextInt(QP_NUMBER_MASK + 1);
-  }
-
   int nextKey() {
     return keys.next();
   }

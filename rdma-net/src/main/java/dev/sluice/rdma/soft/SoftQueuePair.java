@@ -95,8 +95,7 @@ final class SoftQueuePair implements QueuePair {
       link.listen(local);
       int serves = device.attributes().maxQueuePairRdAtomic();
       address =
-          new QueuePairAddress(
-              qpNumber, device.newPsn(), 0, device.gid(), MTU, serves, local.toProviderData());
+          new QueuePairAddress(qpNumber, 0, 0, device.gid(), MTU, serves, local.toProviderData());
     } finally {
       unlock();
     }
