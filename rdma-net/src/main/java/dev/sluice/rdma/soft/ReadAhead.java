@@ -2,13 +2,15 @@ package dev.sluice.rdma.soft;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.BitSet;
 import java.util.function.LongSupplier;
 
 /**
  * What comes behind small pieces of files, in memory: reducers want one small partition after the
  * other, and a call of the kernel for each costs more than sending it. 8 MiB at most, which files
  * that are being read get from those that nobody has read for a second; a file that gets none is
- * read piece by piece. Belongs to the device. Any thread.
+ * read piece by piece. A byte is given once: who asks for it again, asks the file, so that what
+ * became of it on its disk is seen. Belongs to the device. Any thread.
  */
 final class ReadAhead {
   /** What a RandomAccessFile reads without memory of its own. */
@@ -23,6 +25,7 @@ final class ReadAhead {
   /** A part of a file. Its lock is taken with that of the file's region held, and none after it. */
   static final class Window {
     private final byte[] bytes = new byte[WINDOW_BYTES];
+    private final BitSet given = new BitSet(WINDOW_BYTES);
     private SoftFileRegion owner;
     private long position;
     private int length;
@@ -49,17 +52,25 @@ final class ReadAhead {
         length = 0; // where it fails
         length = file.readSome(from, bytes);
         position = from;
+        given.clear();
       }
       if (!holds(from, count)) {
         return false;
       }
       usedNanos = nowNanos;
-      target.put(bytes, (int) (from - position), count);
+      int at = (int) (from - position);
+      given.set(at, at + count);
+      target.put(bytes, at, count);
       return true;
     }
 
     private boolean holds(long from, int count) {
-      return from >= position && from + count <= position + length;
+      if (from < position || from + count > position + length) {
+        return false;
+      }
+      int at = (int) (from - position);
+      int again = given.nextSetBit(at);
+      return again < 0 || again >= at + count;
     }
   }
 

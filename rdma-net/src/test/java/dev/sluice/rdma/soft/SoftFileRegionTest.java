@@ -204,6 +204,32 @@ class SoftFileRegionTest extends SoftNodes {
     assertThat(await(1)).containsExactly(REM_ACCESS_ERR);
   }
 
+  /** A disk's corruption is seen by whoever reads a block next (SPARK-36206). */
+  @Test
+  void whatIsAskedForAgainIsReadAgain() throws Exception {
+    TestNode right = open(SoftOptions.DEFAULT);
+    RandomAccessFile file = file(2000);
+    FileRegion source = right.pd.registerFile(file, 2000);
+    MemoryRegion target = left.register(100, TestNode.ALL);
+    QueuePair queuePair = connect(right);
+    for (int from : new int[] {0, 100, 200}) {
+      queuePair.postSend(List.of(read(1, target, 0, source, from, 100)));
+      assertThat(await(1)).containsExactly(SUCCESS);
+    }
+    byte[] zeros = new byte[2000];
+    file.seek(0);
+    file.write(zeros);
+    queuePair.postSend(List.of(read(2, target, 0, source, 299, 100)));
+    assertThat(await(1)).containsExactly(SUCCESS);
+    assertThat(left.memory(target).mismatch(MemorySegment.ofArray(zeros).asSlice(0, 100)))
+        .isEqualTo(-1);
+    byte[] own = new byte[100];
+    for (int from : new int[] {0, 250, 250}) {
+      source.copy(from, own, 0, 100);
+      assertThat(own).containsOnly(0);
+    }
+  }
+
   @Test
   void aFileThatHasNoNameAnyMoreIsReadUntilItIsDeregistered() throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);
