@@ -33,8 +33,9 @@ public interface ProtectionDomain extends AutoCloseable {
 
   /**
    * Registers a file's first bytes for peers to READ, and for nothing else. The region has
-   * addresses of its own, and closes the file when it is closed. A READ of what the file has lost
-   * since, or what its disk does not give, fails at its initiator.
+   * addresses of its own. When it is closed the file is too, as soon as whoever is in the middle of
+   * reading it is done. A READ of what the file has lost since, or what its disk does not give,
+   * fails at its initiator.
    *
    * @param file open for reading; stays the caller's where this fails
    * @param bytes no more than the file has

@@ -231,14 +231,14 @@ final class Connection implements EventLoop.Handler {
     }
   }
 
-  /** Nothing of the region's bytes is touched after this. */
+  /** Nothing of the region's memory is touched after this. */
   void regionClosed(SoftRegion region) {
     try {
       batch.detach(region);
       if (inPayload && payload.uses(region)) {
         initiator.memoryGone();
       }
-    } catch (IOException | InternalError e) {
+    } catch (InternalError e) {
       queuePair.connectionLost(reason(e));
     }
   }

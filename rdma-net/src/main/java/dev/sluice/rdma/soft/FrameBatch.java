@@ -34,7 +34,7 @@ final class FrameBatch {
   private int end;
   private int payloadBytes;
 
-  /** What follows the buffers; null for nothing. */
+  /** What follows the buffers, and stays open until it is sent; null for nothing. */
   private SoftFileRegion file;
 
   private long fileAddress;
@@ -83,6 +83,7 @@ final class FrameBatch {
       read(region, from, bytes);
     } else {
       region.requireBytes(from, bytes);
+      region.use();
       file = region;
       fileAddress = from;
       fileBytes = bytes;
@@ -167,17 +168,19 @@ final class FrameBatch {
     fileAddress += sent;
     fileBytes -= sent;
     if (fileBytes == 0) {
+      forgetFile();
+    }
+  }
+
+  private void forgetFile() {
+    if (file != null) {
+      file.unuse();
       file = null;
     }
   }
 
-  /** Makes the rest of the batch independent of a region that is being deregistered. */
-  void detach(SoftRegion region) throws IOException {
-    if (region == file) {
-      takeFrames();
-      append(file.copy(fileAddress, fileBytes), null);
-      file = null;
-    }
+  /** Makes the rest of the batch independent of memory that is being deregistered. */
+  void detach(SoftRegion region) {
     for (int i = first; i < end; i++) {
       if (regions[i] == region) {
         ByteBuffer memory = buffers[i];
@@ -194,7 +197,7 @@ final class FrameBatch {
     end = 0;
     framesTaken = 0;
     payloadBytes = 0;
-    file = null;
+    forgetFile();
     if (frames != null) {
       pool.giveBack(frames);
       frames = null;

@@ -3,6 +3,8 @@ package dev.sluice.rdma.soft;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
@@ -22,8 +24,10 @@ final class ReadAhead {
   /** Larger ones are worth a call of their own. */
   private static final int MAX_PIECE_BYTES = WINDOW_BYTES / 4;
 
-  /** A part of a file. Its lock is taken with that of the file's region held, and none after it. */
+  /** A part of a file. Nobody waits for its lock, whose holder perhaps waits for a disk. */
   static final class Window {
+    private final Lock lock = new ReentrantLock();
+
     private final byte[] bytes = new byte[WINDOW_BYTES];
     private final BitSet given = new BitSet(WINDOW_BYTES);
     private SoftFileRegion owner;
@@ -31,22 +35,39 @@ final class ReadAhead {
     private int length;
     private long usedNanos;
 
-    private synchronized boolean give(SoftFileRegion file, long nowNanos) {
-      if (owner != null && nowNanos - usedNanos <= IDLE_NANOS) {
+    private boolean give(SoftFileRegion file, long nowNanos) {
+      if (!lock.tryLock()) {
         return false;
       }
-      owner = file;
-      length = 0;
-      usedNanos = nowNanos;
-      return true;
+      try {
+        if (owner != null && nowNanos - usedNanos <= IDLE_NANOS) {
+          return false;
+        }
+        owner = file;
+        length = 0;
+        usedNanos = nowNanos;
+        return true;
+      } finally {
+        lock.unlock();
+      }
     }
 
-    private synchronized boolean read(
+    private boolean tryRead(
         SoftFileRegion file, long from, ByteBuffer target, boolean fill, long nowNanos)
         throws IOException {
-      if (owner != file) {
+      if (!lock.tryLock()) {
         return false;
       }
+      try {
+        return owner == file && read(file, from, target, fill, nowNanos);
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    private boolean read(
+        SoftFileRegion file, long from, ByteBuffer target, boolean fill, long nowNanos)
+        throws IOException {
       int count = target.remaining();
       if (fill && !holds(from, count)) {
         length = 0; // where it fails
@@ -100,7 +121,7 @@ final class ReadAhead {
     boolean behind = from >= before && from - before < WINDOW_BYTES;
     long nowNanos = nanoClock.getAsLong();
     Window known = file.window();
-    if (known != null && known.read(file, from, target, behind, nowNanos)) {
+    if (known != null && known.tryRead(file, from, target, behind, nowNanos)) {
       return true;
     }
     Window given = behind ? give(file, nowNanos) : null;
@@ -108,7 +129,7 @@ final class ReadAhead {
       return false;
     }
     file.window(given);
-    return given.read(file, from, target, true, nowNanos);
+    return given.tryRead(file, from, target, true, nowNanos);
   }
 
   /** One is looked at each time, so that nobody looks for long. */

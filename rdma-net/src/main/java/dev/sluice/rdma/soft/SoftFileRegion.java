@@ -9,19 +9,29 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
 import java.util.EnumSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A registered file, which it closes: peers READ it at addresses that are no memory's, and nothing
- * else can be done with it. Its channel is for the event loop alone, which nobody interrupts: that
- * would close it. Everybody else reads the file itself, which has one position for all, under the
- * region's lock.
+ * A registered file: peers READ it at addresses that are no memory's, and nothing else can be done
+ * with it. Its channel is for the event loops alone, which nobody interrupts: that would close it.
+ * Everybody else reads the file itself, which has one position for all, under a lock that an event
+ * loop never waits for. Closed by whoever is the last to use the file, so that the end of the
+ * region waits for no disk.
  */
 final class SoftFileRegion extends SoftRegion implements FileRegion {
   private final RandomAccessFile file;
   private final FileChannel channel;
   private final ReadAhead ahead;
 
-  // Guarded by this.
+  /**
+   * The region itself, until it is closed, threads that read, and batches; at 0 the file closes.
+   */
+  private final AtomicInteger users = new AtomicInteger(1);
+
+  private final ReentrantLock reading = new ReentrantLock();
+
+  // Guarded by reading.
   private ReadAhead.Window window;
   private long lastEnd;
 
@@ -40,17 +50,26 @@ final class SoftFileRegion extends SoftRegion implements FileRegion {
 
   @Override
   ByteBuffer copy(long from, int bytes) throws IOException {
-    byte[] copy = new byte[bytes];
-    copy(from - address(), copy, 0, bytes);
-    return ByteBuffer.wrap(copy);
+    ByteBuffer copy = ByteBuffer.allocate(bytes);
+    readChannel(from - address(), copy);
+    return copy.flip();
   }
 
   @Override
-  public synchronized void copy(long position, byte[] target, int offset, int length)
-      throws IOException {
-    if (!readAhead(position, ByteBuffer.wrap(target, offset, length))) {
-      file.seek(position);
-      file.readFully(target, offset, length);
+  public void copy(long position, byte[] target, int offset, int length) throws IOException {
+    use();
+    try {
+      reading.lock();
+      try {
+        if (!readAhead(position, ByteBuffer.wrap(target, offset, length))) {
+          file.seek(position);
+          file.readFully(target, offset, length);
+        }
+      } finally {
+        reading.unlock();
+      }
+    } finally {
+      unuse();
     }
   }
 
@@ -60,10 +79,34 @@ final class SoftFileRegion extends SoftRegion implements FileRegion {
    * @throws EOFException when the file has become shorter
    */
   void read(long from, ByteBuffer target) throws IOException {
-    long position = from - address();
-    if (readAhead(position, target)) {
-      return;
+    if (!tryReadAhead(from - address(), target)) {
+      readChannel(from - address(), target);
     }
+  }
+
+  /** Not while another thread has the lock, which perhaps waits for the disk. */
+  private boolean tryReadAhead(long position, ByteBuffer target) throws IOException {
+    if (!reading.tryLock()) {
+      return false;
+    }
+    try {
+      return readAhead(position, target);
+    } finally {
+      reading.unlock();
+    }
+  }
+
+  private boolean readAhead(long position, ByteBuffer target) throws IOException {
+    if (!ReadAhead.isFor(target.remaining())) {
+      return false;
+    }
+    long before = lastEnd;
+    lastEnd = position + target.remaining();
+    return ahead.read(this, before, position, target);
+  }
+
+  private void readChannel(long from, ByteBuffer target) throws IOException {
+    long position = from;
     while (target.hasRemaining()) {
       int count = channel.read(target, position);
       if (count < 0) {
@@ -71,15 +114,6 @@ final class SoftFileRegion extends SoftRegion implements FileRegion {
       }
       position += count;
     }
-  }
-
-  private synchronized boolean readAhead(long position, ByteBuffer target) throws IOException {
-    if (!ReadAhead.isFor(target.remaining())) {
-      return false;
-    }
-    long before = lastEnd;
-    lastEnd = position + target.remaining();
-    return ahead.read(this, before, position, target);
   }
 
   /** Some of what is there, which is nothing at the file's end. With the region's lock. */
@@ -121,9 +155,25 @@ final class SoftFileRegion extends SoftRegion implements FileRegion {
     }
   }
 
-  /** With nobody in the middle of reading, who would go on with what has its descriptor next. */
+  /**
+   * The file stays open until {@link #unuse}.
+   *
+   * @throws IOException when it is closed
+   */
+  void use() throws IOException {
+    if (users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+      throw new IOException(this + " is closed");
+    }
+  }
+
+  void unuse() {
+    if (users.decrementAndGet() == 0) {
+      Sockets.close(file);
+    }
+  }
+
   @Override
-  synchronized void release() {
-    Sockets.close(file);
+  void release() {
+    unuse();
   }
 }

@@ -252,18 +252,25 @@ class FrameBatchTest {
   }
 
   @Test
-  void whatIsLeftOfAFileIsCopiedWhenItIsDeregistered() throws Exception {
+  void aFileThatIsDeregisteredIsClosedWhenItsFrameIsSentOrGivenUp() throws Exception {
     RandomAccessFile file = file(300_000, 1);
     SoftFileRegion region = region(file);
     addFrame(region, 300_000);
     sink.maxBytes = 777;
     batch.writeTo(sink);
-    batch.detach(region);
-    file.setLength(0);
-    addFrame(region(100, 2), 100);
+    region.close();
+    assertThat(file.getChannel().isOpen()).isTrue();
     writeAll();
     assertFrame(0, 300_000, 1);
-    assertFrame(FrameHeader.BYTES + 300_000, 100, 2);
+    assertThat(file.getChannel().isOpen()).isFalse();
+
+    RandomAccessFile other = file(300_000, 2);
+    SoftFileRegion otherRegion = region(other);
+    addFrame(otherRegion, 300_000);
+    otherRegion.close();
+    assertThat(other.getChannel().isOpen()).isTrue();
+    batch.clear();
+    assertThat(other.getChannel().isOpen()).isFalse();
   }
 
   @ParameterizedTest
