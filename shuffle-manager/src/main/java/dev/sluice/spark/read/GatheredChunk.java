@@ -112,8 +112,8 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
     if (!wrong) {
       return chunk();
     }
-    leave(); // and so READ again, each
-    release();
+    bytes.release();
+    task.wrong(this); // and so each is READ again
     return null;
   }
 

@@ -244,13 +244,26 @@ final class TaskGather implements RemoteChunks {
       if (!ended(step)) {
         return;
       }
-      step.leave();
-      consumed(step.bytes());
-      left = true;
-      notifyAll();
+      leave(step);
     }
     LOG.debug("{} is given up: {}", step, reason);
     request();
+  }
+
+  /** What has arrived is not what was written. */
+  void wrong(GatheredChunk read) {
+    synchronized (this) {
+      leave(read);
+    }
+    request();
+  }
+
+  /** Called with the lock held. */
+  private void leave(Step step) {
+    step.leave();
+    consumed(step.bytes());
+    left = true;
+    notifyAll();
   }
 
   /** A chunk was consumed. */

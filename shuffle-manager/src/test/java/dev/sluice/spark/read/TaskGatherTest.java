@@ -11,6 +11,7 @@ import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.transport.FakeTransport;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -234,6 +235,37 @@ class TaskGatherTest {
         });
     assertOneChunkIsLeft(readAll());
     assertThat(reads.count("corruptions")).isEqualTo(1);
+  }
+
+  /** The task does not wait for other chunks first. */
+  @Test
+  void wrongBytesAreFetchedBySparkWhileAChunkIsUnderWay() throws InterruptedException {
+    String[] two = Arrays.copyOf(blocks, 42);
+    register(two.length);
+    List<Runnable> held = new ArrayList<>();
+    reads.transport.script(
+        (_, read) -> {
+          reads.transport.holdReads(read.bytes() % BLOCK_BYTES == 0 ? held::add : Runnable::run);
+          return null;
+        });
+    GatherFixture task = new GatherFixture(reads).start(two);
+    Thread waiting = Thread.ofPlatform().daemon().start(task::readNext);
+    while (waiting.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+
+    reads.transport.afterRead(TaskGatherTest::corrupt);
+    held.getFirst().run();
+
+    assertThat(waiting.join(Duration.ofSeconds(10))).isTrue();
+    assertThat(task.delivered).containsExactly(blocks[0]);
+    reads.transport.afterRead(_ -> {});
+    held.getLast().run();
+    task.readAll();
+    assertThat(task.bySpark).containsExactly(Arrays.copyOf(blocks, 21));
+    assertThat(task.delivered).containsExactlyInAnyOrder(two);
+    task.close();
+    assertThat(reads.transport.buffersOut()).isZero();
   }
 
   private static void corrupt(FakeTransport.Read read) {
