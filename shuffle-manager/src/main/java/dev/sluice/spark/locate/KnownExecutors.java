@@ -34,10 +34,10 @@ final class KnownExecutors {
     return known == null ? null : known.endpoint();
   }
 
-  /** Whether a record that names the number is the executor's. */
-  synchronized boolean isExecutor(int number, String executorId) {
+  /** The number by which records name the executor; NONE where it is not known. */
+  synchronized int number(String executorId) {
     Arrival known = byId.get(executorId);
-    return known != null && known.number() == number;
+    return known == null ? ExecutorTable.NONE : known.number();
   }
 
   /** Takes what is new since some version that was known; something newer may have arrived. */

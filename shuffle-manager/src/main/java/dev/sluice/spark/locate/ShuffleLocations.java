@@ -40,21 +40,28 @@ final class ShuffleLocations {
 
   /** Where the executor's map outputs can be READ; null for each of which that is not known. */
   synchronized MapOutputLocation[] find(String executorId, long[] mapIds) {
+    int executor = executors.number(executorId);
     MapOutputLocation[] found = new MapOutputLocation[mapIds.length];
     for (int i = 0; i < mapIds.length; i++) {
-      found[i] = i > 0 && mapIds[i] == mapIds[i - 1] ? found[i - 1] : find(executorId, mapIds[i]);
+      boolean again = i > 0 && mapIds[i] == mapIds[i - 1];
+      found[i] = again ? found[i - 1] : find(executorId, executor, mapIds[i]);
     }
     return found;
   }
 
-  private MapOutputLocation find(String executorId, long mapId) {
+  /**
+   * @param executor the executor's number
+   */
+  private MapOutputLocation find(String executorId, int executor, long mapId) {
     Answer answer = answers.get(mapId);
     if (answer != null && answer.executorId().equals(executorId) && answer.location() != null) {
       return answer.location();
     }
     int record = records.get(mapId);
     boolean usable =
-        record != LongIntMap.ABSENT && executors.isExecutor(log.executor(record), executorId);
+        executor != ExecutorTable.NONE
+            && record != LongIntMap.ABSENT
+            && log.executor(record) == executor;
     return usable ? log.location(record) : null;
   }
 
@@ -121,11 +128,12 @@ final class ShuffleLocations {
 
   /** What is to be asked of the executor; leaves out what it denied lately. */
   synchronized Missing missing(String executorId, long[] mapIds, long nowNanos) {
+    int executor = executors.number(executorId);
     CompletableFuture<Void> own = new CompletableFuture<>();
     List<Long> toAsk = new ArrayList<>();
     Set<CompletableFuture<Void>> awaited = new HashSet<>();
     for (long mapId : mapIds) {
-      if (find(executorId, mapId) == null && !isDenied(executorId, mapId, nowNanos)) {
+      if (find(executorId, executor, mapId) == null && !isDenied(executorId, mapId, nowNanos)) {
         CompletableFuture<Void> other = asked.putIfAbsent(mapId, own);
         if (other == null) {
           toAsk.add(mapId);

@@ -26,8 +26,8 @@ class KnownExecutorsTest {
 
     assertThat(lost).containsExactly("1");
     assertThat(known.endpoint("1")).isNull();
-    assertThat(known.isExecutor(1, "1")).isFalse();
-    assertThat(known.isExecutor(2, "2")).isTrue();
+    assertThat(known.number("1")).isEqualTo(ExecutorTable.NONE);
+    assertThat(known.number("2")).isEqualTo(2);
   }
 
   @Test
@@ -40,8 +40,8 @@ class KnownExecutorsTest {
     update();
 
     assertThat(lost).containsExactly("1");
-    assertThat(known.isExecutor(first, "1")).isFalse();
-    assertThat(known.isExecutor(second, "1")).isTrue();
+    assertThat(second).isNotEqualTo(first);
+    assertThat(known.number("1")).isEqualTo(second);
   }
 
   @Test
@@ -64,7 +64,7 @@ class KnownExecutorsTest {
     for (int executor = 0; executor < 20; executor++) {
       String executorId = "" + executor;
       int number = table.number(Samples.endpoint(executorId));
-      assertThat(known.isExecutor(number, executorId)).isEqualTo(number != ExecutorTable.NONE);
+      assertThat(known.number(executorId)).isEqualTo(number);
       assertThat(known.endpoint(executorId) != null).isEqualTo(number != ExecutorTable.NONE);
     }
     assertThat(known.version()).isEqualTo(all.version());
