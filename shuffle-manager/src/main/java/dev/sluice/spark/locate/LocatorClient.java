@@ -132,11 +132,13 @@ public final class LocatorClient implements Locator {
           shuffles.computeIfAbsent(
               shuffleId, id -> new CachedShuffle(new ShuffleLocations(id, executors), now));
     }
-    boolean isOld = now - shuffle.usedNanos > BELIEF_NANOS;
-    shuffle.usedNanos = now;
-    if (isOld) {
-      shuffle.locations.forgetAnswers();
-      shuffle.awaited = refresh(shuffle);
+    synchronized (shuffle) { // Who comes next finds the news that are awaited.
+      boolean isOld = now - shuffle.usedNanos > BELIEF_NANOS;
+      shuffle.usedNanos = now;
+      if (isOld) {
+        shuffle.locations.forgetAnswers();
+        shuffle.awaited = refresh(shuffle);
+      }
     }
     return shuffle;
   }

@@ -270,6 +270,36 @@ class LocatorClientTest {
   }
 
   @Test
+  void whoComesWhileTheNewsAreAskedForBelievesNothingEither() throws Exception {
+    directory.handle(publish("1", location(5)));
+    atPeer.put(5L, location(5, 1));
+    CompletableFuture<CompletableFuture<Located>> second = new CompletableFuture<>();
+    locator =
+        locator(
+            question -> {
+              driverQuestions.add(question);
+              if (asked > 0) {
+                Thread.ofPlatform()
+                    .daemon()
+                    .start(() -> second.complete(locator.locate(SHUFFLE, "1", new long[] {5})));
+                // It may have to wait until this returns.
+                second.copy().completeOnTimeout(null, 100, TimeUnit.MILLISECONDS).join();
+              }
+            },
+            10_000);
+    locate("1", 5);
+    directory.handle(withdrawal("1"));
+    nowNanos += TimeUnit.SECONDS.toNanos(11);
+
+    var first = locator.locate(SHUFFLE, "1", new long[] {5});
+    var other = second.get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+    answer();
+
+    assertThat(first.join().outputs()).containsExactly(location(5, 1));
+    assertThat(other.join().outputs()).containsExactly(location(5, 1));
+  }
+
+  @Test
   void aReusedShuffleIdReplacesTheTable() throws IOException {
     directory.handle(publish("1", location(5), location(6)));
     locate("1", 5);
