@@ -23,6 +23,12 @@ public final class RdmaEndpoint implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaEndpoint.class);
 
   /**
+   * A READ of so many bytes at most takes no longer than its way there and back, and goes before
+   * larger ones.
+   */
+  public static final int SMALL_READ_BYTES = 64 << 10;
+
+  /**
    * Work requests under way on all queue pairs: with small READs, all that a fast network takes.
    */
   private static final int MAX_OUTSTANDING = 16_384;

@@ -13,14 +13,11 @@ import java.util.stream.Stream;
  * Engine thread only.
  */
 final class WaitingReads {
-  /** A READ of so many bytes at most takes no longer than its way there and back. */
-  private static final int SMALL_BYTES = 64 << 10;
-
   private final Queue<PendingRead> small = new ArrayDeque<>();
   private final Queue<PendingRead> large = new ArrayDeque<>();
 
   void add(PendingRead read) {
-    (read.bytes() > SMALL_BYTES ? large : small).add(read);
+    (read.bytes() > RdmaEndpoint.SMALL_READ_BYTES ? large : small).add(read);
   }
 
   boolean isEmpty() {

@@ -25,10 +25,10 @@ import java.util.stream.Collectors;
  *
  * <p>A page of 64 partitions costs 1,040 bytes on the wire and 1.2 KB of heap. A shuffle of 100,000
  * maps x 10,000 partitions has 16 million pages, 17 GB in all, of which an executor never sees more
- * than its reducers touch: one reducer one page a map, 100,000 pages, 104 MB READ in requests of a
- * buffer each, 124 MB of heap. Where the cache holds so much, the reducers of the same 64
- * partitions that follow on this executor find them there; where it is smaller, the least recently
- * used pages leave and are READ again: a kilobyte of READ a block, and no more heap.
+ * than its reducers touch: one reducer one page a map, 100,000 pages, 104 MB READ in requests of 64
+ * KiB, 124 MB of heap. Where the cache holds so much, the reducers of the same 64 partitions that
+ * follow on this executor find them there; where it is smaller, the least recently used pages leave
+ * and are READ again: a kilobyte of READ a block, and no more heap.
  */
 final class PartitionTableCache {
   private final ReadTransport transport;

@@ -91,12 +91,12 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       Executor deliverer,
       Executor blocking,
       Runnable closeThreads) {
-    int maxReadBytes = Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
+    int maxBytes = Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
+    int tableBytes = Math.min(maxBytes, RdmaEndpoint.SMALL_READ_BYTES);
     ReadPath path =
         new ReadPath(
             transport,
-            new BlockLocator(
-                locator, transport, deliverer, options.tableCacheBytes(), maxReadBytes),
+            new BlockLocator(locator, transport, deliverer, options.tableCacheBytes(), tableBytes),
             new SparkTransfer(sparkClient, counters, blocking),
             counters,
             options,

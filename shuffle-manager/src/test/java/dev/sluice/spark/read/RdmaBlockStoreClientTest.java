@@ -58,6 +58,24 @@ class RdmaBlockStoreClientTest {
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
+  /** Tasks wait for them, while others READ all that they want at once. */
+  @Test
+  void readsOfPartitionTablesAreSmallEnoughToGoFirst() {
+    fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxGroupBytes = 1 << 20));
+    String[] blocks = new String[2000];
+    for (int map = 0; map < blocks.length; map++) {
+      fixture.registered(map, 1, 100, 1);
+      blocks[map] = block(map, 1);
+    }
+
+    fixture.fetch(blocks);
+
+    fixture.assertDelivered(blocks);
+    assertThat(fixture.transport.reads())
+        .extracting(FakeTransport.Read::bytes)
+        .containsExactly(65_536L, 62_464L, 200_000L);
+  }
+
   @Test
   void thePeerLearnsThatItsShuffleIsInUse() {
     fixture.registered(10, 5);
