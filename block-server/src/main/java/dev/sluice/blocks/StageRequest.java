@@ -27,8 +27,8 @@ final class StageRequest {
   private final BooleanSupplier isThere;
   private final Stage stage;
   private final List<RegisteredMapOutput> outputs;
+  private final int[] directoryOfPiece;
   private final int[] directories;
-  private final long directoryBits;
   private final int bytes;
   private final long receivedNanos;
   private final Consumer<Object> answer;
@@ -43,7 +43,7 @@ final class StageRequest {
   /**
    * @param isThere whether the peer is still connected
    * @param outputs that the pieces are of, one for each
-   * @param directories that these lie in, each from 0 to 63
+   * @param directoryOfPiece that these lie in
    * @param receivedNanos on the stager's clock
    * @param answer gets one answer
    */
@@ -52,20 +52,19 @@ final class StageRequest {
       BooleanSupplier isThere,
       Stage stage,
       List<RegisteredMapOutput> outputs,
-      int[] directories,
+      int[] directoryOfPiece,
       long receivedNanos,
       Consumer<Object> answer) {
     this.peer = peer;
     this.isThere = isThere;
     this.stage = stage;
     this.outputs = outputs;
-    this.directories = directories;
-    this.directoryBits =
-        Arrays.stream(directories).mapToLong(d -> 1L << d).reduce(0, (a, b) -> a | b);
+    this.directoryOfPiece = directoryOfPiece;
+    this.directories = Arrays.stream(directoryOfPiece).distinct().toArray();
     this.bytes = stage.pieces().stream().mapToInt(Piece::length).sum();
     this.receivedNanos = receivedNanos;
     this.answer = answer;
-    this.unread.set(Long.bitCount(directoryBits));
+    this.unread.set(directories.length);
   }
 
   Object peer() {
@@ -76,9 +75,9 @@ final class StageRequest {
     return bytes;
   }
 
-  /** Those that its files lie in, a bit for each. */
-  long directories() {
-    return directoryBits;
+  /** Those that its files lie in, each once. */
+  int[] directories() {
+    return directories;
   }
 
   long receivedNanos() {
@@ -117,9 +116,9 @@ final class StageRequest {
   void read(OpenFiles files, int directory, MemorySegment target, long nowNanos) {
     try {
       int at = 0;
-      for (int i = 0; i < directories.length && failure == null && !isLate(nowNanos); i++) {
+      for (int i = 0; i < directoryOfPiece.length && failure == null && !isLate(nowNanos); i++) {
         Piece piece = stage.pieces().get(i);
-        if (directories[i] == directory) {
+        if (directoryOfPiece[i] == directory) {
           MemorySegment part = target.asSlice(at, piece.length());
           files.read(outputs.get(i), piece.position(), part.asByteBuffer());
         }

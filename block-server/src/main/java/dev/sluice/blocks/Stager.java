@@ -91,7 +91,7 @@ public final class Stager implements AutoCloseable {
     memory = BufferPool.readable(domain, maxBytes);
     int directories = registry.directories().count();
     int readers = readers(maxBytes, Math.clamp(cores, 2, MAX_THREADS), directories);
-    queue = new StageQueue(maxBytes / SHARES, readers, this::begin);
+    queue = new StageQueue(maxBytes / SHARES, directories + 1, readers, this::begin);
     leases = new Leases(nanoClock);
     files = new OpenFiles(nanoClock);
     int most = readers * Math.max(1, directories) + 1; // One is left for memory.
@@ -108,7 +108,9 @@ public final class Stager implements AutoCloseable {
 
   /** Of each directory: where there are several, one leaves half of the memory to the others. */
   private static int readers(long maxBytes, int threads, int directories) {
-    return directories < 2 ? threads : Math.clamp(maxBytes / 2 / MAX_REQUEST_BYTES, 1, threads / 2);
+    return directories < 2
+        ? threads
+        : Math.clamp(maxBytes / 2 / MAX_REQUEST_BYTES, 2, Math.max(2, threads / 2));
   }
 
   private static ThreadFactory threadFactory(String name) {
@@ -133,7 +135,7 @@ public final class Stager implements AutoCloseable {
         answer.accept(new NotStaged(true, "map output " + piece.mapId() + " has no such bytes"));
         return;
       }
-      directories[outputs.size()] = registry.directories().indexOf(output.file()) % Long.SIZE;
+      directories[outputs.size()] = registry.directories().indexOf(output.file());
       outputs.add(output);
       bytes += piece.length();
     }
@@ -198,8 +200,7 @@ public final class Stager implements AutoCloseable {
       refuse(request, null, new NotStaged(false, "there is no memory to stage in"));
       return;
     }
-    for (long left = request.directories(); left != 0; left &= left - 1) {
-      int directory = Long.numberOfTrailingZeros(left);
+    for (int directory : request.directories()) {
       execute(
           () -> read(request, directory, buffer),
           e -> {
@@ -225,7 +226,7 @@ public final class Stager implements AutoCloseable {
   }
 
   private void wasRead(StageRequest request, int directory, PooledBuffer buffer) {
-    queue.wasRead(1L << directory);
+    queue.wasRead(directory);
     if (request.wasRead()) {
       NotStaged refusal = refusal(request);
       if (refusal == null) {
