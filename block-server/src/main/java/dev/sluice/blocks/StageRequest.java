@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.zip.CRC32C;
 
 /**
@@ -109,16 +110,18 @@ final class StageRequest {
   }
 
   /**
-   * Puts a directory's pieces at their places in the target. Blocks as its disk does.
-   *
-   * @param nowNanos too late, nothing is read
+   * Puts a directory's pieces at their places in the target, as long as somebody waits for them.
+   * Blocks as its disk does.
    */
-  void read(OpenFiles files, int directory, MemorySegment target, long nowNanos) {
+  void read(OpenFiles files, int directory, MemorySegment target, LongSupplier nanoClock) {
     try {
       int at = 0;
-      for (int i = 0; i < directoryOfPiece.length && failure == null && !isLate(nowNanos); i++) {
+      for (int i = 0; i < directoryOfPiece.length && failure == null; i++) {
         Piece piece = stage.pieces().get(i);
         if (directoryOfPiece[i] == directory) {
+          if (isLate(nanoClock.getAsLong())) {
+            return;
+          }
           MemorySegment part = target.asSlice(at, piece.length());
           files.read(outputs.get(i), piece.position(), part.asByteBuffer());
         }

@@ -220,7 +220,7 @@ public final class Stager implements AutoCloseable {
   }
 
   private void read(StageRequest request, int directory, PooledBuffer buffer) {
-    request.read(files, directory, buffer.segment(), nanoClock.getAsLong());
+    request.read(files, directory, buffer.segment(), nanoClock);
     tickSoon(); // which closes the files
     wasRead(request, directory, buffer);
   }

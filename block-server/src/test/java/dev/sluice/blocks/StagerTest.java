@@ -332,6 +332,15 @@ class StagerTest {
     assertThat(staged("a", all(0, MAX_BYTES))).isNotNull();
   }
 
+  /** The second file is gone, which nobody notices. */
+  @Test
+  void whatIsLateInTheMiddleIsNotReadToItsEnd() throws Exception {
+    Files.delete(outputs.data(SHUFFLE, 2));
+    slow = true;
+    stage("a", 1_000, all(0, 1), new Piece(2, 0, 1));
+    assertThat(answer()).isEqualTo(LATE);
+  }
+
   @Test
   void nothingIsCopiedForAPeerThatHasLeft() throws Exception {
     Staged lease = staged("dead", all(0, MAX_BYTES));
