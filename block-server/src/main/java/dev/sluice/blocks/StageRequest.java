@@ -4,6 +4,7 @@ import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.rdma.transfer.PooledBuffer;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -37,6 +38,8 @@ final class StageRequest {
 
   /** Directories that have not been read. */
   private final AtomicInteger unread = new AtomicInteger();
+
+  private volatile PooledBuffer buffer;
 
   /** Why not all could be read; null as long as nothing has failed. */
   private volatile Throwable failure;
@@ -96,10 +99,6 @@ final class StageRequest {
     return !isThere.getAsBoolean() || nowNanos - deadlineNanos() >= 0;
   }
 
-  boolean isAnswered() {
-    return answered.get();
-  }
-
   /** False where it has its answer. */
   boolean answer(Object message) {
     boolean first = answered.compareAndSet(false, true);
@@ -110,11 +109,12 @@ final class StageRequest {
   }
 
   /**
-   * Puts a directory's pieces at their places in the target, as long as somebody waits for them.
+   * Puts a directory's pieces at their places in the buffer, as long as somebody waits for them.
    * Blocks as its disk does.
    */
-  void read(OpenFiles files, int directory, MemorySegment target, LongSupplier nanoClock) {
+  void read(OpenFiles files, int directory, LongSupplier nanoClock) {
     try {
+      MemorySegment target = buffer.segment();
       int at = 0;
       for (int i = 0; i < directoryOfPiece.length && failure == null; i++) {
         Piece piece = stage.pieces().get(i);
@@ -130,6 +130,16 @@ final class StageRequest {
     } catch (IOException | RuntimeException | Error e) {
       failure = e;
     }
+  }
+
+  /** Where its bytes are to be; whoever answers it releases the buffer. */
+  void has(PooledBuffer memory) {
+    buffer = memory;
+  }
+
+  /** Null where it has none. */
+  PooledBuffer buffer() {
+    return buffer;
   }
 
   void failed(Throwable e) {
@@ -157,7 +167,7 @@ final class StageRequest {
   }
 
   /** Only where there is nothing else that the bytes can be compared with. */
-  long crc32c(MemorySegment copied) {
+  long crc32c() {
     boolean verifiable =
         outputs.stream()
             .noneMatch(output -> output.location().checksumAlgorithm() == ChecksumAlgorithm.NONE);
@@ -165,7 +175,7 @@ final class StageRequest {
       return Staged.NO_CHECKSUM;
     }
     CRC32C crc = new CRC32C();
-    crc.update(copied.asByteBuffer());
+    crc.update(buffer.segment().asByteBuffer());
     return crc.getValue();
   }
 

@@ -7,6 +7,7 @@ import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.BufferPool;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import java.util.ArrayList;
@@ -154,16 +155,11 @@ public final class Stager implements AutoCloseable {
   }
 
   private void add(StageRequest request) {
-    if (closed) {
-      request.answer(STOPS);
-      return;
-    }
-    if (!queue.add(request)) {
-      counters.add(RegistryCounter.STAGING_WAITS, 1);
-    }
     unanswered.add(request);
-    if (request.isAnswered()) {
-      unanswered.remove(request);
+    if (closed) {
+      answer(request, STOPS);
+    } else if (!queue.add(request)) {
+      counters.add(RegistryCounter.STAGING_WAITS, 1);
     }
     tickSoon();
   }
@@ -171,12 +167,7 @@ public final class Stager implements AutoCloseable {
   /** Its turn has come. */
   private void begin(StageRequest request) {
     counters.add(RegistryCounter.STAGING_BYTES_IN_USE, request.bytes());
-    execute(
-        () -> acquire(request),
-        e -> {
-          queue.wasRead(request.directories());
-          refuse(request, null, new NotStaged(false, "there is no thread: " + e.getMessage()));
-        });
+    execute(() -> acquire(request), _ -> acquire(request));
   }
 
   private void acquire(StageRequest request) {
@@ -197,15 +188,16 @@ public final class Stager implements AutoCloseable {
     counters.add(RegistryCounter.STAGING_WAIT_MICROS, TimeUnit.NANOSECONDS.toMicros(waitedNanos));
     if (buffer == null) {
       queue.wasRead(request.directories());
-      refuse(request, null, new NotStaged(false, "there is no memory to stage in"));
+      refuse(request, new NotStaged(false, "there is no memory to stage in"));
       return;
     }
+    request.has(buffer);
     for (int directory : request.directories()) {
       execute(
-          () -> read(request, directory, buffer),
+          () -> read(request, directory),
           e -> {
             request.failed(e);
-            wasRead(request, directory, buffer);
+            wasRead(request, directory);
           });
     }
   }
@@ -219,20 +211,20 @@ public final class Stager implements AutoCloseable {
     }
   }
 
-  private void read(StageRequest request, int directory, PooledBuffer buffer) {
-    request.read(files, directory, buffer.segment(), nanoClock);
+  private void read(StageRequest request, int directory) {
+    request.read(files, directory, nanoClock);
     tickSoon(); // which closes the files
-    wasRead(request, directory, buffer);
+    wasRead(request, directory);
   }
 
-  private void wasRead(StageRequest request, int directory, PooledBuffer buffer) {
+  private void wasRead(StageRequest request, int directory) {
     queue.wasRead(directory);
     if (request.wasRead()) {
       NotStaged refusal = refusal(request);
       if (refusal == null) {
-        grant(request, buffer);
+        grant(request);
       } else {
-        refuse(request, buffer, refusal);
+        refuse(request, refusal);
       }
     }
   }
@@ -249,27 +241,24 @@ public final class Stager implements AutoCloseable {
     return request.isLate(nanoClock.getAsLong()) ? LATE : null;
   }
 
-  private void grant(StageRequest request, PooledBuffer buffer) {
-    long crc32c = request.crc32c(buffer.segment());
-    Lease lease = leases.begin(request.peer(), buffer);
+  private void grant(StageRequest request) {
+    long crc32c = request.crc32c();
+    Lease lease = leases.begin(request.peer(), request.buffer());
     if (lease == null) {
-      refuse(request, buffer, STOPS);
+      refuse(request, STOPS);
       return;
     }
     counters.add(RegistryCounter.STAGED_BYTES, request.bytes());
     long tookNanos = lease.endNanos() - Leases.NANOS - request.receivedNanos();
-    Staged staged = new Staged(lease.id(), buffer.remote(), tookNanos, Leases.NANOS, crc32c);
-    if (!answer(request, staged)) {
+    RemoteRegion region = lease.buffer().remote();
+    if (!answer(request, new Staged(lease.id(), region, tookNanos, Leases.NANOS, crc32c))) {
       done(request.peer(), lease.id());
     }
     tickSoon();
   }
 
-  /**
-   * @param buffer null where it has none
-   */
-  private void refuse(StageRequest request, PooledBuffer buffer, NotStaged refusal) {
-    free(request.peer(), request.bytes(), buffer);
+  private void refuse(StageRequest request, NotStaged refusal) {
+    free(request.peer(), request.bytes(), request.buffer());
     answer(request, refusal);
   }
 
@@ -295,7 +284,11 @@ public final class Stager implements AutoCloseable {
     free(lease.peer(), lease.buffer().segment().byteSize(), lease.buffer());
   }
 
-  /** Not on the caller's thread, which would wait while memory is being registered. */
+  /**
+   * Not on the caller's thread, which would wait while memory is being registered.
+   *
+   * @param buffer null where there is none
+   */
   private void free(Object peer, long bytes, PooledBuffer buffer) {
     counters.add(RegistryCounter.STAGING_BYTES_IN_USE, -bytes);
     Runnable release =
