@@ -30,9 +30,19 @@ final class RemoteBytes {
     return "Remote shuffle bytes: "
         + part("registered map outputs", read - staged, all, "")
         + ", "
-        + part("staging memory", staged, all, "; a larger " + BUDGET + " makes it less")
+        + part("staging memory", staged, all, limit(counters))
         + ", "
         + part("Spark's own transfer", other, all, "; " + String.join(", ", reasons));
+  }
+
+  /** What would have had more registered, if something had not been: or checksums were missing. */
+  private static String limit(Map<String, Long> counters) {
+    if (counters.getOrDefault("registry.staged-outputs", 0L) == 0) {
+      return "";
+    }
+    return counters.getOrDefault("registry.directories-open-files", 0L) == 0
+        ? "; a larger " + BUDGET + " makes it less"
+        : "; a higher limit of open files makes it less";
   }
 
   private static String part(String way, long bytes, long all, String hint) {

@@ -30,6 +30,7 @@ class ApplicationSummaryTest {
             Map.of(
                 "read.bytes", 750L << 20,
                 "staged.bytes", 500L << 20,
+                "registry.staged-outputs", 5L,
                 "fallback.bytes.CHECKSUM", 50L << 20,
                 "fallback.bytes.DEADLINE", 200L << 20,
                 "fallback.bytes.PEER", 0L)));
@@ -39,6 +40,33 @@ class ApplicationSummaryTest {
             "Remote shuffle bytes: registered map outputs 250.0 MiB (25.0 %), staging memory"
                 + " 500.0 MiB (50.0 %; a larger spark.shuffle.rdma.registration.maxBytes makes it"
                 + " less), Spark's own transfer 250.0 MiB (25.0 %; CHECKSUM, DEADLINE)");
+  }
+
+  @Test
+  void namesTheLimitThatHadFilesStaged() {
+    summary.accept(
+        report(
+            "1",
+            Map.of(
+                "read.bytes",
+                2L << 20,
+                "staged.bytes",
+                1L << 20,
+                "registry.directories-open-files",
+                1L,
+                "registry.staged-outputs",
+                5L)));
+    summary.say();
+    assertThat(remote.getFirst())
+        .contains("staging memory 1024.0 KiB (50.0 %; a higher limit of open files makes it less)");
+  }
+
+  /** As encrypted ones are, which have no checksums. */
+  @Test
+  void namesNoLimitWhereRegisteredMapOutputsWereStaged() {
+    summary.accept(report("1", Map.of("read.bytes", 2L << 20, "staged.bytes", 2L << 20)));
+    summary.say();
+    assertThat(remote.getFirst()).contains("staging memory 2.0 MiB (100.0 %), ");
   }
 
   @Test
