@@ -79,8 +79,4 @@ final class Leases {
     leases.clear();
     return all;
   }
-
-  synchronized boolean isEmpty() {
-    return leases.isEmpty();
-  }
 }

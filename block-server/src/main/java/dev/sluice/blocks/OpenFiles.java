@@ -111,10 +111,6 @@ final class OpenFiles implements AutoCloseable {
     close(0, IDLE_NANOS);
   }
 
-  synchronized boolean isEmpty() {
-    return files.isEmpty();
-  }
-
   /** The least recently read ones that are above a number and have been idle for so long. */
   private void close(int above, long idleNanos) {
     List<OpenFile> idle = new ArrayList<>();

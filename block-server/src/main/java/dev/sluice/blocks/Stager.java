@@ -71,7 +71,6 @@ public final class Stager implements AutoCloseable {
   /** Those that have no answer yet. */
   private final Set<StageRequest> unanswered = ConcurrentHashMap.newKeySet();
 
-  private boolean ticking;
   private int regions;
   private volatile boolean closed;
 
@@ -105,6 +104,7 @@ public final class Stager implements AutoCloseable {
             new LinkedBlockingQueue<>(),
             threadFactory("sluice-stage"));
     threads.allowCoreThreadTimeOut(true);
+    timer.scheduleWithFixedDelay(this::tick, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
   }
 
   /** Of each directory: where there are several, one leaves half of the memory to the others. */
@@ -161,7 +161,6 @@ public final class Stager implements AutoCloseable {
     } else if (!queue.add(request)) {
       counters.add(RegistryCounter.STAGING_WAITS, 1);
     }
-    tickSoon();
   }
 
   /** Its turn has come. */
@@ -213,7 +212,6 @@ public final class Stager implements AutoCloseable {
 
   private void read(StageRequest request, int directory) {
     request.read(files, directory, nanoClock);
-    tickSoon(); // which closes the files
     wasRead(request, directory);
   }
 
@@ -254,7 +252,6 @@ public final class Stager implements AutoCloseable {
     if (!answer(request, new Staged(lease.id(), region, tookNanos, Leases.NANOS, crc32c))) {
       done(request.peer(), lease.id());
     }
-    tickSoon();
   }
 
   private void refuse(StageRequest request, NotStaged refusal) {
@@ -307,14 +304,7 @@ public final class Stager implements AutoCloseable {
     regions = now;
   }
 
-  /** As long as there is something that time ends. */
-  private synchronized void tickSoon() {
-    if (!ticking && !timer.isShutdown()) {
-      timer.schedule(this::tick, TICK_MS, TimeUnit.MILLISECONDS);
-      ticking = true;
-    }
-  }
-
+  /** Ends what time ends. */
   private void tick() {
     try {
       List<Lease> expired = leases.expire();
@@ -329,12 +319,6 @@ public final class Stager implements AutoCloseable {
     } catch (RuntimeException | Error e) {
       LOG.error("Leases could not be ended", e); // A defect, of which the timer must not die.
     }
-    synchronized (this) {
-      ticking = false;
-    }
-    if (!leases.isEmpty() || !files.isEmpty() || !unanswered.isEmpty()) {
-      tickSoon();
-    }
   }
 
   /** Answers the request; a step that is under way gives back what it has when it ends. */
@@ -346,9 +330,7 @@ public final class Stager implements AutoCloseable {
   /** Ends all leases: no peer READs any more. Idempotent. */
   @Override
   public void close() {
-    synchronized (this) {
-      timer.shutdownNow();
-    }
+    timer.shutdownNow();
     closed = true;
     unanswered.forEach(request -> drop(request, STOPS));
     threads.shutdown();
