@@ -39,14 +39,15 @@ public enum RegistryCounter {
   STAGING_WAITS,
 
   /**
-   * Microseconds so far from the receipt of requests for staged bytes until their files were read.
+   * Microseconds so far from the receipt of requests for staged bytes until there was memory for
+   * them, and their files were read.
    */
   STAGING_WAIT_MICROS,
 
   /** Requests for staged bytes that were not served so far. */
   STAGING_REFUSALS,
 
-  /** Staged bytes whose readers have not said in time that they are done, so far. */
+  /** Leases that have run out so far: their readers have not said in time that they are done. */
   LEASES_EXPIRED,
 
   /** Map outputs not registered so far because their files did not exist any more. */
