@@ -21,10 +21,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds map outputs for this executor's readers: in a copy of the driver's table, fetched once a
- * shuffle and refreshed only when something is missing or nobody has read for a while, and at the
- * peer itself for what the table lacks. Readers call it on any thread and never wait; questions to
- * the driver run on the given executor. {@link #forget} drops a shuffle's copy, and so does time;
- * there is nothing to close.
+ * shuffle and refreshed only when something is missing or nobody has read an executor's for a
+ * while, and at the peer itself for what the table lacks. Readers call it on any thread and never
+ * wait; questions to the driver run on the given executor. {@link #forget} drops a shuffle's copy,
+ * and so does time; there is nothing to close.
  */
 public final class LocatorClient implements Locator {
   private static final Logger LOG = LoggerFactory.getLogger(LocatorClient.class);
@@ -33,8 +33,8 @@ public final class LocatorClient implements Locator {
   private static final long REFRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /**
-   * What nobody has asked for within this time is not believed before there are news: an executor
-   * withdraws what is idle 15 s before it deregisters it.
+   * What nobody has asked for of an executor within this time is not believed before there are
+   * news: an executor withdraws what is idle 15 s before it deregisters it.
    */
   private static final long BELIEF_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -92,10 +92,26 @@ public final class LocatorClient implements Locator {
   @Override
   public CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds) {
     CachedShuffle shuffle = cached(shuffleId);
-    CompletableFuture<Void> news = shuffle.awaited;
+    CompletableFuture<Void> news = news(shuffle, executorId);
     return news.isDone()
         ? locate(shuffle, shuffleId, executorId, mapIds)
         : news.thenCompose(_ -> locate(shuffle, shuffleId, executorId, mapIds));
+  }
+
+  /** Completes, always normally, when what is known of the executor can be believed. */
+  private CompletableFuture<Void> news(CachedShuffle shuffle, String executorId) {
+    long now = services.nanoClock().getAsLong();
+    Belief belief = shuffle.beliefs.computeIfAbsent(executorId, _ -> new Belief(shuffle.newsNanos));
+    synchronized (belief) {
+      boolean isOld =
+          now - belief.usedNanos > BELIEF_NANOS && now - shuffle.newsNanos > BELIEF_NANOS;
+      belief.usedNanos = now;
+      if (isOld) {
+        shuffle.locations.forgetAnswers(executorId);
+        belief.news = refresh(shuffle);
+      }
+      return belief.news;
+    }
   }
 
   private CompletableFuture<Located> locate(
@@ -132,13 +148,10 @@ public final class LocatorClient implements Locator {
           shuffles.computeIfAbsent(
               shuffleId, id -> new CachedShuffle(new ShuffleLocations(id, executors), now));
     }
-    synchronized (shuffle) { // Who comes next finds the news that are awaited.
-      boolean isOld = now - shuffle.usedNanos > BELIEF_NANOS;
-      shuffle.usedNanos = now;
-      if (isOld) {
-        shuffle.locations.forgetAnswers();
-        shuffle.awaited = refresh(shuffle);
-      }
+    boolean isOld = now - shuffle.usedNanos > BELIEF_NANOS;
+    shuffle.usedNanos = now;
+    if (isOld) {
+      refresh(shuffle);
     }
     return shuffle;
   }
@@ -175,7 +188,7 @@ public final class LocatorClient implements Locator {
         return shuffle.refresh;
       }
       shuffle.refreshNanos = now;
-      shuffle.refresh = askDriver(shuffle.locations);
+      shuffle.refresh = askDriver(shuffle.locations).thenRun(() -> shuffle.newsNanos = now);
       return shuffle.refresh;
     }
   }
@@ -260,16 +273,34 @@ public final class LocatorClient implements Locator {
   /** A shuffle's locations and the last refresh of them, which is guarded by this. */
   private static final class CachedShuffle {
     final ShuffleLocations locations;
+
+    /** By executor: 100 bytes each. */
+    final Map<String, Belief> beliefs = new ConcurrentHashMap<>();
+
     volatile long usedNanos;
+
+    /** What has come was asked for then. */
+    volatile long newsNanos;
+
     CompletableFuture<Void> refresh;
     long refreshNanos;
-
-    /** A refresh before which nothing is believed. */
-    volatile CompletableFuture<Void> awaited = CompletableFuture.completedFuture(null);
 
     CachedShuffle(ShuffleLocations locations, long nowNanos) {
       this.locations = locations;
       usedNanos = nowNanos;
+      newsNanos = nowNanos;
+    }
+  }
+
+  /** In what is known of an executor's part of a shuffle. Guarded by this. */
+  private static final class Belief {
+    long usedNanos;
+
+    /** A refresh before which it is not believed. */
+    CompletableFuture<Void> news = CompletableFuture.completedFuture(null);
+
+    Belief(long usedNanos) {
+      this.usedNanos = usedNanos;
     }
   }
 }

@@ -65,9 +65,9 @@ final class ShuffleLocations {
     return usable ? log.location(record) : null;
   }
 
-  /** What peers have said may be old. */
-  synchronized void forgetAnswers() {
-    answers.clear();
+  /** What the executor has said may be old. */
+  synchronized void forgetAnswers(String executorId) {
+    answers.values().removeIf(answer -> answer.executorId().equals(executorId));
   }
 
   /** The question for what is not known yet. */

@@ -269,6 +269,44 @@ class LocatorClientTest {
     assertThat(asked).isEqualTo(2);
   }
 
+  /** It may have withdrawn them for that, while others of the shuffle are READ all the time. */
+  @Test
+  void whatNobodyReadOfAnExecutorIsNotBelievedBeforeThereAreNews() throws IOException {
+    directory.handle(publish("1", location(5), location(6)));
+    directory.handle(publish("2", location(7)));
+    locate("1", 5);
+    directory.handle(withdrawal("1"));
+    directory.handle(publish("1", location(6, 1)));
+    atPeer.put(5L, location(5, 1));
+    for (int i = 0; i < 4; i++) {
+      nowNanos += TimeUnit.SECONDS.toNanos(4);
+      assertThat(locate("2", 7).outputs()).containsExactly(location(7));
+    }
+
+    var first = locator.locate(SHUFFLE, "1", new long[] {5});
+    var second = locator.locate(SHUFFLE, "1", new long[] {6});
+    answer();
+
+    assertThat(first.join().outputs()).containsExactly(location(5, 1));
+    assertThat(second.join().outputs()).containsExactly(location(6, 1));
+    assertThat(asked).isEqualTo(2);
+  }
+
+  /** Whether they were READ or not. */
+  @Test
+  void newsAreBelievedOfAllExecutors() throws IOException {
+    directory.handle(publish("1", location(5)));
+    directory.handle(publish("2", location(6)));
+    locate("1", 5);
+    nowNanos += TimeUnit.SECONDS.toNanos(9);
+
+    assertThat(locate("2", 6).outputs()).containsExactly(location(6));
+    nowNanos += TimeUnit.SECONDS.toNanos(9);
+    assertThat(locate("2", 6).outputs()).containsExactly(location(6));
+
+    assertThat(asked).isEqualTo(1);
+  }
+
   @Test
   void whoComesWhileTheNewsAreAskedForBelievesNothingEither() throws Exception {
     directory.handle(publish("1", location(5)));
