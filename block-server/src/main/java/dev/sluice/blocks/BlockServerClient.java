@@ -48,6 +48,9 @@ import org.apache.spark.network.util.TransportConf;
  * all peers 5 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
+  /** One who had less time to be staged for has waited elsewhere, which says nothing of a peer. */
+  private static final long IN_VAIN_MS = 1_000;
+
   private final ProcessName self;
   private final TransferOptions options;
   private final long resolveTimeoutMs;
@@ -158,7 +161,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     }
     long askedMs = clockMs.getAsLong();
     return request(peer, request, request.timeLeftMs(), late -> giveBack(peer, late))
-        .whenComplete((answer, _) -> channel.staged(isInTime(answer, request, askedMs)))
+        .whenComplete((answer, _) -> judge(channel, answer, request, askedMs))
         .thenCompose(
             answer ->
                 answer instanceof Staged || answer instanceof NotStaged
@@ -166,9 +169,14 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
                     : unexpected(peer, answer));
   }
 
-  /** A refusal, too, unless it took most of the time that there was. */
-  private boolean isInTime(Object answer, Stage request, long askedMs) {
-    return answer instanceof Staged || clockMs.getAsLong() - askedMs < request.timeLeftMs() / 2;
+  /** A refusal is an answer, too, unless it took most of the time that there was. */
+  private void judge(PeerChannel channel, Object answer, Stage request, long askedMs) {
+    long waitedMs = clockMs.getAsLong() - askedMs;
+    if (answer instanceof Staged || waitedMs < request.timeLeftMs() / 2) {
+      channel.staged();
+    } else {
+      channel.notStaged(waitedMs >= IN_VAIN_MS);
+    }
   }
 
   /** Nobody waits for it any more. */

@@ -125,17 +125,26 @@ final class PeerChannel {
     return true;
   }
 
-  /** Whether the peer may be asked to stage; if so, {@link #staged} is told what came of it. */
+  /**
+   * Whether the peer may be asked to stage; if so, {@link #staged} or {@link #notStaged} is told
+   * what came of it.
+   */
   synchronized boolean mayStage() {
     return staging.admits(nowNanos());
   }
 
+  synchronized void staged() {
+    staging.succeeded();
+  }
+
   /**
-   * @param inTime whether who asked was not kept waiting in vain
+   * Who asked has waited in vain.
+   *
+   * @param forLong or else it says nothing, unless the peer was on probation
    */
-  synchronized void staged(boolean inTime) {
-    if (inTime) {
-      staging.succeeded();
+  synchronized void notStaged(boolean forLong) {
+    if (!forLong) {
+      staging.probeEnded(nowNanos());
     } else if (staging.failed(nowNanos())) {
       LOG.warn("{} did not stage in time, and not for the first time: it is left alone", peer);
     }

@@ -115,7 +115,7 @@ class StageRequestTest {
 
   private void waitInVain() {
     CompletableFuture<Object> asked = stage(50);
-    nowMs.addAndGet(50);
+    nowMs.addAndGet(1_000);
     assertThatThrownBy(() -> asked.get(10, TimeUnit.SECONDS)).hasMessageContaining("within 50 ms");
   }
 
@@ -170,6 +170,18 @@ class StageRequestTest {
       assertThat(asked.get(10, TimeUnit.SECONDS)).isEqualTo(REFUSAL);
     }
     assertNotAsked();
+  }
+
+  /** Who asks has waited for something else until then. */
+  @Test
+  void aPeerThatHadLittleTimeIsAskedAgain() throws Exception {
+    for (int i = 0; i < 2 * FAILURES; i++) {
+      CompletableFuture<Object> asked = stage(50);
+      nowMs.addAndGet(50);
+      assertThatThrownBy(() -> asked.get(10, TimeUnit.SECONDS)).hasMessageContaining("50 ms");
+      requests.poll(10, TimeUnit.SECONDS);
+    }
+    assertThat(stage(LEASE)).isEqualTo(LEASE);
   }
 
   @Test

@@ -72,7 +72,7 @@ public final class CircuitBreaker {
   }
 
   /** A probe that ended without an answer of the peer counts as failed. */
-  void probeEnded(long nowNanos) {
+  public void probeEnded(long nowNanos) {
     if (probing) {
       failed(nowNanos);
     }
