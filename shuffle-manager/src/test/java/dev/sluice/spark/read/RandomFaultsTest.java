@@ -45,6 +45,9 @@ class RandomFaultsTest {
       ReadOptions options =
           ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = chance(20) ? 1_000 : 1 << 16);
       this.fixture = new ReadFixture(options, steps::add, random.nextInt(1 << 17));
+      if (chance(30)) {
+        fixture.transport.maxBufferBytes(random.nextInt(600, 2000)); // and so in slices
+      }
     }
 
     void run() {
