@@ -149,10 +149,10 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     return own.hasNext() ? own : null;
   }
 
-  /** What only Spark's iterators are yet to bring: waits for the one or the other. */
+  /** What only Spark's iterators are yet to bring: from the one that need not wait. */
   private Arrival remaining() {
-    left = fetchLeft(left, false);
-    if (left.hasNext()) {
+    boolean leftWaits = left.isAnswerToCome() && beside.hasNext();
+    if (left.hasNext() && !leftWaits) {
       return left;
     }
     return beside.hasNext() ? beside : null;
@@ -174,7 +174,7 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   private boolean awaitRemote() {
     long start = System.nanoTime();
     try {
-      return remote.await();
+      return remote.await() || awaitAnswer();
     } catch (InterruptedException e) {
       // As Spark's iterator does, which is written in Scala.
       throw Unchecked.of(e);
@@ -183,12 +183,22 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     }
   }
 
+  /** Of two iterators that wait for answers neither is pulled before the other may have one. */
+  private boolean awaitAnswer() throws InterruptedException {
+    left = fetchLeft(left, false);
+    boolean waits = !closed && left.isAnswerToCome() && beside.isAnswerToCome();
+    if (waits) {
+      remote.awaitAnswer();
+    }
+    return waits;
+  }
+
   private SparkBlocks fetch(List<TrackedBlocks> some) {
-    SparkBlocks blocks = new SparkBlocks();
+    SparkBlocks blocks = new SparkBlocks(remote::answered);
     blocks.are(
         some.isEmpty()
             ? CollectionConverters.asScala(Collections.emptyIterator())
-            : spark.fetch(some, () -> remote.answered(blocks)));
+            : spark.fetch(some, blocks));
     return blocks;
   }
 

@@ -28,6 +28,9 @@ public interface RemoteChunks {
    */
   boolean await() throws InterruptedException;
 
+  /** Waits until Spark has an answer, or it is closed; perhaps not so long. */
+  void awaitAnswer() throws InterruptedException;
+
   /** Ends what is under way, and returns what arrived and was not taken. Idempotent. */
   List<Chunk> close();
 }

@@ -1,6 +1,8 @@
 package dev.sluice.spark.gather;
 
 import java.io.InputStream;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.apache.spark.storage.BlockId;
 import scala.Tuple2;
 import scala.collection.Iterator;
@@ -11,9 +13,32 @@ import scala.collection.Iterator;
  * when nothing else is to come.
  */
 public final class SparkBlocks implements Arrival {
+  private final Consumer<SparkBlocks> told;
+  private final AtomicInteger unanswered = new AtomicInteger();
   private Iterator<Tuple2<BlockId, InputStream>> blocks;
 
-  SparkBlocks() {}
+  /**
+   * @param told of each answer about a remote block, by any thread
+   */
+  SparkBlocks(Consumer<SparkBlocks> told) {
+    this.told = told;
+  }
+
+  /** The iterator asks for remote blocks. Any thread. */
+  public void asked(int remote) {
+    unanswered.addAndGet(remote);
+  }
+
+  /** The iterator has an answer about one of these: found or not. Any thread. */
+  public void answered() {
+    unanswered.decrementAndGet();
+    told.accept(this);
+  }
+
+  /** Whether it will be told of an answer. */
+  boolean isAnswerToCome() {
+    return unanswered.get() > 0;
+  }
 
   /** Before the first arrival is taken. */
   void are(Iterator<Tuple2<BlockId, InputStream>> fetched) {

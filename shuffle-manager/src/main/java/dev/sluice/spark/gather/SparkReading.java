@@ -11,9 +11,9 @@ public interface SparkReading {
   /**
    * Begins to fetch blocks by an iterator of Spark's own.
    *
-   * @param answered called by any thread when the iterator has an answer about a remote block
+   * @param asker is told what of them is asked for, and answered
    */
-  Iterator<Tuple2<BlockId, InputStream>> fetch(List<TrackedBlocks> blocks, Runnable answered);
+  Iterator<Tuple2<BlockId, InputStream>> fetch(List<TrackedBlocks> blocks, SparkBlocks asker);
 
   /** Whether several blocks' bytes, one after the other, are what one block of them would be. */
   boolean concatenates();

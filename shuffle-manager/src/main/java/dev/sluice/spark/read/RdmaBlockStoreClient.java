@@ -3,6 +3,7 @@ package dev.sluice.spark.read;
 import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.locate.BlockLocator;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -11,6 +12,7 @@ import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -27,22 +29,20 @@ import org.apache.spark.storage.FallbackStorage;
  * shuffle manager makes one per executor and closes it.
  */
 public final class RdmaBlockStoreClient extends ShuffleClient {
-  private static final Runnable NOTHING = () -> {};
-
   private final String ownExecutorId;
 
   /** What all fetches share. */
   final ReadPath path;
 
-  private final Runnable answered;
+  private final Optional<SparkBlocks> asker;
   private final Runnable closeThreads;
 
   private RdmaBlockStoreClient(
-      String ownExecutorId, ReadPath path, Runnable answered, Runnable closeThreads) {
+      String ownExecutorId, ReadPath path, Optional<SparkBlocks> asker, Runnable closeThreads) {
     super(path.sparkTransfer());
     this.ownExecutorId = ownExecutorId;
     this.path = path;
-    this.answered = answered;
+    this.asker = asker;
     this.closeThreads = closeThreads;
   }
 
@@ -106,16 +106,16 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
             new ParkedBytes(transport, deliverer),
             new TaskLimits(),
             new PeerQuota<>(transport.poolBytes() / 2, transport.poolBytes() / 8));
-    return new RdmaBlockStoreClient(ownExecutorId, path, NOTHING, closeThreads);
+    return new RdmaBlockStoreClient(ownExecutorId, path, Optional.empty(), closeThreads);
   }
 
   /**
    * The same client for one who wants to know of answers.
    *
-   * @param told called after each, which may be on any thread
+   * @param told of each question, and after each answer, which may be on any thread
    */
-  RdmaBlockStoreClient telling(Runnable told) {
-    return new RdmaBlockStoreClient(ownExecutorId, path, told, NOTHING);
+  RdmaBlockStoreClient telling(SparkBlocks told) {
+    return new RdmaBlockStoreClient(ownExecutorId, path, Optional.of(told), () -> {});
   }
 
   @Override
@@ -127,7 +127,9 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       BlockFetchingListener listener,
       DownloadFileManager downloadFileManager) {
     FetchTarget target = new FetchTarget(host, port, execId);
-    BlockFetchingListener asking = answered == NOTHING ? listener : new Telling(listener, answered);
+    BlockFetchingListener asking =
+        asker.<BlockFetchingListener>map(told -> new Telling(listener, told)).orElse(listener);
+    asker.ifPresent(told -> told.asked(blockIds.length));
     List<RequestedBlock> blocks = new ArrayList<>(blockIds.length);
     FallbackReason reason = parse(execId, blockIds, blocks);
     if (reason != null) {
@@ -138,14 +140,14 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   }
 
   /** Passes answers on, and then says that there is one. */
-  private record Telling(BlockFetchingListener listener, Runnable answered)
+  private record Telling(BlockFetchingListener listener, SparkBlocks asker)
       implements BlockFetchingListener {
     @Override
     public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
       try {
         listener.onBlockFetchSuccess(blockId, data);
       } finally {
-        answered.run();
+        asker.answered();
       }
     }
 
@@ -154,7 +156,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       try {
         listener.onBlockFetchFailure(blockId, failure);
       } finally {
-        answered.run();
+        asker.answered();
       }
     }
   }

@@ -2,6 +2,7 @@ package dev.sluice.spark.read;
 
 import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.gather.GatheredBlocks;
+import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.gather.SparkReading;
 import dev.sluice.spark.gather.TrackedBlocks;
 import dev.sluice.spark.version.ExternalSorters;
@@ -157,8 +158,8 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
       @Override
       public Iterator<Tuple2<BlockId, InputStream>> fetch(
-          List<TrackedBlocks> tracked, Runnable answered) {
-        return fetchBySpark(client.telling(answered), TrackedBlocks.toSpark(tracked), batch);
+          List<TrackedBlocks> tracked, SparkBlocks asker) {
+        return fetchBySpark(client.telling(asker), TrackedBlocks.toSpark(tracked), batch);
       }
 
       @Override

@@ -311,16 +311,23 @@ final class TaskGather implements RemoteChunks {
   @Override
   public boolean await() throws InterruptedException {
     request();
-    awaitAnswer().forEach(step -> giveUp(step, FallbackReason.DEADLINE));
+    awaitStep().forEach(step -> giveUp(step, FallbackReason.DEADLINE));
     synchronized (this) {
       return !arrived.isEmpty() || isMoreToCome();
+    }
+  }
+
+  @Override
+  public synchronized void awaitAnswer() throws InterruptedException {
+    if (arrived.isEmpty()) {
+      TimeUnit.MILLISECONDS.timedWait(this, path.options().readTimeoutMs());
     }
   }
 
   /**
    * Returns when something has arrived or is left, or no chunk will come, or steps are late: those.
    */
-  private synchronized List<Step> awaitAnswer() throws InterruptedException {
+  private synchronized List<Step> awaitStep() throws InterruptedException {
     while (arrived.isEmpty() && !left && isMoreToCome()) {
       long now = path.timer().nanoTime();
       List<Step> late = underWay.stream().filter(step -> step.deadlineNanos() - now <= 0).toList();

@@ -226,7 +226,7 @@ class GatheredInputStreamTest {
 
     @Override
     public Iterator<Tuple2<BlockId, InputStream>> fetch(
-        List<TrackedBlocks> tracked, Runnable answered) {
+        List<TrackedBlocks> tracked, SparkBlocks asker) {
       throw new UnsupportedOperationException();
     }
 

@@ -4,6 +4,7 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.gather.GatheredBlocks;
 import dev.sluice.spark.gather.RemoteChunks;
+import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.gather.SparkReading;
 import dev.sluice.spark.gather.TrackedBlocks;
 import java.io.ByteArrayInputStream;
@@ -181,7 +182,7 @@ final class GatherFixture implements SparkReading {
 
   @Override
   public Iterator<Tuple2<BlockId, InputStream>> fetch(
-      List<TrackedBlocks> tracked, Runnable answered) {
+      List<TrackedBlocks> tracked, SparkBlocks asker) {
     List<Tuple2<BlockId, InputStream>> streams = new ArrayList<>();
     tracked.stream()
         .flatMap(ofExecutor -> ofExecutor.blocks().stream())
@@ -190,7 +191,8 @@ final class GatherFixture implements SparkReading {
               String id = block.id().toString();
               bySpark.add(id);
               streams.add(new Tuple2<>(block.id(), new ByteArrayInputStream(reads.written(id))));
-              answered.run();
+              asker.asked(1);
+              asker.answered();
             });
     return CollectionConverters.asScala(streams.iterator())
         .map(

@@ -171,6 +171,11 @@ class RandomGatherTest {
       }
 
       @Override
+      public void awaitAnswer() {
+        step();
+      }
+
+      @Override
       public List<Chunk> close() {
         return chunks.close();
       }

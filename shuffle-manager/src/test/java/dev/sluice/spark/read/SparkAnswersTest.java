@@ -1,0 +1,167 @@
+package dev.sluice.spark.read;
+
+import static dev.sluice.spark.read.ReadFixture.block;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.gather.GatherPlan;
+import dev.sluice.spark.gather.GatheredBlocks;
+import dev.sluice.spark.gather.SparkBlocks;
+import dev.sluice.spark.gather.SparkReading;
+import dev.sluice.spark.gather.TrackedBlocks;
+import java.io.InputStream;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockId$;
+import org.apache.spark.storage.BlockManagerId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import scala.Option;
+import scala.Tuple2;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
+
+/**
+ * Two iterators of Spark's have blocks to come, and no chunk is: who answers first is read first.
+ */
+class SparkAnswersTest {
+  private static final String LEFT = block(1, 0);
+  private static final String BESIDE = block(2, 0);
+
+  private final ReadFixture reads = new ReadFixture();
+  private final Map<String, SparkIterator> iterators = new ConcurrentHashMap<>();
+  private final GatheredBlocks blocks =
+      new GatheredBlocks(
+          new Reading(),
+          null,
+          reads.client.gather(new TaskLimit(1 << 20)),
+          (ShuffleReadMetricsReporter)
+              Proxy.newProxyInstance(
+                  getClass().getClassLoader(),
+                  new Class<?>[] {ShuffleReadMetricsReporter.class},
+                  (_, _, _) -> null),
+          reads.counters);
+
+  /** An iterator of one block, which waits for its answer as Spark's does. */
+  private static final class SparkIterator extends AbstractIterator<Tuple2<BlockId, InputStream>> {
+    private final BlockId block;
+    private final SparkBlocks asker;
+    private final BlockingQueue<InputStream> results = new LinkedBlockingQueue<>();
+    private boolean ended;
+
+    SparkIterator(BlockId block, SparkBlocks asker) {
+      this.block = block;
+      this.asker = asker;
+    }
+
+    void answer() {
+      results.add(InputStream.nullInputStream());
+      asker.answered();
+    }
+
+    @Override
+    public boolean hasNext() {
+      return !ended;
+    }
+
+    @Override
+    public Tuple2<BlockId, InputStream> next() {
+      try {
+        ended = true;
+        return new Tuple2<>(block, results.take());
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  private final class Reading implements SparkReading {
+    @Override
+    public Iterator<Tuple2<BlockId, InputStream>> fetch(
+        List<TrackedBlocks> tracked, SparkBlocks asker) {
+      BlockId id = tracked.getFirst().blocks().getFirst().id();
+      asker.asked(1);
+      SparkIterator iterator = new SparkIterator(id, asker);
+      iterators.put(id.name(), iterator);
+      return iterator;
+    }
+
+    @Override
+    public boolean concatenates() {
+      return true;
+    }
+
+    @Override
+    public InputStream wrap(BlockId blockId, InputStream stream) {
+      return stream;
+    }
+
+    @Override
+    public boolean detectsCorruption() {
+      return true;
+    }
+  }
+
+  @AfterEach
+  void close() {
+    blocks.close();
+  }
+
+  @Test
+  void ofBlocksThatAreNotGathered() throws Exception {
+    assertReadInTheOrderOfAnswers(BESIDE, LEFT);
+  }
+
+  @Test
+  void ofBlocksThatChunksCouldNotBeHadOf() throws Exception {
+    assertReadInTheOrderOfAnswers(LEFT, BESIDE);
+  }
+
+  private void assertReadInTheOrderOfAnswers(String first, String second) throws Exception {
+    reads.unregistered(1, 100);
+    blocks.start(
+        GatherPlan.of(
+            List.of(tracked("7", LEFT), tracked("8", BESIDE)),
+            address ->
+                address.executorId().equals("7")
+                    ? GatherPlan.Source.REMOTE
+                    : GatherPlan.Source.SPARK,
+            false));
+
+    assertThat(readOnceAnswered(first)).isEqualTo(first);
+    assertThat(readOnceAnswered(second)).isEqualTo(second);
+    assertThat(blocks.hasNext()).isFalse();
+  }
+
+  private static TrackedBlocks tracked(String executorId, String block) {
+    return new TrackedBlocks(
+        BlockManagerId.apply(executorId, "host", 99, Option.empty()),
+        List.of(new TrackedBlocks.Block(BlockId$.MODULE$.apply(block), 100, 0)));
+  }
+
+  /** The block that a task gets which waited before there was an answer. */
+  private String readOnceAnswered(String block) throws Exception {
+    CompletableFuture<String> read = new CompletableFuture<>();
+    Thread task =
+        Thread.ofPlatform().daemon().start(() -> read.complete(blocks.next()._1().name()));
+    while (!isWaiting(task)) {
+      Thread.onSpinWait();
+    }
+    iterators.get(block).answer();
+    return read.get(20, TimeUnit.SECONDS);
+  }
+
+  private static boolean isWaiting(Thread thread) {
+    return switch (thread.getState()) {
+      case WAITING, TIMED_WAITING -> true;
+      default -> false;
+    };
+  }
+}
