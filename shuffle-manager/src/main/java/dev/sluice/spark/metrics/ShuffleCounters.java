@@ -42,7 +42,7 @@ public final class ShuffleCounters {
     localBytes.add(bytes);
   }
 
-  /** Blocks, READ or local, that came in one stream with others; each counts as that, too. */
+  /** Blocks, READ or local, that came in a chunk with others; each counts as that, too. */
   public void gathered(long blocks) {
     gatheredBlocks.add(blocks);
   }
