@@ -54,6 +54,15 @@ final class Payload {
     if (bytes > 0) {
       buffers[0].put(in.slice(in.position(), bytes));
       in.position(in.position() + bytes);
+      awaitFault();
     }
+  }
+
+  /**
+   * Lets the InternalError of a fault in mapped memory come here, and not when the READ has ended
+   * well: compiled code looks for such errors when it returns from a native method.
+   */
+  private void awaitFault() {
+    Thread.holdsLock(this);
   }
 }
