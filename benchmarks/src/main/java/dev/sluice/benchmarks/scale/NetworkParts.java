@@ -63,6 +63,7 @@ public final class NetworkParts implements AutoCloseable {
   private final BlockServerClient client;
   private final RdmaEndpoint endpoint;
   private final MapOutputRegistry registry;
+  private final Stager stager;
   private final BlockServer server;
   private final PeerAddress address;
   private final MemorySegment bytes;
@@ -102,6 +103,7 @@ public final class NetworkParts implements AutoCloseable {
             LIMITS,
             new Unpublished(),
             NetworkParts::clockMs);
+    stager = new Stager(endpoint.protectionDomain(), registry, STAGING_BYTES, 2, System::nanoTime);
     server =
         new BlockServer(
             TRANSPORT,
@@ -112,7 +114,7 @@ public final class NetworkParts implements AutoCloseable {
             SoftProvider.NAME,
             new EndpointAcceptor(endpoint),
             registry,
-            new Stager(endpoint.protectionDomain(), registry, STAGING_BYTES, 2, System::nanoTime));
+            stager);
     address = new PeerAddress(executorId, "localhost", server.port());
     bytes = arena.allocate(MEMORY_BYTES, 4096);
     memory = endpoint.protectionDomain().register(bytes, Set.of(AccessFlag.REMOTE_READ)).toRemote();
@@ -146,6 +148,7 @@ public final class NetworkParts implements AutoCloseable {
   @Override
   public void close() {
     server.close();
+    stager.close();
     registry.close();
     endpoint.close();
     client.close();
