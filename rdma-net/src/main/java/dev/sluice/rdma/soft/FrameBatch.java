@@ -44,11 +44,11 @@ final class FrameBatch {
     this.pool = pool;
   }
 
-  /** Whether another frame may be added before the batch is written. */
+  /** Whether another frame may be added before the batch is written; a small one finds room. */
   boolean hasRoom() {
     return frames == null
         || file == null
-            && frames.remaining() >= FrameHeader.BYTES
+            && frames.remaining() >= FrameHeader.BYTES + MAX_COPIED_BYTES
             && payloadBytes < FrameHeader.MAX_PAYLOAD_BYTES;
   }
 

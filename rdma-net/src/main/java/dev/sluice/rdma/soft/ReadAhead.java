@@ -15,14 +15,12 @@ import java.util.function.LongSupplier;
  * became of it on its disk is seen. Belongs to the device. Any thread.
  */
 final class ReadAhead {
-  /** What a RandomAccessFile reads without memory of its own. */
-  private static final int WINDOW_BYTES = 8 << 10;
-
-  private static final int WINDOWS = 1024;
+  private static final int WINDOW_BYTES = 16 << 10;
+  private static final int WINDOWS = 512;
   private static final long IDLE_NANOS = 1_000_000_000L;
 
   /** Larger ones are worth a call of their own. */
-  private static final int MAX_PIECE_BYTES = WINDOW_BYTES / 4;
+  private static final int MAX_PIECE_BYTES = 2 << 10;
 
   /** A part of a file. Nobody waits for its lock, whose holder perhaps waits for a disk. */
   static final class Window {

@@ -178,7 +178,7 @@ class SoftFileRegionTest extends SoftNodes {
     byte[] written = bytes(MIB);
     Thread.currentThread().interrupt();
     for (int length : new int[] {1, 900, 2048, 5000, 300_000}) {
-      for (int position : new int[] {0, 10, 7_500, 8_192, 20_000, 15_000, MIB - 300_000}) {
+      for (int position : new int[] {0, 10, 7_500, 16_384, 20_000, 15_000, MIB - 300_000}) {
         byte[] target = new byte[length + 2];
         region.copy(position, target, 1, length);
         assertThat(Arrays.copyOfRange(target, 1, 1 + length))
@@ -210,7 +210,7 @@ class SoftFileRegionTest extends SoftNodes {
     assertThat(await(1)).containsExactly(SUCCESS);
     assertThat(left.memory(target).mismatch(MemorySegment.ofArray(bytes(MIB)).asSlice(2000, 1000)))
         .isEqualTo(-1);
-    queuePair.postSend(List.of(read(3, target, 0, source, 8_000, 1000)));
+    queuePair.postSend(List.of(read(3, target, 0, source, 17_000, 1000)));
     assertThat(await(1)).containsExactly(REM_ACCESS_ERR);
   }
 
