@@ -1,26 +1,19 @@
 package dev.sluice.blocks;
 
-import dev.sluice.blocks.wire.PartitionTable;
+import dev.sluice.blocks.wire.TableEntry;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.LongBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A map output's index and checksum files, read and checked, on their way into a {@link
- * PartitionTable}. Lives on the registering thread for one registration: 320 KB of garbage for
- * 10,000 partitions.
+ * A map output's index and checksum files, read and checked, on their way into a {@link TableSlot}.
+ * Lives on the registering thread for one registration: 160 KB of garbage for 10,000 partitions.
  */
 final class MapOutputIndex {
   /** More than Spark's serialized shuffle allows; an index beyond it is not read into memory. */
   private static final int MAX_PARTITIONS = 1 << 24;
-
-  private static final ValueLayout.OfLong LITTLE_ENDIAN =
-      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final LongBuffer offsets;
   private final LongBuffer checksums;
@@ -46,6 +39,9 @@ final class MapOutputIndex {
         throw new InconsistentFilesException(
             files.index() + ": partition " + (i - 1) + " ends before it starts");
       }
+    }
+    if (offsets.get(offsets.limit() - 1) >= TableEntry.LIMIT) {
+      throw new InconsistentFilesException(files.index() + " has more than 48 bits of data");
     }
     LongBuffer checksums = files.checksums() == null ? null : readLongs(files.checksums());
     if (checksums != null && checksums.limit() != offsets.limit() - 1) {
@@ -73,39 +69,19 @@ final class MapOutputIndex {
     return offsets.get(offsets.limit() - 1);
   }
 
-  /** Bytes of the partition table. */
-  long tableBytes() {
-    return (long) offsets.limit() * PartitionTable.ENTRY_BYTES;
+  int partitions() {
+    return offsets.limit() - 1;
   }
 
   boolean hasChecksums() {
     return checksums != null;
   }
 
-  /**
-   * Fills in the partition table; the last entry, which ends the last partition, has checksum 0.
-   * One bulk copy, because 20,000 checked stores into a shared arena's memory take ten times as
-   * long.
-   */
-  void writeTo(MemorySegment table) {
-    long[] entries = new long[2 * offsets.limit()];
-    for (int i = 0; i < offsets.limit(); i++) {
-      entries[2 * i] = offsets.get(i);
+  /** Fills in the partition table. */
+  void writeTo(TableSlot table) {
+    for (int i = 0; i < partitions(); i++) {
+      long offset = offsets.get(i);
+      table.set(i, offset, offsets.get(i + 1) - offset, checksums == null ? 0 : checksums.get(i));
     }
-    for (int i = 0; checksums != null && i < checksums.limit(); i++) {
-      entries[2 * i + 1] = checksums.get(i);
-    }
-    MemorySegment.copy(entries, 0, table, LITTLE_ENDIAN, 0, entries.length);
-  }
-
-  /** A partition's offset in the data file, from a table that {@link #writeTo} filled in. */
-  static long offset(MemorySegment table, int partition) {
-    return table.get(LITTLE_ENDIAN, (long) partition * PartitionTable.ENTRY_BYTES);
-  }
-
-  /** The checksum of a partition's bytes, from such a table. */
-  static long checksum(MemorySegment table, int partition) {
-    long entry = (long) partition * PartitionTable.ENTRY_BYTES;
-    return table.get(LITTLE_ENDIAN, entry + PartitionTable.CHECKSUM_OFFSET);
   }
 }

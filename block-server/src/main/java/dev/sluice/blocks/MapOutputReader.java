@@ -43,7 +43,7 @@ public final class MapOutputReader {
    */
   public int copy(long mapId, int startPartition, int endPartition, byte[] target, int offset) {
     RegisteredMapOutput output = shuffle.get(mapId);
-    if (output == null || !use(output.location().checksumAlgorithm())) {
+    if (output == null || !use(output.header().checksumAlgorithm())) {
       return UNREADABLE;
     }
     try {

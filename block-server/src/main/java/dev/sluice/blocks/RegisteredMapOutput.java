@@ -1,10 +1,9 @@
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.blocks.wire.PartitionTable;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -15,18 +14,19 @@ import java.util.zip.Checksum;
  * alone, staged. Some 1 KB of heap whatever the number of partitions: 100 KB an executor where
  * 1,000 executors hold 100,000 map outputs.
  *
- * @param location what peers get
+ * @param header what peers READ
  * @param file the data file
  * @param data the registered data file; null where all partitions are empty or the data are staged
  * @param table the partition table, in {@code memory}
  * @param memory keeps data and table alive while they are read
  */
 record RegisteredMapOutput(
-    MapOutputLocation location,
-    Path file,
-    RegisteredData data,
-    MemorySegment table,
-    ShuffleMemory memory) {
+    MapOutputHeader header, Path file, RegisteredData data, TableSlot table, ShuffleMemory memory) {
+
+  /** What peers get. */
+  MapOutputLocation location() {
+    return new MapOutputLocation(header.mapId(), table.segment(), table.slot());
+  }
 
   private boolean isMapped() {
     return data instanceof RegisteredData.Mapped;
@@ -34,7 +34,7 @@ record RegisteredMapOutput(
 
   /** Whether the data file has these bytes, and there are any. */
   boolean contains(long position, int length) {
-    long end = location.data().length();
+    long end = header.data().length();
     return length > 0 && position >= 0 && position <= end - length;
   }
 
@@ -44,8 +44,8 @@ record RegisteredMapOutput(
       return null;
     }
     try {
-      long start = offset(startPartition);
-      return new MapOutputRegistry.Segment(file, start, offset(endPartition) - start, isMapped());
+      long start = table.offset(startPartition);
+      return new MapOutputRegistry.Segment(file, start, end(endPartition) - start, isMapped());
     } finally {
       memory.release();
     }
@@ -59,8 +59,8 @@ record RegisteredMapOutput(
     if (!isMapped() || !hasPartitions(startPartition, endPartition) || !memory.retain()) {
       return null;
     }
-    long start = offset(startPartition);
-    long end = offset(endPartition);
+    long start = table.offset(startPartition);
+    long end = end(endPartition);
     if (start == end) {
       memory.release();
       return null;
@@ -82,8 +82,8 @@ record RegisteredMapOutput(
       return MapOutputReader.UNREADABLE;
     }
     try {
-      long start = offset(startPartition);
-      long length = offset(endPartition) - start;
+      long start = table.offset(startPartition);
+      long length = end(endPartition) - start;
       if (length > target.length - offset) {
         return length > target.length ? MapOutputReader.UNREADABLE : MapOutputReader.NO_ROOM;
       }
@@ -124,9 +124,9 @@ record RegisteredMapOutput(
     awaitFault();
   }
 
-  /** Where a partition starts in the data file. The caller has a reference to the memory. */
-  private long offset(int partition) {
-    return MapOutputIndex.offset(table, partition);
+  /** Where the partitions before this one end. The caller has a reference to the memory. */
+  private long end(int endPartition) {
+    return table.offset(endPartition - 1) + table.length(endPartition - 1);
   }
 
   /**
@@ -153,30 +153,29 @@ record RegisteredMapOutput(
   private boolean matches(
       int startPartition, int endPartition, byte[] bytes, int offset, Checksum checksum) {
     int position = offset;
-    long start = offset(startPartition);
     for (int partition = startPartition; partition < endPartition; partition++) {
-      long end = offset(partition + 1);
-      int length = (int) (end - start);
+      int length = (int) table.length(partition);
       if (length > 0) {
         checksum.reset();
         checksum.update(bytes, position, length);
-        if (checksum.getValue() != MapOutputIndex.checksum(table, partition)) {
+        if (checksum.getValue() != table.checksum(partition)) {
           return false;
         }
       }
       position += length;
-      start = end;
     }
     return true;
   }
 
   private boolean hasPartitions(int startPartition, int endPartition) {
-    long partitions = table.byteSize() / PartitionTable.ENTRY_BYTES - 1;
-    return startPartition >= 0 && endPartition >= startPartition && endPartition <= partitions;
+    return startPartition >= 0
+        && endPartition > startPartition
+        && endPartition <= table.partitions();
   }
 
-  /** No peer READs the data once this has returned. Idempotent. */
+  /** No peer READs the data once this has returned. Idempotent. With the shuffle's lock. */
   void deregister() {
+    table.clear();
     if (data != null) {
       data.close();
     }
@@ -195,6 +194,6 @@ record RegisteredMapOutput(
 
   @Override
   public String toString() {
-    return "map output " + location.mapId() + " in " + file;
+    return "map output " + header.mapId() + " in " + file;
   }
 }

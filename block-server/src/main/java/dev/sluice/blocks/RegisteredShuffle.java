@@ -2,6 +2,7 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.VerbsException;
@@ -64,6 +65,7 @@ final class RegisteredShuffle {
 
   // Guarded by the lock.
   private ShuffleMemory memory;
+  private TableSegments tables;
   private boolean closed;
 
   RegisteredShuffle(
@@ -239,27 +241,28 @@ final class RegisteredShuffle {
       throws IOException {
     if (memory == null) {
       memory = new ShuffleMemory(domain, budget);
+      tables = new TableSegments(memory);
     }
-    Cost cost = memory.tableCost(index.tableBytes()).plus(file == null ? Cost.NONE : file.cost());
-    room.reserve(memory, cost, file == null && index.dataBytes() > 0);
+    boolean staged = file == null && index.dataBytes() > 0;
+    Cost tableCost = tables.nextCost(index.partitions(), staged);
+    Cost cost = tableCost.plus(file == null ? Cost.NONE : file.cost());
+    room.reserve(memory, cost, staged);
     boolean registered = false;
     try {
-      ShuffleMemory.Table table = memory.table(index.tableBytes());
-      index.writeTo(table.memory());
+      TableSlot table = tables.next(index.partitions());
+      index.writeTo(table);
       RegisteredData data = file == null ? null : register(file);
-      ChecksumAlgorithm algorithm =
-          index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
-      MapOutputLocation location =
-          new MapOutputLocation(
+      MapOutputHeader header =
+          new MapOutputHeader(
               mapId,
               data == null
-                  ? MapOutputLocation.unregistered(index.dataBytes())
+                  ? MapOutputHeader.unregistered(index.dataBytes())
                   : data.region().toRemote(),
-              table.remote(),
-              algorithm);
-      memory.keep(table);
+              index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE);
+      table.set(header);
+      tables.keep(table);
       registered = true;
-      return new RegisteredMapOutput(location, files.data(), data, table.memory(), memory);
+      return new RegisteredMapOutput(header, files.data(), data, table, memory);
     } catch (IOException e) {
       throw isExhaustion(e) ? exhausted(cost, e) : e;
     } finally {
@@ -363,6 +366,7 @@ final class RegisteredShuffle {
     if (outputs.isEmpty() && memory != null) {
       memory.close();
       memory = null;
+      tables = null;
     }
   }
 }

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The memory of one shuffle's registered map outputs: mappings of data files, and slabs from which
- * partition tables are carved.
+ * segments of partition tables are carved.
  *
  * <p>One shared arena holds all of it, because closing one costs a handshake with every thread of
  * the process: once a shuffle instead of once a file. The price is that a single map output's
@@ -29,9 +29,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * meanwhile; the last to {@link #release} it unmaps. All else is called with the owner's lock held.
  *
  * <p>Tables cost 16 bytes a partition: 160 KB a map output of 10,000 partitions. Where 1,000
- * executors hold 100,000 such map outputs, that is 16 MB an executor, in 200 regions at most. Slabs
- * grow from 16 KiB to 1 MiB, so that many small shuffles cost little and a large one takes one
- * region for several tables.
+ * executors hold 100,000 such map outputs, that is 20 MB an executor. Slabs grow from 16 KiB to 1
+ * MiB, so that many small shuffles cost little and a large one takes one region for several
+ * segments.
  */
 final class ShuffleMemory {
   private static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
@@ -68,7 +68,16 @@ final class ShuffleMemory {
     this.budget = budget;
   }
 
-  /** What a map output's table will take. */
+  /**
+   * Whether a segment of tables finds room as things are.
+   *
+   * @param table whether it is for a partition table without its data
+   */
+  boolean hasRoom(long bytes, boolean table) {
+    return budget.fits(tableCost(bytes), Cost.NONE, table);
+  }
+
+  /** What a segment of tables will take. */
   Cost tableCost(long bytes) {
     return fitsSlab(bytes) ? Cost.NONE : Cost.region(slabBytes(bytes));
   }
@@ -134,27 +143,26 @@ final class ShuffleMemory {
     }
   }
 
-  /** Room for a table; the next one has the same unless this one is {@linkplain #keep kept}. */
+  /** Room for a segment of tables. */
   Table table(long bytes) throws IOException {
     if (!fitsSlab(bytes)) {
       load(arena -> addSlab(arena, slabBytes(bytes)));
     }
     MemoryRegion region = slabs.getLast();
-    MemorySegment memory = slab.asSlice(slabUsedBytes, bytes);
-    return new Table(
-        memory, new RemoteRegion(region.address() + slabUsedBytes, bytes, region.rkey()));
-  }
-
-  void keep(Table table) {
-    slabUsedBytes += table.memory().byteSize();
+    Table table =
+        new Table(
+            slab.asSlice(slabUsedBytes, bytes),
+            new RemoteRegion(region.address() + slabUsedBytes, bytes, region.rkey()));
+    slabUsedBytes += bytes;
+    return table;
   }
 
   private boolean fitsSlab(long bytes) {
     return bytes <= slab.byteSize() - slabUsedBytes;
   }
 
-  private long slabBytes(long tableBytes) {
-    return Math.max(nextSlabBytes, Cost.wholePages(tableBytes));
+  private long slabBytes(long bytes) {
+    return Math.max(nextSlabBytes, Cost.wholePages(bytes));
   }
 
   private MemoryRegion addSlab(Arena arena, long bytes) throws VerbsException {

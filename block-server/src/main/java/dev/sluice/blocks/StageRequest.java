@@ -170,7 +170,7 @@ final class StageRequest {
   long crc32c() {
     boolean verifiable =
         outputs.stream()
-            .noneMatch(output -> output.location().checksumAlgorithm() == ChecksumAlgorithm.NONE);
+            .noneMatch(output -> output.header().checksumAlgorithm() == ChecksumAlgorithm.NONE);
     if (verifiable) {
       return Staged.NO_CHECKSUM;
     }

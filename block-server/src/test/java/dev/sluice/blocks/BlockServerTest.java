@@ -8,6 +8,7 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import java.net.InetAddress;
@@ -153,7 +154,8 @@ class BlockServerTest {
 
     assertThat(locations).hasSize(2).first().isNull();
     assertThat(locations.getLast().mapId()).isEqualTo(5);
-    assertThat(server.domain.read(locations.getLast().data())).isEqualTo(data);
+    assertThat(server.domain.read(server.registry.output(SHUFFLE, 5).header().data()))
+        .isEqualTo(data);
   }
 
   @Test
@@ -176,12 +178,13 @@ class BlockServerTest {
   void aTouchKeepsTheShuffleFromEviction() throws Exception {
     outputs.write(SHUFFLE, 1, 10);
     outputs.write(4, 1, 10);
-    MapOutputLocation location = get(client.resolve(peer, SHUFFLE, new long[] {1})).getFirst();
+    get(client.resolve(peer, SHUFFLE, new long[] {1}));
+    RemoteRegion data = server.registry.output(SHUFFLE, 1).header().data();
     server.nowMs.set(5_000);
     client.touch(peer, SHUFFLE);
 
     assertThat(get(client.resolve(peer, 4, new long[] {1})).getFirst()).isNull();
-    assertThat(server.domain.read(location.data())).isNotNull();
+    assertThat(server.domain.read(data)).isNotNull();
   }
 
   @Test

@@ -2,7 +2,6 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
@@ -15,6 +14,7 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.fuzz.Allocation;
 import io.netty.channel.Channel;
@@ -155,9 +155,8 @@ public final class ControlFuzz {
     MapOutputLocation location =
         new MapOutputLocation(
             MAP_OUTPUT,
-            new RemoteRegion(1L << 40, 30, 7),
-            new RemoteRegion(2L << 40, 40, 8),
-            ChecksumAlgorithm.ADLER32);
+            new TableSegment(new RemoteRegion(2L << 40, TableSegment.bytes(8, 40), 8), 8),
+            7);
     List<byte[]> encoded = new ArrayList<>();
     for (Object message :
         List.of(

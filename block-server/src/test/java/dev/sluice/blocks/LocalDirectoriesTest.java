@@ -3,13 +3,12 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.transfer.Backoff;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -137,8 +136,7 @@ class LocalDirectoriesTest {
             new RegistryLimits(1 << 20, 1 << 20, 100, 1_000, true),
             new RecordingListener(),
             () -> 0)) {
-      MapOutputLocation location =
-          registry.resolve(3, new long[] {7}).get(10, TimeUnit.SECONDS).getFirst();
+      MapOutputHeader location = ResolvedOutput.header(registry, 3, 7);
 
       assertThat(location.isStaged()).isTrue();
       assertThat(location.data().length()).isEqualTo(30);

@@ -2,9 +2,11 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.blocks.wire.PartitionTable;
+import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -98,24 +100,36 @@ class MapOutputReadTest {
     return queuePair;
   }
 
-  private MapOutputLocation resolve(long mapId) throws Exception {
+  private MapOutputLocation locate(long mapId) throws Exception {
     return client.resolve(peer, SHUFFLE, new long[] {mapId}).get(20, TimeUnit.SECONDS).getFirst();
+  }
+
+  private MapOutputHeader resolve(long mapId) throws Exception {
+    assertThat(locate(mapId)).isNotNull();
+    return registry.output(SHUFFLE, mapId).header();
+  }
+
+  private ByteBuffer read(QueuePair queuePair, RemoteRegion region) throws Exception {
+    reading.postRead(queuePair, region);
+    assertThat(reading.awaitCompletion()).isEqualTo(WorkCompletionStatus.SUCCESS);
+    return ByteBuffer.wrap(reading.received(region.length())).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   @Test
   void aPartitionIsReadByItsTable() throws Exception {
     byte[] data = outputs.write(SHUFFLE, 7, 10, 100_000, 20);
-    MapOutputLocation location = resolve(7);
+    MapOutputLocation location = locate(7);
     QueuePair queuePair = connect();
 
-    reading.postRead(queuePair, location.table());
-    assertThat(reading.awaitCompletion()).isEqualTo(WorkCompletionStatus.SUCCESS);
-    ByteBuffer table =
-        ByteBuffer.wrap(reading.received(location.table().length())).order(ByteOrder.LITTLE_ENDIAN);
-    assertThat(table.getLong(PartitionTable.ENTRY_BYTES)).isEqualTo(10);
-    assertThat(table.getLong(2 * PartitionTable.ENTRY_BYTES)).isEqualTo(100_010);
+    ByteBuffer headerBytes = read(queuePair, location.segment().headers(0, 1));
+    long[] longs = new long[MapOutputHeader.LONGS];
+    headerBytes.asLongBuffer().get(longs);
+    MapOutputHeader header = MapOutputHeader.of(7, longs, 0);
+    ByteBuffer entry = read(queuePair, location.segment().entries(1, 2, 0, 0));
+    assertThat(TableEntry.offset(entry.getLong(0))).isEqualTo(10);
+    assertThat(TableEntry.length(entry.getLong(0), entry.getLong(8))).isEqualTo(100_000);
 
-    reading.postRead(queuePair, location.data());
+    reading.postRead(queuePair, header.data());
     assertThat(reading.awaitCompletion()).isEqualTo(WorkCompletionStatus.SUCCESS);
     assertThat(reading.received(data.length)).isEqualTo(data);
   }
@@ -123,13 +137,13 @@ class MapOutputReadTest {
   @Test
   void anUnregisteredShuffleIsAStaleLocation() throws Exception {
     outputs.write(SHUFFLE, 7, 100);
-    MapOutputLocation location = resolve(7);
+    MapOutputHeader location = resolve(7);
     registry.unregister(SHUFFLE);
     outputs.delete(SHUFFLE, 7);
 
     reading.postRead(connect(), location.data());
     assertThat(reading.awaitCompletion()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
-    assertThat(resolve(7)).isNull();
+    assertThat(locate(7)).isNull();
   }
 
   @Test
@@ -140,7 +154,7 @@ class MapOutputReadTest {
     for (int round = 0; round < RACES; round++) {
       int map = round % 2;
       registry.add(SHUFFLE, map);
-      MapOutputLocation location = resolve(map);
+      MapOutputHeader location = resolve(map);
       reading.clear();
       try (QueuePair queuePair = connect()) {
         CompletableFuture<Void> unregistering;

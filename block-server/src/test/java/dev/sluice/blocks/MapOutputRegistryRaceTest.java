@@ -2,7 +2,7 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -168,8 +168,7 @@ class MapOutputRegistryRaceTest {
   }
 
   private void checkRead(MapOutputRegistry registry, int shuffleId, int mapId) throws Exception {
-    MapOutputLocation location =
-        registry.resolve(shuffleId, new long[] {mapId}).get(30, TimeUnit.SECONDS).getFirst();
+    MapOutputHeader location = ResolvedOutput.header(registry, shuffleId, mapId);
     if (location != null) {
       byte[] read = domain.read(location.data());
       if (read != null) {

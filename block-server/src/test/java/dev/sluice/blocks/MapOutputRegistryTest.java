@@ -8,8 +8,10 @@ import static dev.sluice.blocks.RegistryCounter.REGISTRATIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.blocks.wire.PartitionTable;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.rdma.RemoteRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
@@ -66,8 +68,8 @@ class MapOutputRegistryTest {
     assertThat(registry.counters().get(REGISTERED_OUTPUTS)).isZero();
   }
 
-  private MapOutputLocation resolve(int shuffleId, long mapId) throws Exception {
-    return registry.resolve(shuffleId, new long[] {mapId}).get(10, TimeUnit.SECONDS).getFirst();
+  private MapOutputHeader resolve(int shuffleId, long mapId) throws Exception {
+    return ResolvedOutput.header(registry, shuffleId, mapId);
   }
 
   @Test
@@ -75,7 +77,7 @@ class MapOutputRegistryTest {
     byte[] data = outputs.write(SHUFFLE, 7, 5, 0, 4091, 1);
     registry.add(SHUFFLE, 7);
 
-    MapOutputLocation location = resolve(SHUFFLE, 7);
+    MapOutputHeader location = resolve(SHUFFLE, 7);
     assertThat(location.mapId()).isEqualTo(7);
     assertThat(domain.read(location.data())).isEqualTo(data);
     assertThat(listener.events).containsExactly("registered 3/7");
@@ -104,7 +106,7 @@ class MapOutputRegistryTest {
     registry.close();
     registry = registry(outputs::find, new RegistryLimits(2 * bytes, 0, 100, 1_000, false));
 
-    MapOutputLocation location = resolve(SHUFFLE, 7);
+    MapOutputHeader location = resolve(SHUFFLE, 7);
     assertThat(domain.read(location.data(), bytes - end.length, end.length)).isEqualTo(end);
     assertThat(registry.segment(SHUFFLE, 7, 1, 2)).isEqualTo(segment(bytes - end.length, 3));
   }
@@ -112,20 +114,35 @@ class MapOutputRegistryTest {
   @Test
   void theTableHoldsOffsetsAndChecksums() throws Exception {
     byte[] data = outputs.write(SHUFFLE, 7, 5, 0, 10);
-    MapOutputLocation location = resolve(SHUFFLE, 7);
+    MapOutputHeader header = resolve(SHUFFLE, 7);
+    TableSlot table = registry.output(SHUFFLE, 7).table();
+    RemoteRegion entries = table.segment().entries(0, 3, table.slot(), table.slot());
 
-    ByteBuffer table =
-        ByteBuffer.wrap(domain.read(location.table())).order(ByteOrder.LITTLE_ENDIAN);
-    assertThat(location.checksumAlgorithm()).isEqualTo(ChecksumAlgorithm.CRC32C);
-    assertThat(table.remaining()).isEqualTo(4 * PartitionTable.ENTRY_BYTES);
-    assertThat(table.getLong()).isEqualTo(0);
-    assertThat(table.getLong()).isEqualTo(TestMapOutputs.checksum(data, 0, 5));
-    assertThat(table.getLong()).isEqualTo(5);
-    assertThat(table.getLong()).isEqualTo(TestMapOutputs.checksum(data, 5, 0));
-    assertThat(table.getLong()).isEqualTo(5);
-    assertThat(table.getLong()).isEqualTo(TestMapOutputs.checksum(data, 5, 10));
-    assertThat(table.getLong()).isEqualTo(15);
-    assertThat(table.getLong()).isZero();
+    ByteBuffer remote = ByteBuffer.wrap(domain.read(entries)).order(ByteOrder.LITTLE_ENDIAN);
+    assertThat(header.checksumAlgorithm()).isEqualTo(ChecksumAlgorithm.CRC32C);
+    long[][] expected = {{0, 5}, {5, 0}, {5, 10}};
+    for (int i = 0; i < expected.length; i++) {
+      int at = i * table.segment().slots() * TableEntry.BYTES;
+      long first = remote.getLong(at);
+      long second = remote.getLong(at + Long.BYTES);
+      int offset = (int) expected[i][0];
+      int length = (int) expected[i][1];
+      assertThat(TableEntry.offset(first)).isEqualTo(offset);
+      assertThat(TableEntry.length(first, second)).isEqualTo(length);
+      assertThat(TableEntry.checksum(second))
+          .isEqualTo(TestMapOutputs.checksum(data, offset, length));
+    }
+    assertThat(remoteHeader(table)).isEqualTo(header);
+  }
+
+  /** Null where there is none. */
+  private MapOutputHeader remoteHeader(TableSlot table) {
+    long[] longs = new long[MapOutputHeader.LONGS];
+    ByteBuffer.wrap(domain.read(table.segment().headers(table.slot(), table.slot() + 1)))
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .asLongBuffer()
+        .get(longs);
+    return MapOutputHeader.of(7, longs, 0);
   }
 
   @Test
@@ -139,10 +156,10 @@ class MapOutputRegistryTest {
   @Test
   void anEmptyMapOutputHasATableButNoData() throws Exception {
     outputs.write(SHUFFLE, 7, 0, 0);
-    MapOutputLocation location = resolve(SHUFFLE, 7);
+    MapOutputHeader location = resolve(SHUFFLE, 7);
 
     assertThat(location.data().length()).isZero();
-    assertThat(domain.read(location.table())).hasSize(3 * PartitionTable.ENTRY_BYTES);
+    assertThat(registry.output(SHUFFLE, 7).table().partitions()).isEqualTo(2);
     assertThat(registry.segment(SHUFFLE, 7, 0, 2).length()).isZero();
   }
 
@@ -165,9 +182,11 @@ class MapOutputRegistryTest {
     outputs.write(SHUFFLE, 3, 1);
     registry.resolve(SHUFFLE, new long[] {1, 2, 3}).get(10, TimeUnit.SECONDS);
 
-    assertThat(domain.read(resolve(SHUFFLE, 2).table())).hasSize(5_001 * 16);
-    assertThat(domain.read(resolve(SHUFFLE, 1).table())).hasSize(32);
-    assertThat(domain.read(resolve(SHUFFLE, 3).table())).hasSize(32);
+    for (long mapId : new long[] {1, 2, 3}) {
+      TableSlot table = registry.output(SHUFFLE, mapId).table();
+      assertThat(table.partitions()).isEqualTo(mapId == 2 ? 5_000 : 1);
+      assertThat(domain.read(table.segment().region())).hasSize((int) table.memory().byteSize());
+    }
   }
 
   @Test
@@ -209,11 +228,12 @@ class MapOutputRegistryTest {
   @Test
   void unregisteringEndsAllReads() throws Exception {
     outputs.write(SHUFFLE, 7, 100);
-    MapOutputLocation location = resolve(SHUFFLE, 7);
+    MapOutputHeader location = resolve(SHUFFLE, 7);
+    RemoteRegion segment = registry.output(SHUFFLE, 7).table().segment().region();
     registry.unregister(SHUFFLE);
 
     assertThat(domain.read(location.data())).isNull();
-    assertThat(domain.read(location.table())).isNull();
+    assertThat(domain.read(segment)).isNull();
     assertThat(registry.segment(SHUFFLE, 7, 0, 1)).isNull();
     assertThat(outputs.mappings()).isZero();
     assertThat(outputs.openFiles()).isZero();
@@ -235,7 +255,7 @@ class MapOutputRegistryTest {
   @Test
   void whatIsEvictedIsWithdrawnAndMayBeResolvedAgain() throws Exception {
     outputs.write(SHUFFLE, 7, 100);
-    MapOutputLocation location = resolve(SHUFFLE, 7);
+    MapOutputHeader location = resolve(SHUFFLE, 7);
     registry.evict(SHUFFLE);
     registry.evict(SHUFFLE + 1);
     afterAllThatWaits();
@@ -352,7 +372,7 @@ class MapOutputRegistryTest {
   @Test
   void aReplacedMapOutputIsRegisteredAnew() throws Exception {
     outputs.write(SHUFFLE, 7, 100);
-    MapOutputLocation stale = resolve(SHUFFLE, 7);
+    MapOutputHeader stale = resolve(SHUFFLE, 7);
     resolve(SHUFFLE, 7);
     outputs.delete(SHUFFLE, 7);
     byte[] data = outputs.write(SHUFFLE, 7, 50, 25);
@@ -367,7 +387,7 @@ class MapOutputRegistryTest {
     outputs.write(SHUFFLE, 7, 100);
     byte[] data = outputs.write(SHUFFLE, 8, 100);
     resolve(SHUFFLE, 7);
-    MapOutputLocation other = resolve(SHUFFLE, 8);
+    MapOutputHeader other = resolve(SHUFFLE, 8);
     registry.invalidate(SHUFFLE, 7);
 
     assertThat(domain.read(other.data())).isEqualTo(data);

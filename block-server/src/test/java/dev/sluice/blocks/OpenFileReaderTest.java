@@ -2,7 +2,7 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
@@ -36,7 +36,7 @@ class OpenFileReaderTest extends MapOutputReaderTest {
 
   @Test
   void aFileThatHasNoNameAnyMoreIsRead() throws Exception {
-    MapOutputLocation location = resolve(SHUFFLE);
+    MapOutputHeader location = resolve(SHUFFLE);
     Files.delete(outputs.data(SHUFFLE, MAP));
     assertThat(registry.reader(SHUFFLE).copy(MAP, 0, 1, new byte[100], 0)).isEqualTo(100);
     assertThat(domain.read(location.data())).isEqualTo(data);
@@ -78,7 +78,7 @@ class OpenFileReaderTest extends MapOutputReaderTest {
 
   @Test
   void aTaskThatIsKilledHarmsNeitherOthersNorPeers() throws Exception {
-    MapOutputLocation location = resolve(SHUFFLE);
+    MapOutputHeader location = resolve(SHUFFLE);
     byte[] target = new byte[5000];
     MapOutputReader reader = registry.reader(SHUFFLE);
     Thread.currentThread().interrupt();

@@ -2,13 +2,12 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,8 +44,8 @@ abstract class RegisteredOutputFixture {
   }
 
   /** Null where it cannot be registered. */
-  MapOutputLocation resolve(int shuffleId) throws Exception {
-    return registry.resolve(shuffleId, new long[] {MAP}).get(10, TimeUnit.SECONDS).getFirst();
+  MapOutputHeader resolve(int shuffleId) throws Exception {
+    return ResolvedOutput.header(registry, shuffleId, MAP);
   }
 
   /** Changes a byte of the file, but not of {@link #data}. */

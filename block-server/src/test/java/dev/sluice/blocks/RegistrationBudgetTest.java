@@ -7,7 +7,7 @@ import static dev.sluice.blocks.RegistryCounter.REGISTERED_REGIONS;
 import static dev.sluice.blocks.RegistryCounter.REJECTIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.Backoff;
 import java.nio.file.Path;
@@ -63,11 +63,11 @@ class RegistrationBudgetTest {
             nowMs::get);
   }
 
-  private MapOutputLocation resolve(int shuffleId) throws Exception {
-    return registry.resolve(shuffleId, new long[] {7}).get(10, TimeUnit.SECONDS).getFirst();
+  private MapOutputHeader resolve(int shuffleId) throws Exception {
+    return ResolvedOutput.header(registry, shuffleId, 7);
   }
 
-  private MapOutputLocation resolve(int shuffleId, long atMs) throws Exception {
+  private MapOutputHeader resolve(int shuffleId, long atMs) throws Exception {
     nowMs.set(atMs);
     return resolve(shuffleId);
   }
@@ -95,8 +95,7 @@ class RegistrationBudgetTest {
             nowMs::get);
     for (int mapId = 0; mapId < 20; mapId++) {
       outputs.write(1, mapId, 1 << 20);
-      MapOutputLocation location =
-          registry.resolve(1, new long[] {mapId}).get(10, TimeUnit.SECONDS).getFirst();
+      MapOutputHeader location = ResolvedOutput.header(registry, 1, mapId);
       assertThat(location.isStaged()).as("map output %d", mapId).isEqualTo(mapId >= 13);
     }
     assertThat(outputs.openFiles()).isEqualTo(13);
@@ -117,7 +116,7 @@ class RegistrationBudgetTest {
     int registered = 0;
     for (int shuffle = 1; shuffle <= 60; shuffle++) {
       outputs.write(shuffle, 7, 4096 * 3);
-      MapOutputLocation location = resolve(shuffle);
+      MapOutputHeader location = resolve(shuffle);
       assertThat(location).as("shuffle %d", shuffle).isNotNull();
       registered += location.isStaged() ? 0 : 1;
       if (shuffle > 15) {
@@ -150,7 +149,7 @@ class RegistrationBudgetTest {
   @Test
   void aShuffleInUseIsNotEvicted() throws Exception {
     open(OUTPUT_BYTES, 100);
-    MapOutputLocation first = resolve(1, 0);
+    MapOutputHeader first = resolve(1, 0);
     assertThat(resolve(2, IDLE_MS - 1)).isNull();
 
     assertThat(domain.read(first.data())).isNotNull();
@@ -163,8 +162,8 @@ class RegistrationBudgetTest {
   @Test
   void theIdleShuffleThatWasReadLeastRecentlyIsWithdrawnAndThenDeregistered() throws Exception {
     open(2 * OUTPUT_BYTES, 100);
-    MapOutputLocation first = resolve(1, 0);
-    MapOutputLocation second = resolve(2, 10);
+    MapOutputHeader first = resolve(1, 0);
+    MapOutputHeader second = resolve(2, 10);
     nowMs.set(20);
     registry.touch(1);
     assertThat(resolve(3, 2 * IDLE_MS)).isNull();
@@ -189,7 +188,7 @@ class RegistrationBudgetTest {
   @Test
   void whatIsReadAfterItWasWithdrawnIsKept() throws Exception {
     open(OUTPUT_BYTES, 100);
-    MapOutputLocation first = resolve(1, 0);
+    MapOutputHeader first = resolve(1, 0);
     assertThat(resolve(2, IDLE_MS)).isNull();
     registry.touch(1);
     awaitTrue(() -> listener.events.size() == 3);
@@ -203,7 +202,7 @@ class RegistrationBudgetTest {
   @Test
   void whatIsWithdrawnCanBeResolvedWhereItIs() throws Exception {
     open(OUTPUT_BYTES, 100);
-    MapOutputLocation first = resolve(1, 0);
+    MapOutputHeader first = resolve(1, 0);
     assertThat(resolve(2, IDLE_MS)).isNull();
     assertThat(resolve(1, IDLE_MS + 1)).isEqualTo(first);
     assertThat(resolve(2, IDLE_MS + GRACE_MS)).isNull();
@@ -213,7 +212,7 @@ class RegistrationBudgetTest {
   @Test
   void whatIsWithdrawnIsUnregisteredAtOnce() throws Exception {
     open(OUTPUT_BYTES, 100);
-    MapOutputLocation first = resolve(1, 0);
+    MapOutputHeader first = resolve(1, 0);
     assertThat(resolve(2, IDLE_MS)).isNull();
     registry.unregister(1);
     assertThat(domain.read(first.data())).isNull();
@@ -260,7 +259,7 @@ class RegistrationBudgetTest {
   @Test
   void touchingKeepsAShuffleFromEviction() throws Exception {
     open(OUTPUT_BYTES, 100);
-    MapOutputLocation first = resolve(1, 0);
+    MapOutputHeader first = resolve(1, 0);
     nowMs.set(2 * IDLE_MS);
     registry.touch(1);
 
@@ -277,7 +276,7 @@ class RegistrationBudgetTest {
     assertThat(resolve(1, IDLE_MS + GRACE_MS + 1)).isNull();
 
     assertThat(resolve(1, 2 * IDLE_MS + GRACE_MS)).isNull();
-    MapOutputLocation again = resolve(1, 2 * IDLE_MS + 2 * GRACE_MS);
+    MapOutputHeader again = resolve(1, 2 * IDLE_MS + 2 * GRACE_MS);
     assertThat(domain.read(again.data())).hasSize(100);
     assertThat(listener.events)
         .containsExactly(
@@ -288,7 +287,7 @@ class RegistrationBudgetTest {
   void whatCanNeverFitEvictsNothing() throws Exception {
     open(2 * OUTPUT_BYTES, 100);
     outputs.write(5, 7, 100_000);
-    MapOutputLocation first = resolve(1, 0);
+    MapOutputHeader first = resolve(1, 0);
 
     assertThat(resolve(5, 2 * IDLE_MS)).isNull();
     assertThat(resolve(5, 2 * IDLE_MS + GRACE_MS)).isNull();
@@ -311,7 +310,7 @@ class RegistrationBudgetTest {
   void theProvidersOwnLimitBecomesTheBudget() throws Exception {
     open(Long.MAX_VALUE, 100);
     domain.limitBytes(OUTPUT_BYTES);
-    MapOutputLocation first = resolve(1, 0);
+    MapOutputHeader first = resolve(1, 0);
     assertThat(resolve(2, 0)).isNull();
     assertThat(resolve(3, 0)).isNull();
 
@@ -325,7 +324,7 @@ class RegistrationBudgetTest {
   @Test
   void aLimitOfTheProviderThatPassesIsForgottenAfterAWhile() throws Exception {
     open(Long.MAX_VALUE, 100);
-    MapOutputLocation first = resolve(1, 0);
+    MapOutputHeader first = resolve(1, 0);
     domain.limitBytes(OUTPUT_BYTES);
     assertThat(resolve(2, 0)).isNull();
     domain.limitBytes(Long.MAX_VALUE);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.QueuePair;
@@ -21,7 +21,6 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -112,9 +111,8 @@ abstract class RegistrationContract {
         () -> 0);
   }
 
-  private static MapOutputLocation resolve(MapOutputRegistry registry) throws Exception {
-    MapOutputLocation location =
-        registry.resolve(SHUFFLE, new long[] {7}).get(30, TimeUnit.SECONDS).getFirst();
+  private static MapOutputHeader resolve(MapOutputRegistry registry) throws Exception {
+    MapOutputHeader location = ResolvedOutput.header(registry, SHUFFLE, 7);
     assertThat(location).isNotNull();
     return location;
   }
@@ -134,11 +132,12 @@ abstract class RegistrationContract {
   void mapOutputsAreReadAsTheyWereWritten(RegistrationMode mode) throws Exception {
     byte[] data = outputs.write(SHUFFLE, 7, PARTITIONS);
     try (MapOutputRegistry registry = registry(probe(mode))) {
-      MapOutputLocation location = resolve(registry);
+      MapOutputHeader location = resolve(registry);
 
       assertThat(read(location.data())).isEqualTo(WorkCompletionStatus.SUCCESS);
       assertThat(reading.received(data.length)).isEqualTo(data);
-      assertThat(read(location.table())).isEqualTo(WorkCompletionStatus.SUCCESS);
+      assertThat(read(registry.output(SHUFFLE, 7).table().segment().region()))
+          .isEqualTo(WorkCompletionStatus.SUCCESS);
       RemoteRegion acrossPages =
           new RemoteRegion(location.data().address() + 1_000, 30_000, location.data().rkey());
       assertThat(read(acrossPages)).isEqualTo(WorkCompletionStatus.SUCCESS);
@@ -165,7 +164,7 @@ abstract class RegistrationContract {
   void afterUnregisteringNothingIsRead(RegistrationMode mode) throws Exception {
     outputs.write(SHUFFLE, 7, PARTITIONS);
     try (MapOutputRegistry registry = registry(probe(mode))) {
-      MapOutputLocation location = resolve(registry);
+      MapOutputHeader location = resolve(registry);
       registry.unregister(SHUFFLE);
 
       assertThat(read(location.data())).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
@@ -177,7 +176,7 @@ abstract class RegistrationContract {
   void aRegionOutlivesItsFilesName(RegistrationMode mode) throws Exception {
     byte[] data = outputs.write(SHUFFLE, 7, PARTITIONS);
     try (MapOutputRegistry registry = registry(probe(mode))) {
-      MapOutputLocation location = resolve(registry);
+      MapOutputHeader location = resolve(registry);
       outputs.delete(SHUFFLE, 7);
 
       assertThat(read(location.data())).isEqualTo(WorkCompletionStatus.SUCCESS);

@@ -5,14 +5,13 @@ import static dev.sluice.blocks.RegistryCounter.REGISTERED_REGIONS;
 import static dev.sluice.blocks.RegistryCounter.REJECTIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.transfer.Backoff;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,8 +58,8 @@ class RegistrationRetryTest {
     throw new InternalError("a page of the file cannot be read");
   }
 
-  private MapOutputLocation resolve(int shuffleId, long mapId) throws Exception {
-    return registry.resolve(shuffleId, new long[] {mapId}).get(10, TimeUnit.SECONDS).getFirst();
+  private MapOutputHeader resolve(int shuffleId, long mapId) throws Exception {
+    return ResolvedOutput.header(registry, shuffleId, mapId);
   }
 
   /** Bytes and regions of the budget, mappings and open files of the process. */
@@ -76,7 +75,7 @@ class RegistrationRetryTest {
   /** Beside another one, so that the shuffle has memory which stays. */
   private void failAgainAndAgain(int partitions) throws Exception {
     outputs.write(SHUFFLE, 1, 10);
-    MapOutputLocation other = resolve(SHUFFLE, 1);
+    MapOutputHeader other = resolve(SHUFFLE, 1);
     int[] partitionBytes = new int[partitions];
     Arrays.fill(partitionBytes, 10);
     byte[] data = outputs.write(SHUFFLE, 7, partitionBytes);

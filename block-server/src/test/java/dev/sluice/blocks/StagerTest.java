@@ -7,7 +7,7 @@ import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,8 +84,8 @@ class StagerTest {
     return callers.anyMatch(caller -> caller.getClassName().equals(OpenFiles.class.getName()));
   }
 
-  private MapOutputLocation locate(long mapId) throws Exception {
-    return registry.resolve(SHUFFLE, new long[] {mapId}).get(10, TimeUnit.SECONDS).getFirst();
+  private MapOutputHeader locate(long mapId) throws Exception {
+    return ResolvedOutput.header(registry, SHUFFLE, mapId);
   }
 
   private void stage(Object peer, int timeLeftMs, Piece... pieces) {

@@ -46,7 +46,7 @@ final class TestBlockServer implements AutoCloseable {
 
   private final TransportConf conf;
   private final List<TransportServerBootstrap> bootstraps;
-  private final MapOutputRegistry registry;
+  final MapOutputRegistry registry;
   private final Stager stager;
   private BlockServer server;
 

@@ -47,11 +47,15 @@ record DirectoryScale(int executors, int maps, int partitions, int rounds) {
 
   private void compare(SparkContext context, Pairs pairs) throws Exception {
     BroadcastManager manager = context.env().broadcastManager();
-    MapTable ours = sluice(manager, WITHOUT_BROADCAST);
+    MapTable ours = sluice(manager, false, WITHOUT_BROADCAST);
     MapTable theirs = spark(context, WITHOUT_BROADCAST);
     double[] heap = new double[2];
     double[] publish = {publish(ours, heap, 0), publish(theirs, heap, 1)};
     less("driver-heap", "B/map", heap[0] / maps, heap[1] / maps, pairs);
+    MapTable oneByOne = sluice(manager, true, WITHOUT_BROADCAST);
+    double[] oneByOneHeap = new double[1];
+    publish(oneByOne, oneByOneHeap, 0);
+    less("one-by-one-driver-heap", "B/map", oneByOneHeap[0] / maps, heap[1] / maps, pairs);
     less("publish", "us/map", publish[0] / maps, publish[1] / maps, pairs);
 
     MapTable.Fetched fetched = ours.fetch();
@@ -69,9 +73,22 @@ record DirectoryScale(int executors, int maps, int partitions, int rounds) {
         (double) fetched.heapBytes() / maps,
         (double) tracked.heapBytes() / maps,
         pairs);
+    MapTable.Fetched single = oneByOne.fetch();
+    less(
+        "one-by-one-table-bytes",
+        "B/map",
+        (double) single.bytes() / maps,
+        (double) tracked.bytes() / maps,
+        pairs);
+    less(
+        "one-by-one-executor-heap",
+        "B/map",
+        (double) single.heapBytes() / maps,
+        (double) tracked.heapBytes() / maps,
+        pairs);
     serve("", ours, theirs, pairs);
 
-    MapTable oursShipped = sluice(manager, MIN_BROADCAST_BYTES);
+    MapTable oursShipped = sluice(manager, false, MIN_BROADCAST_BYTES);
     MapTable theirsShipped = spark(context, MIN_BROADCAST_BYTES);
     oursShipped.publish();
     theirsShipped.publish();
@@ -104,8 +121,8 @@ record DirectoryScale(int executors, int maps, int partitions, int rounds) {
 
   /** Sluice's own table beside a smaller one. */
   private void grow(DirectoryScale few, BroadcastManager manager, Pairs pairs) throws Exception {
-    MapTable large = sluice(manager, WITHOUT_BROADCAST);
-    MapTable small = few.sluice(manager, WITHOUT_BROADCAST);
+    MapTable large = sluice(manager, false, WITHOUT_BROADCAST);
+    MapTable small = few.sluice(manager, false, WITHOUT_BROADCAST);
     String partner = few.maps + "-maps";
     pairs.less(
         name() + "publish-growth",
@@ -121,9 +138,9 @@ record DirectoryScale(int executors, int maps, int partitions, int rounds) {
         small.fetch().nanos() / 1e3 / few.maps);
   }
 
-  private MapTable sluice(BroadcastManager manager, long minBroadcastBytes) {
+  private MapTable sluice(BroadcastManager manager, boolean oneByOne, long minBroadcastBytes) {
     return new SluiceTable(
-        executors, maps, partitions, new SparkBroadcasts(manager), minBroadcastBytes);
+        executors, maps, partitions, oneByOne, new SparkBroadcasts(manager), minBroadcastBytes);
   }
 
   private MapTable spark(SparkContext context, int minBroadcastBytes) {

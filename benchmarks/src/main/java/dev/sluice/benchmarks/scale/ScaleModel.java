@@ -1,5 +1,10 @@
 package dev.sluice.benchmarks.scale;
 
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.blocks.wire.TableSegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
@@ -30,16 +35,9 @@ final class ScaleModel {
   private static final int RESPONSE_HEADER_BYTES = 38 + 20 + 8 + 12 + 4 + 4;
 
   // Sluice's own, by design or measured.
-  private static final int RECORD_BYTES = 53;
-  private static final int PAGE_PARTITIONS = 64;
-  private static final int PAGE_BYTES = (PAGE_PARTITIONS + 1) * 16;
-
-  /** As the cache reckons. */
-  static final long PAGE_HEAP_BYTES = 1232;
-
-  private static final int ENTRY_BYTES = 16;
-  private static final int DRIVER_HEAP_BYTES_A_MAP = 72;
-  private static final int TABLE_HEAP_BYTES_A_MAP = 87;
+  private static final int RECORD_BYTES = 7;
+  private static final int DRIVER_HEAP_BYTES_A_MAP = 15;
+  private static final int TABLE_HEAP_BYTES_A_MAP = 16;
   private static final int HANDLE_AND_EXECUTORS_BYTES = 35_500;
   private static final int HEAP_BYTES_A_CONNECTION = 10_100;
 
@@ -61,9 +59,31 @@ final class ScaleModel {
     return Math.ceilDiv(EXECUTORS, EXECUTORS_A_NODE);
   }
 
-  /** Of a partition table, on which a partition is. */
-  static int page(int partition) {
-    return partition / PAGE_PARTITIONS;
+  private static int mapsAnExecutor() {
+    return MAPS / EXECUTORS;
+  }
+
+  private static int reducersAnExecutor() {
+    return PARTITIONS / EXECUTORS;
+  }
+
+  /** Slots of each segment of an executor's partition tables. */
+  private static List<Integer> segments() {
+    List<Integer> segments = new ArrayList<>();
+    for (int used = 0; used < mapsAnExecutor(); used += segments.getLast()) {
+      segments.add(TableSegment.nextSlots(used, PARTITIONS));
+    }
+    return segments;
+  }
+
+  /** READs of entries, by each reducer, and of headers, by each executor. */
+  private static double tableReadsABlock() {
+    double entries = (double) segments().size() / mapsAnExecutor();
+    return entries + entries / reducersAnExecutor();
+  }
+
+  private static double tableBytesABlock() {
+    return TableEntry.BYTES + (double) MapOutputHeader.BYTES / reducersAnExecutor();
   }
 
   private static double blocksAnExecutor() {
@@ -71,9 +91,6 @@ final class ScaleModel {
   }
 
   static String quantities() {
-    double mapsAnExecutor = (double) MAPS / EXECUTORS;
-    double reducersAnExecutor = (double) PARTITIONS / EXECUTORS;
-    double pageReads = blocksAnExecutor();
     StringBuilder table = new StringBuilder("| what | how much |\n|---|---|\n");
     row(table, "nodes", "%d", nodes());
     row(table, "queue pairs of an executor, both ways", "%,d", 2 * peers());
@@ -88,25 +105,25 @@ final class ScaleModel {
         "heap of an executor's connections, both ways",
         "%.1f MB",
         (double) peers() * HEAP_BYTES_A_CONNECTION / 1e6);
-    row(table, "reducers of an executor", "%.0f", reducersAnExecutor);
+    row(table, "reducers of an executor", "%d", reducersAnExecutor());
     row(table, "blocks that an executor fetches", "%.1f million", blocksAnExecutor() / 1e6);
+    long slots = segments().stream().mapToLong(Integer::longValue).sum();
     row(
         table,
         "partition tables that an executor registers",
         "%.1f MB",
-        mapsAnExecutor * (PARTITIONS + 1) * ENTRY_BYTES / 1e6);
-    row(table, "pages of partition tables that it READs", "%.1f million", pageReads / 1e6);
-    row(table, "their bytes", "%.2f GB", pageReads * PAGE_BYTES / 1e9);
+        slots * TableSegment.bytes(1, PARTITIONS) / 1e6);
     row(
         table,
-        "bytes if only the two entries of a block were READ",
-        "%.0f MB",
-        pageReads * 2 * ENTRY_BYTES / 1e6);
+        "READs of partition tables",
+        "%.0f thousand",
+        blocksAnExecutor() * tableReadsABlock() / 1e3);
+    row(table, "their bytes", "%.1f MB", blocksAnExecutor() * tableBytesABlock() / 1e6);
     row(
         table,
-        "heap of the pages of one reducer",
-        "%.0f MB",
-        (double) MAPS * PAGE_HEAP_BYTES / 1e6);
+        "heap of the headers that it keeps",
+        "%.1f MB",
+        (double) MAPS * MapOutputHeader.BYTES / 1e6);
     double tableBytes = (double) MAPS * RECORD_BYTES;
     row(table, "the driver's table, as it travels", "%.1f MB", tableBytes / 1e6);
     row(table, "heap of the driver for it", "%.1f MB", MAPS * DRIVER_HEAP_BYTES_A_MAP / 1e6);
@@ -131,15 +148,17 @@ final class ScaleModel {
   /**
    * What a NIC does with blocks of one size while all executors READ from all.
    *
-   * @param readsABlock 2 with a page of the partition table for each block, else 1
+   * @param readsABlock with those of partition tables
    * @param wireBytes bytes that a block costs on the wire, each way
    */
-  private record Load(int linkGbits, int blockBytes, int readsABlock, double wireBytes) {
-    static Load withPages(int linkGbits, int blockBytes) {
-      return new Load(linkGbits, blockBytes, 2, wireBytes(blockBytes) + wireBytes(PAGE_BYTES));
+  private record Load(int linkGbits, int blockBytes, double readsABlock, double wireBytes) {
+    static Load withTables(int linkGbits, int blockBytes) {
+      double reads = tableReadsABlock();
+      double tableBytes = reads * (REQUEST_BYTES + RESPONSE_HEADER_BYTES) + tableBytesABlock();
+      return new Load(linkGbits, blockBytes, 1 + reads, wireBytes(blockBytes) + tableBytes);
     }
 
-    static Load withoutPages(int linkGbits, int blockBytes) {
+    static Load withoutTables(int linkGbits, int blockBytes) {
       return new Load(linkGbits, blockBytes, 1, wireBytes(blockBytes));
     }
 
@@ -187,12 +206,12 @@ final class ScaleModel {
     StringBuilder table =
         new StringBuilder(
             "| Gb/s | block | million blocks/s a NIC | of the link | NIC's limit |"
-                + " without page READs | cores to keep up | limit with "
+                + " without tables | cores to keep up | limit with "
                 + CORES_A_NODE
                 + " cores |\n|---|---|---|---|---|---|---|---|\n");
     for (int link : LINKS_GBITS) {
       for (int bytes : BLOCK_BYTES) {
-        Load load = Load.withPages(link, bytes);
+        Load load = Load.withTables(link, bytes);
         table.append(
             String.format(
                 Locale.ROOT,
@@ -202,7 +221,7 @@ final class ScaleModel {
                 load.nicBlocksASecond() / 1e6,
                 100 * load.share(),
                 load.nicLimit(),
-                100 * Load.withoutPages(link, bytes).share(),
+                100 * Load.withoutTables(link, bytes).share(),
                 load.coresToKeepUp(),
                 load.limit()));
       }
@@ -214,7 +233,7 @@ final class ScaleModel {
   static String limits() {
     StringBuilder table =
         new StringBuilder(
-            "| Gb/s | messages are the NIC's limit below | without page READs |"
+            "| Gb/s | messages are the NIC's limit below | without tables |"
                 + " tasks on "
                 + CORES_A_NODE
                 + " cores are the limit below | half of the link is blocks' from |\n"
@@ -225,10 +244,10 @@ final class ScaleModel {
               Locale.ROOT,
               "| %d | %s | %s | %s | %s |\n",
               link,
-              smallest(bytes -> Load.withPages(link, bytes).nicLimit().equals("bandwidth")),
-              smallest(bytes -> Load.withoutPages(link, bytes).nicLimit().equals("bandwidth")),
-              smallest(bytes -> !Load.withPages(link, bytes).limit().equals("tasks")),
-              smallest(bytes -> Load.withPages(link, bytes).share() >= 0.5)));
+              smallest(bytes -> Load.withTables(link, bytes).nicLimit().equals("bandwidth")),
+              smallest(bytes -> Load.withoutTables(link, bytes).nicLimit().equals("bandwidth")),
+              smallest(bytes -> !Load.withTables(link, bytes).limit().equals("tasks")),
+              smallest(bytes -> Load.withTables(link, bytes).share() >= 0.5)));
     }
     return table.toString();
   }

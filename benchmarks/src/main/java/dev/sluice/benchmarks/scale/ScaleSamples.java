@@ -1,8 +1,7 @@
 package dev.sluice.benchmarks.scale;
 
-import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.blocks.wire.PartitionTable;
+import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
@@ -17,6 +16,7 @@ final class ScaleSamples {
   static final String PROVIDER = "soft";
 
   private static final int EXECUTORS_A_NODE = 16;
+  private static final int SEGMENTS_AN_EXECUTOR = 1000;
   private static final long SPAN_BYTES = 1 << 24;
 
   private ScaleSamples() {}
@@ -29,26 +29,31 @@ final class ScaleSamples {
     return new ExecutorEndpoint(new PeerAddress("" + executor, host(executor), PORT), PROVIDER);
   }
 
-  /** Keys and addresses differ with the map output as they do on a NIC. */
-  static MapOutputLocation location(long mapId, int partitions) {
-    long tableBytes = (partitions + 1L) * PartitionTable.ENTRY_BYTES;
-    return new MapOutputLocation(
-        mapId,
-        new RemoteRegion(
-            0x7F00_0000_0000L + mapId * SPAN_BYTES, 1000L * partitions, key(2 * mapId)),
-        new RemoteRegion(0x7E00_0000_0000L + mapId * SPAN_BYTES, tableBytes, key(2 * mapId + 1)),
-        ChecksumAlgorithm.CRC32C);
-  }
-
-  private static int key(long number) {
-    return (int) (number * 0x9E37_79B9L);
+  /** An executor's segments: keys and addresses differ as they do on a NIC. */
+  private static List<TableSegment> segments(int executor, int outputs, int partitions) {
+    List<TableSegment> segments = new ArrayList<>();
+    for (int used = 0; used < outputs; used += segments.getLast().slots()) {
+      int slots = TableSegment.nextSlots(used, partitions);
+      long number = (long) executor * SEGMENTS_AN_EXECUTOR + segments.size();
+      segments.add(
+          new TableSegment(
+              new RemoteRegion(
+                  0x7E00_0000_0000L + number * SPAN_BYTES,
+                  TableSegment.bytes(slots, partitions),
+                  (int) (number * 0x9E37_79B9L)),
+              slots));
+    }
+    return segments;
   }
 
   /** An executor's map outputs: those whose ids leave its number as the remainder. */
   static List<MapOutputLocation> outputs(int executor, int executors, int maps, int partitions) {
     List<MapOutputLocation> outputs = new ArrayList<>();
-    for (int mapId = executor; mapId < maps; mapId += executors) {
-      outputs.add(location(mapId, partitions));
+    int mapId = executor;
+    for (TableSegment segment : segments(executor, Math.ceilDiv(maps, executors), partitions)) {
+      for (int slot = 0; slot < segment.slots() && mapId < maps; slot++, mapId += executors) {
+        outputs.add(new MapOutputLocation(mapId, segment, slot));
+      }
     }
     return outputs;
   }

@@ -21,29 +21,46 @@ final class SluiceTable implements MapTable {
 
   private final CountedBroadcasts broadcasts;
   private final CodecChannel driver;
-  private final List<List<Published>> batches = new ArrayList<>();
+  private final int executors;
+  private final List<Publish> batches = new ArrayList<>();
 
   /**
+   * @param oneByOne whether map outputs are published one by one, by one executor after the other;
+   *     else all of an executor at once, as for one wave of tasks
    * @param broadcasts for tables of so many bytes
    */
   SluiceTable(
-      int executors, int maps, int partitions, Broadcasts broadcasts, long minBroadcastBytes) {
+      int executors,
+      int maps,
+      int partitions,
+      boolean oneByOne,
+      Broadcasts broadcasts,
+      long minBroadcastBytes) {
+    this.executors = executors;
     this.broadcasts = new CountedBroadcasts(broadcasts);
     driver =
         new CodecChannel(
             new LocationDirectory(this.broadcasts, minBroadcastBytes, _ -> true, _ -> {}));
+    List<List<Published>> published = new ArrayList<>();
     for (int executor = 0; executor < executors; executor++) {
-      batches.add(ScaleSamples.published(executor, executors, maps, partitions));
+      published.add(ScaleSamples.published(executor, executors, maps, partitions));
+    }
+    for (int i = 0; i < (oneByOne ? maps : executors); i++) {
+      int executor = i % executors;
+      List<Published> all = published.get(executor);
+      int index = i / executors;
+      batches.add(
+          new Publish(
+              ScaleSamples.endpoint(executor), oneByOne ? all.subList(index, index + 1) : all));
     }
   }
 
-  /** One batch an executor, as for one wave of tasks. */
   @Override
   public long publish() throws IOException {
     return CpuTime.ofThread(
         () -> {
-          for (int executor = 0; executor < batches.size(); executor++) {
-            driver.ask(new Publish(ScaleSamples.endpoint(executor), batches.get(executor)));
+          for (Publish batch : batches) {
+            driver.ask(batch);
           }
         });
   }
@@ -89,7 +106,7 @@ final class SluiceTable implements MapTable {
     long nanos =
         CpuTime.ofThread(
             () -> {
-              for (int executor = 0; executor < batches.size(); executor++) {
+              for (int executor = 0; executor < executors; executor++) {
                 driver.serve(question);
               }
             });

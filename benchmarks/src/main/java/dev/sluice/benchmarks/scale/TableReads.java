@@ -1,8 +1,12 @@
 package dev.sluice.benchmarks.scale;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.blocks.wire.PartitionTable;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.blocks.wire.TableSegment;
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.TransferCounter;
 import dev.sluice.spark.locate.Locator;
@@ -10,16 +14,19 @@ import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
 import dev.sluice.spark.read.ReadOptions;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.LongStream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -27,8 +34,8 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 
 /**
  * An executor that fetches small blocks by READ, and counts what it READs of partition tables. All
- * map outputs have the same bytes of one peer; to the client, which caches pages map output by map
- * output, they are as many. Used and closed by one thread.
+ * executors that it reads from are one peer with the same partition tables, and each of them has a
+ * shuffle of its own, so that to the client they are as many. Used and closed by one thread.
  */
 final class TableReads implements AutoCloseable {
   private static final long BLOCK_BYTES = 16;
@@ -38,22 +45,31 @@ final class TableReads implements AutoCloseable {
 
   private final NetworkParts reader;
   private final NetworkParts peer;
-  private final RemoteRegion table;
+  private final List<MapOutputLocation> outputs;
+  private final MemoryRegion tables;
+  private final Arena arena = Arena.ofShared();
   private final RdmaBlockStoreClient client;
   private final long bytesBefore;
   private final long readsBefore;
   private long blocks;
 
   /**
+   * @param maps map outputs of an executor, whose ids are from 0 on
    * @param partitions that all map outputs have
-   * @param cacheBytes spark.shuffle.rdma.offsets.cacheBytes
    */
-  TableReads(NetworkParts reader, NetworkParts peer, int partitions, long cacheBytes) {
+  TableReads(NetworkParts reader, NetworkParts peer, int maps, int partitions) throws IOException {
     this.reader = reader;
     this.peer = peer;
-    long tableBytes = (partitions + 1L) * PartitionTable.ENTRY_BYTES;
-    table = new RemoteRegion(peer.memory().address(), tableBytes, peer.memory().rkey());
-    fill(peer.bytes().asSlice(0, tableBytes));
+    long bytes = 0;
+    for (int used = 0; used < maps; ) {
+      int slots = TableSegment.nextSlots(used, partitions);
+      bytes += TableSegment.bytes(slots, partitions);
+      used += slots;
+    }
+    MemorySegment memory = arena.allocate(bytes, Long.BYTES);
+    tables =
+        peer.endpoint().protectionDomain().register(memory, EnumSet.of(AccessFlag.REMOTE_READ));
+    outputs = fill(memory, maps, partitions);
     client =
         RdmaBlockStoreClient.open(
             new NoTransfer(),
@@ -63,7 +79,6 @@ final class TableReads implements AutoCloseable {
                 o -> {
                   o.readTimeoutMs = TIMEOUT_MS;
                   o.bufferWaitMs = TIMEOUT_MS;
-                  o.tableCacheBytes = cacheBytes;
                   o.gatherBytes = 0;
                 }),
             reader.endpoint(),
@@ -78,17 +93,40 @@ final class TableReads implements AutoCloseable {
     return reader.endpoint().counters().get(counter);
   }
 
-  private static void fill(MemorySegment table) {
-    for (long i = 0; i < table.byteSize() / PartitionTable.ENTRY_BYTES; i++) {
-      table.set(LONG, i * PartitionTable.ENTRY_BYTES, i * BLOCK_BYTES);
+  private List<MapOutputLocation> fill(MemorySegment memory, int maps, int partitions) {
+    List<MapOutputLocation> filled = new ArrayList<>();
+    long at = 0;
+    while (filled.size() < maps) {
+      int slots = TableSegment.nextSlots(filled.size(), partitions);
+      long bytes = TableSegment.bytes(slots, partitions);
+      TableSegment segment =
+          new TableSegment(new RemoteRegion(tables.address() + at, bytes, tables.rkey()), slots);
+      MemorySegment part = memory.asSlice(at, bytes);
+      for (int slot = 0; slot < slots && filled.size() < maps; slot++) {
+        fill(part, segment, slot, filled.size());
+        filled.add(new MapOutputLocation(filled.size(), segment, slot));
+      }
+      at += bytes;
+    }
+    return filled;
+  }
+
+  private void fill(MemorySegment part, TableSegment segment, int slot, long mapId) {
+    MapOutputHeader header = new MapOutputHeader(mapId, peer.memory(), ChecksumAlgorithm.NONE);
+    long[] longs = header.toLongs();
+    MemorySegment.copy(longs, 0, part, LONG, TableSegment.header(slot), longs.length);
+    for (int partition = 0; partition < segment.partitions(); partition++) {
+      long entry = segment.entry(partition, slot);
+      part.set(LONG, entry, TableEntry.first(partition * BLOCK_BYTES, BLOCK_BYTES));
+      part.set(LONG, entry + Long.BYTES, TableEntry.second(BLOCK_BYTES, 0));
     }
   }
 
-  /** Fetches a partition of each of these map outputs, as a reducer does of one executor. */
-  void fetch(LongStream mapIds, int partition) throws IOException, InterruptedException {
+  /** Fetches a partition of all map outputs of an executor, as a reducer does. */
+  void fetch(int executor, int partition) throws IOException, InterruptedException {
     String[] blockIds =
-        mapIds
-            .mapToObj(map -> "shuffle_%d_%d_%d".formatted(ScaleSamples.SHUFFLE, map, partition))
+        outputs.stream()
+            .map(map -> "shuffle_%d_%d_%d".formatted(executor, map.mapId(), partition))
             .toArray(String[]::new);
     Answers answers = new Answers(blockIds.length);
     client.fetchBlocks(
@@ -106,7 +144,7 @@ final class TableReads implements AutoCloseable {
     return counted(TransferCounter.READ_BYTES) - bytesBefore - blocks * BLOCK_BYTES;
   }
 
-  /** READs on the wire, of pages and of blocks. */
+  /** READs on the wire, of tables and of blocks. */
   long reads() {
     return counted(TransferCounter.WORK_REQUESTS) - readsBefore;
   }
@@ -114,6 +152,8 @@ final class TableReads implements AutoCloseable {
   @Override
   public void close() {
     client.close();
+    tables.close();
+    arena.close();
   }
 
   /** Where everything is. */
@@ -123,12 +163,11 @@ final class TableReads implements AutoCloseable {
 
     @Override
     public CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds) {
-      MapOutputLocation[] outputs =
+      MapOutputLocation[] found =
           Arrays.stream(mapIds)
-              .mapToObj(
-                  map -> new MapOutputLocation(map, peer.memory(), table, ChecksumAlgorithm.NONE))
+              .mapToObj(map -> outputs.get((int) map))
               .toArray(MapOutputLocation[]::new);
-      return CompletableFuture.completedFuture(new Located(peer.address(), outputs));
+      return CompletableFuture.completedFuture(new Located(peer.address(), found));
     }
 
     @Override

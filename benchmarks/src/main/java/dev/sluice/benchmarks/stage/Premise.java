@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.Unpublished;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.AccessFlag;
@@ -83,7 +84,7 @@ record Premise(ProtectionDomain domain, RegistrationMode mode, String name, int 
 
   private static void register(MapOutputRegistry registry, int shuffle) {
     MapOutputLocation location = registry.resolve(shuffle, MAP_ID).join().getFirst();
-    if (location == null || location.isStaged()) {
+    if (location == null || registry.counters().get(RegistryCounter.STAGED_OUTPUTS) > 0) {
       throw new IllegalStateException("a map output was not registered");
     }
     registry.unregister(shuffle);

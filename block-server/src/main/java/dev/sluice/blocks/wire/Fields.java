@@ -15,7 +15,6 @@ import java.util.List;
  * hold, so that a few bytes from the network do not allocate gigabytes.
  */
 public final class Fields {
-  private static final ChecksumAlgorithm[] ALGORITHMS = ChecksumAlgorithm.values();
   private static final byte ABSENT = -1;
 
   private Fields() {}
@@ -95,23 +94,36 @@ public final class Fields {
       output.writeByte(ABSENT);
       return;
     }
-    output.writeByte(location.checksumAlgorithm().ordinal());
+    output.writeByte(location.slot());
     output.writeLong(location.mapId());
-    writeRegion(output, location.data());
-    writeRegion(output, location.table());
+    writeSegment(output, location.segment());
   }
 
   public static MapOutputLocation readLocation(Input input) {
-    int algorithm = input.readByte();
-    if (algorithm == ABSENT) {
+    int slot = input.readByte();
+    if (slot == ABSENT) {
       return null;
     }
-    if (algorithm < 0 || algorithm >= ALGORITHMS.length) {
-      throw new KryoException("A location with checksum algorithm " + algorithm);
-    }
     long mapId = input.readLong();
-    return new MapOutputLocation(
-        mapId, readRegion(input), readRegion(input), ALGORITHMS[algorithm]);
+    TableSegment segment = readSegment(input);
+    if (!segment.hasSlot(slot)) {
+      throw new KryoException("Slot " + slot + " of " + segment);
+    }
+    return new MapOutputLocation(mapId, segment, slot);
+  }
+
+  public static void writeSegment(Output output, TableSegment segment) {
+    output.writeByte(segment.slots());
+    writeRegion(output, segment.region());
+  }
+
+  public static TableSegment readSegment(Input input) {
+    int slots = input.readByte();
+    TableSegment segment = new TableSegment(readRegion(input), slots);
+    if (!segment.hasSlot(0)) {
+      throw new KryoException(segment + " has no slots");
+    }
+    return segment;
   }
 
   /**

@@ -48,9 +48,8 @@ class MessageCodecTest {
   private static MapOutputLocation location(long mapId) {
     return new MapOutputLocation(
         mapId,
-        new RemoteRegion(-4096, 3L << 32, -7),
-        new RemoteRegion(1, 160_016, 8),
-        ChecksumAlgorithm.ADLER32);
+        new TableSegment(new RemoteRegion(-4096, TableSegment.bytes(64, 10_000), -7), 64),
+        63);
   }
 
   @ParameterizedTest
@@ -70,7 +69,7 @@ class MessageCodecTest {
   void aLocationTakesTensOfBytes() throws Exception {
     int one = codec.encode(new Resolved(List.of(location(1)))).length;
     int two = codec.encode(new Resolved(List.of(location(1), location(2)))).length;
-    assertThat(two - one).isEqualTo(49);
+    assertThat(two - one).isEqualTo(30);
   }
 
   @ParameterizedTest

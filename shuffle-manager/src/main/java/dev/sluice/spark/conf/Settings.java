@@ -286,13 +286,6 @@ final class Settings {
           "60s",
           "How long such a peer is left alone.");
 
-  static final Setting<Long> OFFSETS_CACHE_BYTES =
-      with(
-          "offsets.cacheBytes",
-          Types.bytes("0", "16g"),
-          "32m",
-          "Bytes of other executors' partition offsets that an executor caches at most.");
-
   static final Setting<Boolean> GATHER =
       with(
           "gather",

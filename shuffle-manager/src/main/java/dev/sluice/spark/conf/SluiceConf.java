@@ -215,7 +215,6 @@ public final class SluiceConf {
           o.readTimeoutMs = value(Settings.READ_TIMEOUT);
           o.bufferWaitMs = value(Settings.BUFFERS_WAIT_TIMEOUT);
           o.maxGroupBytes = value(Settings.READ_MAX_BYTES).intValue();
-          o.tableCacheBytes = value(Settings.OFFSETS_CACHE_BYTES);
           o.gatherBytes = gatherBytes(cores);
         });
   }

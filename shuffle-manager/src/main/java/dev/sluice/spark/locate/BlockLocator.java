@@ -14,22 +14,20 @@ import java.util.stream.IntStream;
  * them, and then in its partition tables. Any thread; never blocks; nothing to close.
  */
 public final class BlockLocator {
+  /** Heap of cached headers at most: those of a million map outputs. */
+  private static final long HEADER_CACHE_BYTES = 32 << 20;
+
   private final Locator locator;
-  private final PartitionTableCache tables;
+  private final TableReader tables;
 
   /**
    * @param deliverer reads what partition tables say
-   * @param cacheBytes heap of cached partition tables at most
    * @param maxReadBytes bytes of partition tables that are READ with one request
    */
   public BlockLocator(
-      Locator locator,
-      ReadTransport transport,
-      Executor deliverer,
-      long cacheBytes,
-      int maxReadBytes) {
+      Locator locator, ReadTransport transport, Executor deliverer, int maxReadBytes) {
     this.locator = locator;
-    this.tables = new PartitionTableCache(transport, deliverer, cacheBytes, maxReadBytes);
+    this.tables = new TableReader(transport, deliverer, HEADER_CACHE_BYTES, maxReadBytes);
   }
 
   /** A task is about to fetch blocks of the shuffle. */
@@ -57,12 +55,13 @@ public final class BlockLocator {
           .thenCompose(
               located ->
                   tables
-                      .lookup(
+                      .read(
                           located.peer(),
-                          located.pages(),
+                          blocks.shuffleId(),
+                          located.pieces(),
                           deadlineNanos,
                           bufferDeadlineNanos.getAsLong())
-                      .thenApply(located::fill));
+                      .thenApply(_ -> located.fill()));
     } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
@@ -75,9 +74,11 @@ public final class BlockLocator {
   public void forget(LocatedBlocks located, IntStream blocks) {
     int shuffleId = located.blocks().shuffleId();
     List<MapOutputLocation> stale =
-        blocks.mapToObj(located::output).filter(Objects::nonNull).distinct().toList();
-    stale.forEach(location -> locator.invalidate(shuffleId, location));
-    tables.drop(shuffleId, stale);
+        blocks.mapToObj(located::location).filter(Objects::nonNull).distinct().toList();
+    for (MapOutputLocation location : stale) {
+      locator.invalidate(shuffleId, location);
+      tables.drop(shuffleId, location);
+    }
   }
 
   /** The shuffle is unregistered. */

@@ -54,15 +54,15 @@ public sealed interface DirectoryMessage {
    * An executor wants what it does not know yet of a shuffle; the answer is {@link Table}.
    *
    * @param generation the table that it knows; 0 for none
-   * @param count how many of that table's records it knows
+   * @param bytes of that table's records that it knows
    * @param executors the version of the executors' table that it knows; 0 for none
    */
-  record Locate(int shuffleId, long generation, int count, int executors)
+  record Locate(int shuffleId, long generation, int bytes, int executors)
       implements DirectoryMessage {
     void write(Output output) {
       output.writeInt(shuffleId);
       output.writeLong(generation);
-      output.writeInt(count);
+      output.writeInt(bytes);
       output.writeInt(executors);
     }
 

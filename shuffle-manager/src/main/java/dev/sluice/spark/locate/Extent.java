@@ -2,7 +2,7 @@ package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.RemoteRegion;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +13,7 @@ import java.util.stream.Stream;
  *
  * @param isStaged whether the peer has to be asked for them before they can be READ
  */
-public record Extent(MapOutputLocation output, boolean isStaged, long position, long length) {
+public record Extent(MapOutputHeader output, boolean isStaged, long position, long length) {
   public boolean hasChecksums() {
     return output.checksumAlgorithm() != ChecksumAlgorithm.NONE;
   }

@@ -2,21 +2,24 @@ package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.LinkedHashSet;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Where blocks of an executor are to be READ, and what their bytes must be: in arrays, 40 bytes a
- * block of one partition. A block that cannot be READ has the reason instead. Filled by one thread
- * at a time.
+ * Where blocks of an executor are to be READ, and what their bytes must be: in arrays, some 60
+ * bytes a block. A block that cannot be READ has the reason instead. Filled by one thread at a
+ * time.
  */
 public final class LocatedBlocks {
   /** A peer is asked to stage so many pieces at most. */
@@ -25,17 +28,18 @@ public final class LocatedBlocks {
   private final BlockList blocks;
   private final boolean verifiable;
   private final PeerAddress peer;
-  private final MapOutputLocation[] outputs;
+  private final MapOutputLocation[] locations;
+  private final MapOutputHeader[] outputs;
   private final FallbackReason[] failures;
   private final BitSet leftOut = new BitSet();
 
-  /** The first partition of each block among those of all, and their number. */
-  private final int[] firstPartitions;
+  /** The part of a partition table that each block is in. */
+  private final TablePiece[] pieces;
 
-  /** Where the partitions of each block begin in the data file, and where its last one ends. */
-  private long[] offsets;
+  /** Where each block begins in its data file, and its bytes. */
+  private final long[] offsets;
 
-  private long[] checksums;
+  private final long[] lengths;
 
   /** Blocks [from, to), of which those that are READ have so many bytes. */
   public record Span(int from, int to, int bytes) {}
@@ -48,10 +52,14 @@ public final class LocatedBlocks {
     this.blocks = blocks;
     this.verifiable = verifiable;
     this.peer = located.peer();
-    this.outputs = located.outputs();
-    this.failures = new FallbackReason[blocks.size()];
-    this.firstPartitions = new int[blocks.size() + 1];
-    for (int block = 0; block < blocks.size(); block++) {
+    this.locations = located.outputs();
+    int size = blocks.size();
+    this.outputs = new MapOutputHeader[size];
+    this.failures = new FallbackReason[size];
+    this.pieces = new TablePiece[size];
+    this.offsets = new long[size];
+    this.lengths = new long[size];
+    for (int block = 0; block < size; block++) {
       failures[block] = unlocated(block);
     }
   }
@@ -60,76 +68,73 @@ public final class LocatedBlocks {
     if (peer == null) {
       return FallbackReason.PEER;
     }
-    MapOutputLocation output = outputs[block];
-    if (output == null) {
+    MapOutputLocation location = locations[block];
+    if (location == null) {
       return FallbackReason.NOT_REGISTERED;
     }
-    boolean inTable = blocks.endPartition(block) <= PageKey.partitions(output.table());
+    boolean inTable = blocks.endPartition(block) <= location.segment().partitions();
     return inTable ? null : FallbackReason.STALE_LOCATION;
   }
 
-  /** The pages that are needed of the peer's partition tables. */
-  Set<PageKey> pages() {
-    Set<PageKey> pages = new LinkedHashSet<>();
+  /** What is needed of the peer's partition tables. */
+  Collection<TablePiece> pieces() {
+    Map<TableSegment, TablePiece> wanted = new LinkedHashMap<>();
+    TablePiece piece = null;
     for (int block = 0; block < blocks.size(); block++) {
-      if (failures[block] != null) {
-        continue;
-      }
-      int last = (blocks.endPartition(block) - 1) / TablePage.PARTITIONS;
-      for (int page = blocks.startPartition(block) / TablePage.PARTITIONS; page <= last; page++) {
-        pages.add(PageKey.of(blocks.shuffleId(), outputs[block], page));
+      if (failures[block] == null) {
+        MapOutputLocation location = locations[block];
+        if (piece == null || piece.segment() != location.segment()) {
+          piece = wanted.computeIfAbsent(location.segment(), TablePiece::new);
+        }
+        piece.want(location.slot(), blocks.startPartition(block), blocks.endPartition(block));
+        pieces[block] = piece;
       }
     }
-    return pages;
+    return wanted.values();
   }
 
-  /** Takes what the pages say; this. */
-  LocatedBlocks fill(TablePages pages) {
-    int size = blocks.size();
-    for (int block = 0; block < size; block++) {
-      int partitions = blocks.endPartition(block) - blocks.startPartition(block);
-      firstPartitions[block + 1] =
-          firstPartitions[block] + (failures[block] == null ? partitions : 0);
-    }
-    offsets = new long[firstPartitions[size] + size];
-    checksums = new long[firstPartitions[size]];
-    for (int block = 0; block < size; block++) {
+  /** Takes what was READ of the {@link #pieces}; this. */
+  LocatedBlocks fill() {
+    for (int block = 0; block < blocks.size(); block++) {
       if (failures[block] == null) {
-        failures[block] = fill(block, pages);
+        failures[block] = fill(block);
       }
     }
     return this;
   }
 
   /** Why the block cannot be READ; null where it can. */
-  private FallbackReason fill(int block, TablePages pages) {
-    int start = blocks.startPartition(block);
-    PageKey key = null;
-    TablePage page = null;
-    for (int partition = start; partition < blocks.endPartition(block); partition++) {
-      int number = partition / TablePage.PARTITIONS;
-      if (key == null || key.page() != number) {
-        key = PageKey.of(blocks.shuffleId(), outputs[block], number);
-        page = pages.get(key);
-        if (page == null) {
-          return pages.failure(key);
-        }
-        if (partition > start
-            && page.offset(0) < offsets[firstPartitions[block] + block + partition - start]) {
-          return FallbackReason.STALE_LOCATION; // As within a page: these cannot be one table's.
-        }
-      }
-      int index = partition % TablePage.PARTITIONS;
-      int i = firstPartitions[block] + partition - start;
-      offsets[i + block] = page.offset(index);
-      offsets[i + block + 1] = page.offset(index + 1);
-      checksums[i] = page.checksum(index);
+  private FallbackReason fill(int block) {
+    TablePiece piece = pieces[block];
+    if (piece.failure() != null) {
+      return piece.failure();
     }
-    if (offset(block) + length(block) > outputs[block].data().length()) {
+    int slot = locations[block].slot();
+    outputs[block] = output(block, slot);
+    if (outputs[block] == null) {
+      return FallbackReason.STALE_LOCATION;
+    }
+    int start = blocks.startPartition(block);
+    long end = offsets[block] = piece.offset(slot, start);
+    for (int partition = start; partition < blocks.endPartition(block); partition++) {
+      if (piece.offset(slot, partition) != end) {
+        return FallbackReason.STALE_LOCATION; // These cannot be one table's.
+      }
+      end += piece.length(slot, partition);
+    }
+    lengths[block] = end - offsets[block];
+    if (end > outputs[block].data().length()) {
       return FallbackReason.STALE_LOCATION;
     }
     // An empty block is an error to Spark, which is then to be Spark's own.
-    return length(block) > 0 ? null : FallbackReason.BLOCK_KIND;
+    return lengths[block] > 0 ? null : FallbackReason.BLOCK_KIND;
+  }
+
+  /** The same one for blocks of the same map output. */
+  private MapOutputHeader output(int block, int slot) {
+    return block > 0 && locations[block] == locations[block - 1] && outputs[block - 1] != null
+        ? outputs[block - 1]
+        : pieces[block].header(slot, locations[block].mapId());
   }
 
   public BlockList blocks() {
@@ -170,34 +175,29 @@ public final class LocatedBlocks {
     return outputs[block].checksumAlgorithm();
   }
 
-  /** Where the block begins in its map output. */
-  private long offset(int block) {
-    return offsets[firstPartitions[block] + block];
-  }
-
   /** Bytes of a block that has been found; may exceed 2 GiB. */
   public long length(int block) {
-    return offsets[firstPartitions[block + 1] + block] - offset(block);
+    return lengths[block];
   }
 
   /** Partitions of a block. */
   public int partitions(int block) {
-    return firstPartitions[block + 1] - firstPartitions[block];
+    return blocks.endPartition(block) - blocks.startPartition(block);
   }
 
   /** Bytes of one partition of a block. */
   public long length(int block, int partition) {
-    int i = firstPartitions[block] + block + partition;
-    return offsets[i + 1] - offsets[i];
+    return pieces[block].length(locations[block].slot(), blocks.startPartition(block) + partition);
   }
 
   public long checksum(int block, int partition) {
-    return checksums[firstPartitions[block] + partition];
+    return pieces[block].checksum(
+        locations[block].slot(), blocks.startPartition(block) + partition);
   }
 
   /** A block's bytes from {@code position} on. */
   public Extent extent(int block, long position, long length) {
-    return new Extent(outputs[block], isStaged(block), offset(block) + position, length);
+    return new Extent(outputs[block], isStaged(block), offsets[block] + position, length);
   }
 
   /**
@@ -263,7 +263,7 @@ public final class LocatedBlocks {
   }
 
   /** Where a block was thought to be; null where that was not known. */
-  MapOutputLocation output(int block) {
-    return outputs[block];
+  MapOutputLocation location(int block) {
+    return locations[block];
   }
 }

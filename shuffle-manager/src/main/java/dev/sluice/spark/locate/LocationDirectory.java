@@ -28,10 +28,10 @@ import org.slf4j.LoggerFactory;
  * of lost executors and finished shuffles. Its broadcasts go with their shuffles, and with the
  * application.
  *
- * <p>It costs {@value LocationLog#RECORD_BYTES} bytes a map output, whatever the number of
- * partitions, and some hundred bytes an executor. Tables are logs: an executor says how much of one
- * it knows and gets the rest, so 1,000 executors that follow 100,000 maps cost the driver copies of
- * byte ranges. What is large goes by broadcast, made once and cached, as Spark ships map statuses.
+ * <p>It costs a dozen bytes a map output, whatever the number of partitions, and some hundred bytes
+ * an executor. Tables are logs: an executor says how much of one it knows and gets the rest, so
+ * 1,000 executors that follow 100,000 maps cost the driver copies of byte ranges. What is large
+ * goes by broadcast, made once and cached, as Spark ships map statuses.
  *
  * <p>The directory never says where a block is, MapStatus does: it only adds keys. A wrong or
  * missing record costs a question to the peer.

@@ -17,7 +17,7 @@ final class PublishedShuffle {
   private final List<Broadcasts.Shipped> shipped = new ArrayList<>();
 
   private long generation;
-  private int shippedCount;
+  private int shippedBytes;
 
   PublishedShuffle(long generation, Broadcasts broadcasts, long minBroadcastBytes) {
     this.generation = generation;
@@ -41,23 +41,19 @@ final class PublishedShuffle {
 
   /** What follows the records that the asker knows. */
   Table table(Locate locate, LiveExecutors executors) throws IOException {
-    int known = locate.generation() == generation ? locate.count() : 0;
-    if (known < 0 || known > log.count()) {
-      throw new IOException("there are " + log.count() + " records: " + locate);
+    int known = locate.generation() == generation ? locate.bytes() : 0;
+    if (known < 0 || known > log.bytes()) {
+      throw new IOException("there are records of " + log.bytes() + " bytes: " + locate);
     }
-    if (!isLarge(log.count() - known)) {
+    if (log.bytes() - known < minBroadcastBytes) {
       // The asker replaces its table if the generation is new to it, else appends.
       return new Table(generation, new byte[0], log.records(known), executors);
     }
-    if (isLarge(log.count() - shippedCount)) {
+    if (log.bytes() - shippedBytes >= minBroadcastBytes) {
       shipped.add(broadcasts.ship(log.records(0)));
-      shippedCount = log.count();
+      shippedBytes = log.bytes();
     }
-    return new Table(generation, shipped.getLast().handle(), log.records(shippedCount), executors);
-  }
-
-  private boolean isLarge(int records) {
-    return (long) records * LocationLog.RECORD_BYTES >= minBroadcastBytes;
+    return new Table(generation, shipped.getLast().handle(), log.records(shippedBytes), executors);
   }
 
   /**
@@ -68,7 +64,7 @@ final class PublishedShuffle {
   List<Broadcasts.Shipped> withdrawBroadcasts() {
     List<Broadcasts.Shipped> withdrawn = List.copyOf(shipped);
     shipped.clear();
-    shippedCount = 0;
+    shippedBytes = 0;
     return withdrawn;
   }
 }

@@ -29,8 +29,7 @@ final class ShuffleLocations {
   private final KnownExecutors executors;
   private final Map<Long, Answer> answers = new HashMap<>();
   private final Map<Long, CompletableFuture<Void>> asked = new HashMap<>();
-  private LocationLog log = new LocationLog();
-  private LongIntMap records = new LongIntMap();
+  private LocationTable table = new LocationTable();
   private long generation;
 
   ShuffleLocations(int shuffleId, KnownExecutors executors) {
@@ -42,27 +41,26 @@ final class ShuffleLocations {
   synchronized MapOutputLocation[] find(String executorId, long[] mapIds) {
     int executor = executors.number(executorId);
     MapOutputLocation[] found = new MapOutputLocation[mapIds.length];
+    int index = LocationTable.ABSENT;
     for (int i = 0; i < mapIds.length; i++) {
-      boolean again = i > 0 && mapIds[i] == mapIds[i - 1];
-      found[i] = again ? found[i - 1] : find(executorId, executor, mapIds[i]);
+      if (i > 0 && mapIds[i] == mapIds[i - 1]) {
+        found[i] = found[i - 1];
+        continue;
+      }
+      found[i] = answer(executorId, mapIds[i]);
+      if (found[i] == null) {
+        index = table.index(mapIds[i], index);
+        MapOutputLocation neighbour = i == 0 ? null : found[i - 1];
+        found[i] = table.isOf(index, executor) ? table.location(index, neighbour) : null;
+      }
     }
     return found;
   }
 
-  /**
-   * @param executor the executor's number
-   */
-  private MapOutputLocation find(String executorId, int executor, long mapId) {
-    Answer answer = answers.get(mapId);
-    if (answer != null && answer.executorId().equals(executorId) && answer.location() != null) {
-      return answer.location();
-    }
-    int record = records.get(mapId);
-    boolean usable =
-        executor != ExecutorTable.NONE
-            && record != LongIntMap.ABSENT
-            && log.executor(record) == executor;
-    return usable ? log.location(record) : null;
+  /** What the executor has said of the map output; null where that is nothing. */
+  private MapOutputLocation answer(String executorId, long mapId) {
+    Answer answer = answers.isEmpty() ? null : answers.get(mapId);
+    return answer != null && answer.executorId().equals(executorId) ? answer.location() : null;
   }
 
   /** What the executor has said may be old. */
@@ -72,36 +70,27 @@ final class ShuffleLocations {
 
   /** The question for what is not known yet. */
   synchronized Locate question() {
-    return new Locate(shuffleId, generation, log.count(), executors.version());
+    return new Locate(shuffleId, generation, table.bytes(), executors.version());
   }
 
   /**
    * Takes the answer to a {@link #question}, unless the answer to another one came before it.
    *
-   * @param broadcast the records of the table's broadcast; null where it has none
+   * @param broadcast the records of its broadcast; null where it has none
    * @throws IOException where these are no records; what is known stays as it was
    */
-  synchronized void update(Locate question, Table table, byte[] broadcast) throws IOException {
-    LocationLog.check(table.records());
-    if (broadcast != null) {
-      LocationLog.check(broadcast);
-    }
-    if (question.generation() != generation || question.count() != log.count()) {
+  synchronized void update(Locate question, Table news, byte[] broadcast) throws IOException {
+    if (question.generation() != generation || question.bytes() != table.bytes()) {
       return;
     }
-    if (table.generation() != generation || broadcast != null) {
-      generation = table.generation();
-      log = new LocationLog();
-      records = new LongIntMap();
-    }
-    int known = log.count();
+    boolean replaced = news.generation() != generation || broadcast != null;
+    LocationTable updated = replaced ? new LocationTable() : table;
     if (broadcast != null) {
-      log.append(broadcast);
+      updated.append(broadcast);
     }
-    log.append(table.records());
-    for (int record = known; record < log.count(); record++) {
-      records.put(log.mapId(record), record);
-    }
+    updated.append(news.records());
+    table = updated;
+    generation = news.generation();
   }
 
   /** The location is wrong: it is not given out again, and its executor may be asked anew. */
@@ -110,10 +99,7 @@ final class ShuffleLocations {
     if (answer != null && stale.equals(answer.location())) {
       answers.remove(stale.mapId());
     }
-    int record = records.get(stale.mapId());
-    if (record != LongIntMap.ABSENT && stale.equals(log.location(record))) {
-      records.put(stale.mapId(), LongIntMap.ABSENT);
-    }
+    table.remove(stale);
   }
 
   /**
@@ -128,12 +114,13 @@ final class ShuffleLocations {
 
   /** What is to be asked of the executor; leaves out what it denied lately. */
   synchronized Missing missing(String executorId, long[] mapIds, long nowNanos) {
-    int executor = executors.number(executorId);
     CompletableFuture<Void> own = new CompletableFuture<>();
     List<Long> toAsk = new ArrayList<>();
     Set<CompletableFuture<Void>> awaited = new HashSet<>();
-    for (long mapId : mapIds) {
-      if (find(executorId, executor, mapId) == null && !isDenied(executorId, mapId, nowNanos)) {
+    MapOutputLocation[] known = find(executorId, mapIds);
+    for (int i = 0; i < mapIds.length; i++) {
+      long mapId = mapIds[i];
+      if (known[i] == null && !isDenied(executorId, mapId, nowNanos)) {
         CompletableFuture<Void> other = asked.putIfAbsent(mapId, own);
         if (other == null) {
           toAsk.add(mapId);

@@ -7,71 +7,59 @@ import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.lang.foreign.MemorySegment;
-import java.util.HashMap;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * READs pages of partition tables of one peer, all in one request and one buffer. {@link
- * PartitionTableCache} starts it, and every fetch that needs one of the pages waits for it.
- */
+/** READs parts of one peer's partition tables, all in one request and one buffer. */
 final class TableRead implements ReadListener {
   private static final Logger LOG = LoggerFactory.getLogger(TableRead.class);
+
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /**
+   * Some longs, and where they go.
+   *
+   * @param at the index of the first one in the target
+   */
+  record Part(TablePiece piece, RemoteRegion region, long[] target, int at) {}
 
   private final ReadTransport transport;
   private final Executor deliverer;
   private final PeerAddress peer;
-  private final List<PageKey> keys;
+  private final List<Part> parts;
   private final long deadlineNanos;
-  private final Map<PageKey, TablePage> pages = new HashMap<>();
-  private final CompletableFuture<TableRead> done = new CompletableFuture<>();
+  private final CompletableFuture<Void> done = new CompletableFuture<>();
   private ReadTransport.Buffer buffer;
-  private FallbackReason failure = FallbackReason.STALE_LOCATION;
 
   TableRead(
       ReadTransport transport,
       Executor deliverer,
       PeerAddress peer,
-      List<PageKey> keys,
+      List<Part> parts,
       long deadlineNanos) {
     this.transport = transport;
     this.deliverer = deliverer;
     this.peer = peer;
-    this.keys = keys;
+    this.parts = parts;
     this.deadlineNanos = deadlineNanos;
   }
 
-  List<PageKey> keys() {
-    return keys;
-  }
-
-  /** Completes when the pages were READ or not; never exceptionally. */
-  CompletableFuture<TableRead> done() {
-    return done;
-  }
-
-  /** Once done: what was READ. Less than asked for when the READ failed. */
-  Map<PageKey, TablePage> pages() {
-    return pages;
-  }
-
-  /** Once done: why a page is not among {@link #pages}. */
-  FallbackReason failure() {
-    return failure;
-  }
-
-  void start(long bufferDeadlineNanos) {
-    int bytes = keys.stream().mapToInt(PageKey::bytes).sum();
+  /** Completes on a delivery thread, never exceptionally: the parts' pieces say what failed. */
+  CompletableFuture<Void> start(long bufferDeadlineNanos) {
+    int bytes = parts.stream().mapToInt(part -> (int) part.region().length()).sum();
     try {
       transport.acquire(bytes, bufferDeadlineNanos, this::acquired);
     } catch (RuntimeException | Error e) {
       LOG.error("No buffer can be asked for, of {} bytes", bytes, e);
       fail(FallbackReason.BUFFERS);
     }
+    return done;
   }
 
   private void acquired(ReadTransport.Buffer acquired) {
@@ -81,8 +69,8 @@ final class TableRead implements ReadListener {
     }
     buffer = acquired;
     try {
-      List<RemoteRegion> ranges = keys.stream().map(PageKey::range).toList();
-      transport.read(peer, ranges, buffer, deadlineNanos, this);
+      List<RemoteRegion> regions = parts.stream().map(Part::region).toList();
+      transport.read(peer, regions, buffer, deadlineNanos, this);
     } catch (RuntimeException | Error e) {
       LOG.error("Partition tables of {} cannot be READ", peer, e);
       buffer.release();
@@ -92,7 +80,7 @@ final class TableRead implements ReadListener {
 
   @Override
   public void onSuccess() {
-    deliverer.execute(this::parse);
+    deliverer.execute(this::take);
   }
 
   @Override
@@ -101,27 +89,23 @@ final class TableRead implements ReadListener {
     fail(FallbackReason.of(e));
   }
 
-  /** Bytes that are no table were READ from memory that has been put to another use: stale. */
-  private void parse() {
+  private void take() {
     try {
-      MemorySegment entries = buffer.segment();
+      MemorySegment bytes = buffer.segment();
       long position = 0;
-      for (PageKey key : keys) {
-        TablePage page = TablePage.parse(entries.asSlice(position, key.bytes()), key.partitions());
-        if (page != null) {
-          pages.put(key, page);
-        }
-        position += key.bytes();
+      for (Part part : parts) {
+        int count = (int) (part.region().length() / Long.BYTES);
+        MemorySegment.copy(bytes, LONG, position, part.target(), part.at(), count);
+        position += part.region().length();
       }
     } finally {
       buffer.release();
-      done.complete(this);
+      done.complete(null);
     }
-    transport.touch(peer, keys.getFirst().shuffleId());
   }
 
   private void fail(FallbackReason reason) {
-    failure = reason;
-    deliverer.execute(() -> done.complete(this));
+    parts.forEach(part -> part.piece().failed(reason));
+    deliverer.execute(() -> done.complete(null));
   }
 }

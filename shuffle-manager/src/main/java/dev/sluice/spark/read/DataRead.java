@@ -4,7 +4,7 @@ import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
@@ -169,7 +169,7 @@ final class DataRead implements ReadListener {
   private List<RemoteRegion> regions() {
     // What is staged lies side by side, as if it were of one map output that is registered.
     RemoteRegion all = staged == null ? null : staged.region();
-    MapOutputLocation copy = new MapOutputLocation(0, all, all, ChecksumAlgorithm.NONE);
+    MapOutputHeader copy = new MapOutputHeader(0, all, ChecksumAlgorithm.NONE);
     List<Extent> readable = new ArrayList<>(extents.size());
     long position = 0;
     for (Extent extent : extents) {

@@ -11,7 +11,6 @@ import java.util.function.Consumer;
  *     that are READ to disk, the time without any progress
  * @param bufferWaitMs how long a READ waits for a free buffer
  * @param maxGroupBytes small blocks are READ together into one buffer of at most so many bytes
- * @param tableCacheBytes heap that cached partition tables may take
  * @param gatherBytes bytes of gathered blocks that a task READs or has waiting at most; 0 to gather
  *     none
  * @param maxStagedBytes that a peer is asked to stage at a time
@@ -21,7 +20,6 @@ public record ReadOptions(
     long readTimeoutMs,
     long bufferWaitMs,
     int maxGroupBytes,
-    long tableCacheBytes,
     long gatherBytes,
     int maxStagedBytes) {
 
@@ -41,7 +39,6 @@ public record ReadOptions(
     public long readTimeoutMs = 30_000;
     public long bufferWaitMs = 2_000;
     public int maxGroupBytes = 1 << 20;
-    public long tableCacheBytes = 32 << 20;
     public long gatherBytes = 24 << 20;
     public int maxStagedBytes = Stager.MAX_REQUEST_BYTES;
 
@@ -52,20 +49,13 @@ public record ReadOptions(
       readTimeoutMs = from.readTimeoutMs;
       bufferWaitMs = from.bufferWaitMs;
       maxGroupBytes = from.maxGroupBytes;
-      tableCacheBytes = from.tableCacheBytes;
       gatherBytes = from.gatherBytes;
       maxStagedBytes = from.maxStagedBytes;
     }
 
     private ReadOptions build() {
       return new ReadOptions(
-          verifyChecksums,
-          readTimeoutMs,
-          bufferWaitMs,
-          maxGroupBytes,
-          tableCacheBytes,
-          gatherBytes,
-          maxStagedBytes);
+          verifyChecksums, readTimeoutMs, bufferWaitMs, maxGroupBytes, gatherBytes, maxStagedBytes);
     }
   }
 }

@@ -101,8 +101,7 @@ public final class DirectoryFuzz {
   /** A directory that knows an executor and some map outputs. */
   private static LocationDirectory directory() {
     LocationDirectory directory =
-        new LocationDirectory(
-            new FakeBroadcasts(), 4L * LocationLog.RECORD_BYTES, _ -> true, _ -> {});
+        new LocationDirectory(new FakeBroadcasts(), Samples.logBytes(4), _ -> true, _ -> {});
     MapOutputLocation[] locations = new MapOutputLocation[KNOWN];
     Arrays.setAll(locations, Samples::location);
     try {

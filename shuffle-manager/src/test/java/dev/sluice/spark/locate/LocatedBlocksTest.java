@@ -3,16 +3,17 @@ package dev.sluice.spark.locate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.blocks.wire.PartitionTable;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.transport.FallbackReason;
-import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -21,12 +22,16 @@ class LocatedBlocksTest {
   private static final long PARTITION_BYTES = 5_000_000_000L;
   private static final int PARTITIONS = 100;
   private static final long ADDRESS = 0x7f00_0000_0000L;
+  private static final int SLOTS = 8;
+  private static final int SLOT = 5;
+  private static final int FIRST_SLOT = 3;
   private static final MapOutputLocation LOCATION =
       new MapOutputLocation(
           5,
-          new RemoteRegion(ADDRESS, PARTITIONS * PARTITION_BYTES, 1),
-          new RemoteRegion(64, (PARTITIONS + 1) * (long) PartitionTable.ENTRY_BYTES, 2),
-          ChecksumAlgorithm.ADLER32);
+          new TableSegment(new RemoteRegion(64, TableSegment.bytes(SLOTS, PARTITIONS), 2), SLOTS),
+          SLOT);
+
+  private long dataBytes = PARTITIONS * PARTITION_BYTES;
 
   @Test
   void blockMayBeginAndEndBeyondFourGigabytes() {
@@ -40,7 +45,7 @@ class LocatedBlocksTest {
   }
 
   @Test
-  void batchReachesOverPages() {
+  void aBlockMayHaveManyPartitions() {
     LocatedBlocks located = locate(LOCATION, 62, 66);
 
     assertThat(located.extent(0, 0, 1).region().address())
@@ -60,30 +65,52 @@ class LocatedBlocksTest {
     assertThat(located.failure(1)).isEqualTo(FallbackReason.STALE_LOCATION);
 
     assertThat(locate(null, 99, 100).failure(0)).isEqualTo(FallbackReason.NOT_REGISTERED);
-    MapOutputLocation smaller =
-        new MapOutputLocation(
-            5,
-            new RemoteRegion(ADDRESS, 99 * PARTITION_BYTES, 1),
-            LOCATION.table(),
-            ChecksumAlgorithm.ADLER32);
-    assertThat(locate(smaller, 98, 99).failure(0)).isNull();
-    assertThat(locate(smaller, 99, 100).failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
+    dataBytes = 99 * PARTITION_BYTES;
+    assertThat(locate(LOCATION, 98, 99).failure(0)).isNull();
+    assertThat(locate(LOCATION, 99, 100).failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
   }
 
   @Test
-  void lastPageHasThePartitionsThatAreLeft() {
-    PageKey last = PageKey.of(3, LOCATION, 1);
+  void whatAdjoinsIsOnePieceOfTheTable() {
+    Blocks blocks = new Blocks(3, 4, 4, 7, 2, 3, 50, 51);
+    LocatedBlocks located = unread(blocks, LOCATION);
+    Collection<TablePiece> pieces = located.pieces();
+    pieces.forEach(piece -> piece.want(FIRST_SLOT, 3, 4)); // Another map output's.
 
-    assertThat(last.partitions()).isEqualTo(PARTITIONS - TablePage.PARTITIONS);
-    assertThat(last.range().address()).isEqualTo(64 + 64 * PartitionTable.ENTRY_BYTES);
-    assertThat(last.range().length()).isEqualTo(37 * PartitionTable.ENTRY_BYTES);
+    assertThat(pieces.iterator().next().rows())
+        .flatExtracting(TablePiece.Rows::regions)
+        .containsExactly(
+            LOCATION.segment().entries(2, 7, FIRST_SLOT, SLOT),
+            LOCATION.segment().entries(50, 51, FIRST_SLOT, SLOT));
+  }
+
+  /** As for AQE's local reader, which wants all partitions of one map output. */
+  @Test
+  void ofFewSlotsAmongManyNothingElseIsRead() {
+    LocatedBlocks located = unread(new Blocks(3, 5), LOCATION);
+    TablePiece piece = located.pieces().iterator().next();
+    assertThat(piece.rows())
+        .flatExtracting(TablePiece.Rows::regions)
+        .containsExactly(
+            LOCATION.segment().entries(3, 4, SLOT, SLOT),
+            LOCATION.segment().entries(4, 5, SLOT, SLOT));
+    fill(piece, PARTITION_BYTES);
+    assertThat(located.fill().length(0)).isEqualTo(2 * PARTITION_BYTES);
   }
 
   @Test
-  void offsetsThatRunBackwardsAreNoTable() {
-    MemorySegment entries = MemorySegment.ofArray(new long[] {10, 0, 9, 0});
+  void theSlotOfAnotherMapOutputIsStale() {
+    MapOutputLocation other = new MapOutputLocation(6, LOCATION.segment(), SLOT);
+    assertThat(locate(other, 3, 4).failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
+  }
 
-    assertThat(TablePage.parse(entries, 1)).isNull();
+  @Test
+  void partitionsThatDoNotFollowOneAnotherAreNoTable() {
+    LocatedBlocks located = unread(new Blocks(3, 5), LOCATION);
+    for (TablePiece piece : located.pieces()) {
+      fill(piece, PARTITION_BYTES + 1);
+    }
+    assertThat(located.fill().failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
   }
 
   /**
@@ -123,27 +150,43 @@ class LocatedBlocksTest {
     }
   }
 
-  private static LocatedBlocks locate(MapOutputLocation location, int... bounds) {
-    TablePages pages = new TablePages();
-    for (int page = 0; location != null && page < 2; page++) {
-      PageKey key = PageKey.of(3, location, page);
-      pages.found(key, TablePage.parse(entries(key), key.partitions()));
-    }
-    Blocks blocks = new Blocks(bounds);
-    MapOutputLocation[] outputs = new MapOutputLocation[blocks.size()];
-    Arrays.fill(outputs, location);
-    LocatedBlocks located =
-        new LocatedBlocks(blocks, new Located(new PeerAddress("7", "peer", 1234), outputs), false);
-    located.fill(pages);
-    return located;
+  private LocatedBlocks locate(MapOutputLocation location, int... bounds) {
+    LocatedBlocks located = unread(new Blocks(bounds), location);
+    located.pieces().forEach(piece -> fill(piece, PARTITION_BYTES));
+    return located.fill();
   }
 
-  private static MemorySegment entries(PageKey key) {
-    ByteBuffer entries = ByteBuffer.allocate(key.bytes()).order(ByteOrder.LITTLE_ENDIAN);
-    for (int i = 0; i <= key.partitions(); i++) {
-      int partition = key.page() * TablePage.PARTITIONS + i;
-      entries.putLong(partition * PARTITION_BYTES).putLong(1000 + partition);
+  private static LocatedBlocks unread(Blocks blocks, MapOutputLocation location) {
+    MapOutputLocation[] outputs = new MapOutputLocation[blocks.size()];
+    Arrays.fill(outputs, location);
+    return new LocatedBlocks(
+        blocks, new Located(new PeerAddress("7", "peer", 1234), outputs), false);
+  }
+
+  /** As a READ does. */
+  private void fill(TablePiece piece, long partitionBytes) {
+    long[] headers = new long[SLOTS * MapOutputHeader.LONGS];
+    RemoteRegion data = new RemoteRegion(ADDRESS, dataBytes, 1);
+    MapOutputHeader header = new MapOutputHeader(5, data, ChecksumAlgorithm.ADLER32);
+    System.arraycopy(
+        header.toLongs(), 0, headers, SLOT * MapOutputHeader.LONGS, MapOutputHeader.LONGS);
+    piece.headers(headers);
+
+    piece.rows().forEach(rows -> rows.entries(entries(rows.regions(), partitionBytes)));
+  }
+
+  /** Of the slot, the first of each region. */
+  private static long[] entries(List<RemoteRegion> regions, long partitionBytes) {
+    long rowBytes = (long) SLOTS * TableEntry.BYTES;
+    LongStream.Builder entries = LongStream.builder();
+    for (RemoteRegion region : regions) {
+      long first = region.address() - LOCATION.segment().entries(0, 1, SLOT, SLOT).address();
+      for (long at = 0; at < region.length(); at += TableEntry.BYTES) {
+        long partition = (first + at) / rowBytes;
+        entries.add(TableEntry.first(partition * PARTITION_BYTES, partitionBytes));
+        entries.add(TableEntry.second(partitionBytes, 1000 + partition));
+      }
     }
-    return MemorySegment.ofArray(entries.array());
+    return entries.build().toArray();
   }
 }

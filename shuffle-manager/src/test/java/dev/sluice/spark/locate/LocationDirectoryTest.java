@@ -18,6 +18,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
+import dev.sluice.spark.locate.Samples.Logged;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -38,10 +39,7 @@ class LocationDirectoryTest {
   private final List<Report> reports = new ArrayList<>();
   private final LocationDirectory directory =
       new LocationDirectory(
-          broadcasts,
-          LARGE * LocationLog.RECORD_BYTES,
-          id -> !forgotten.contains(id),
-          reports::add);
+          broadcasts, Samples.logBytes(LARGE), id -> !forgotten.contains(id), reports::add);
 
   @Test
   void knowsNothingOfAShuffleThatNobodyPublished() throws IOException {
@@ -60,11 +58,11 @@ class LocationDirectoryTest {
     assertThat(table.executors().arrived())
         .containsExactly(
             new Arrival(1, Samples.endpoint("1")), new Arrival(2, Samples.endpoint("2")));
-    LocationLog log = log(table);
-    assertThat(log.location(0)).isEqualTo(location(5));
-    assertThat(log.executor(0)).isEqualTo(1);
-    assertThat(log.location(1)).isEqualTo(location(6));
-    assertThat(log.executor(1)).isEqualTo(2);
+    List<Logged> log = log(table);
+    assertThat(log.get(0).location()).isEqualTo(location(5));
+    assertThat(log.get(0).executor()).isEqualTo(1);
+    assertThat(log.get(1).location()).isEqualTo(location(6));
+    assertThat(log.get(1).executor()).isEqualTo(2);
   }
 
   @Test
@@ -73,13 +71,13 @@ class LocationDirectoryTest {
     Table first = locate(0, 0);
     directory.handle(publish("1", location(7)));
 
-    Table next = question(first.generation(), 2, 1);
+    Table next = question(first.generation(), first.records().length, 1);
 
     assertThat(next.generation()).isEqualTo(first.generation());
     assertThat(next.executors().arrived()).isEmpty();
     assertThat(next.executors().staying()).as("all").isNull();
-    assertThat(log(next).count()).isEqualTo(1);
-    assertThat(log(next).mapId(0)).isEqualTo(7);
+    List<Logged> all = Samples.read(first.records(), next.records());
+    assertThat(all).extracting(Logged::mapId).containsExactly(5L, 6L, 7L);
   }
 
   @Test
@@ -90,12 +88,12 @@ class LocationDirectoryTest {
 
     directory.executorLost("1");
 
-    Table after = question(before.generation(), 2, 2);
+    Table after = question(before.generation(), before.records().length, 2);
     assertThat(after.generation()).isNotEqualTo(before.generation());
     assertThat(after.executors().arrived()).isEmpty();
     assertThat(after.executors().staying()).containsExactly(2);
-    assertThat(log(after).count()).isEqualTo(1);
-    assertThat(log(after).mapId(0)).isEqualTo(6);
+    assertThat(log(after)).hasSize(1);
+    assertThat(log(after).get(0).mapId()).isEqualTo(6);
   }
 
   /** A number far below zero would otherwise make the driver allocate gigabytes. */
@@ -103,10 +101,10 @@ class LocationDirectoryTest {
   void aQuestionThatKnowsWhatThereIsNotIsRefused() throws IOException {
     directory.handle(publish("1", location(5)));
     long generation = locate(0, 0).generation();
-    for (int wrong : new int[] {2, -1, -40_000_000, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
+    for (int wrong : new int[] {1000, -1, -40_000_000, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
       assertThatThrownBy(() -> question(generation, wrong, 0))
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("1 records");
+          .hasMessageContaining("records of ");
       assertThat(question(generation, 0, wrong).executors().version()).isEqualTo(1);
     }
   }
@@ -137,8 +135,8 @@ class LocationDirectoryTest {
     Table table = locate(0, 0);
 
     assertThat(table.executors().arrived()).containsExactly(new Arrival(3, elsewhere));
-    assertThat(log(table).count()).isEqualTo(1);
-    assertThat(log(table).executor(0)).isEqualTo(3);
+    assertThat(log(table)).hasSize(1);
+    assertThat(log(table).get(0).executor()).isEqualTo(3);
   }
 
   @Test
@@ -152,7 +150,7 @@ class LocationDirectoryTest {
 
     Table table = locate(0, 0);
     assertThat(table.executors().arrived()).isEmpty();
-    assertThat(log(table).count()).isZero();
+    assertThat(log(table)).isEmpty();
   }
 
   @Test
@@ -179,11 +177,11 @@ class LocationDirectoryTest {
             Samples.endpoint("1"),
             List.of(new Published(SHUFFLE, null), new Published(SHUFFLE, location(8)))));
 
-    LocationLog log = log(locate(0, 0));
+    List<Logged> log = log(locate(0, 0));
 
-    assertThat(log.count()).isEqualTo(2);
-    assertThat(log.mapId(0)).isEqualTo(6);
-    assertThat(log.mapId(1)).isEqualTo(8);
+    assertThat(log).hasSize(2);
+    assertThat(log.get(0).mapId()).isEqualTo(6);
+    assertThat(log.get(1).mapId()).isEqualTo(8);
   }
 
   @Test
@@ -191,14 +189,14 @@ class LocationDirectoryTest {
     directory.handle(publish("1", location(5), location(6)));
     Table before = locate(0, 0);
     directory.unregister(SHUFFLE);
-    assertThat(question(before.generation(), 2, 1).generation()).isZero();
+    assertThat(question(before.generation(), before.records().length, 1).generation()).isZero();
 
     directory.handle(publish("1", location(9)));
 
-    Table after = question(before.generation(), 2, 1);
+    Table after = question(before.generation(), before.records().length, 1);
     assertThat(after.generation()).isNotIn(0L, before.generation());
-    assertThat(log(after).count()).isEqualTo(1);
-    assertThat(log(after).mapId(0)).isEqualTo(9);
+    assertThat(log(after)).hasSize(1);
+    assertThat(log(after).get(0).mapId()).isEqualTo(9);
   }
 
   @Test
@@ -227,26 +225,25 @@ class LocationDirectoryTest {
 
     assertThat(broadcasts.shipped()).isEqualTo(1);
     assertThat(second.broadcast()).isEqualTo(first.broadcast());
-    LocationLog all = new LocationLog();
-    all.append(broadcasts.fetch(second.broadcast()));
-    all.append(second.records());
-    assertThat(all.count()).isEqualTo(LARGE + 3);
-    assertThat(all.mapId(LARGE + 2)).isEqualTo(LARGE + 2);
+    List<Logged> all = Samples.read(broadcasts.fetch(second.broadcast()), second.records());
+    assertThat(all).hasSize(LARGE + 3);
+    assertThat(all.get(LARGE + 2).location()).isEqualTo(location(LARGE + 2));
   }
 
   @Test
   void whoFollowsALargeTableGetsItsChangesDirectly() throws IOException {
     publishMany(0, 3 * LARGE);
-    Table table = question(locate(0, 0).generation(), 3 * LARGE - 2, 1);
+    Table table = question(locate(0, 0).generation(), Samples.logBytes(3 * LARGE - 2), 1);
     assertThat(table.broadcast()).isEmpty();
-    assertThat(log(table).count()).isEqualTo(2);
+    assertThat(table.records())
+        .hasSize(Samples.logBytes(3 * LARGE) - Samples.logBytes(3 * LARGE - 2));
   }
 
   @Test
   void broadcastsAreDestroyedWithTheirShuffle() throws IOException {
     publishMany(0, LARGE);
     locate(0, 0);
-    publishMany(LARGE, LARGE);
+    publishMany(LARGE, 2 * LARGE);
     locate(0, 0);
     assertThat(broadcasts.live()).isEqualTo(2);
     directory.unregister(SHUFFLE);
@@ -264,7 +261,7 @@ class LocationDirectoryTest {
 
     assertThat(broadcasts.shipped()).isEqualTo(2);
     assertThat(broadcasts.live()).isEqualTo(1);
-    assertThat(broadcasts.fetch(table.broadcast())).hasSize(LARGE * LocationLog.RECORD_BYTES);
+    assertThat(broadcasts.fetch(table.broadcast())).hasSize(Samples.logBytes(LARGE));
   }
 
   @Test
@@ -287,19 +284,17 @@ class LocationDirectoryTest {
     }
   }
 
-  private Table locate(long generation, int count) throws IOException {
-    return question(generation, count, 0);
+  private Table locate(long generation, int bytes) throws IOException {
+    return question(generation, bytes, 0);
   }
 
-  private Table question(long generation, int count, int executors) throws IOException {
-    return (Table) directory.handle(new Locate(SHUFFLE, generation, count, executors));
+  private Table question(long generation, int bytes, int executors) throws IOException {
+    return (Table) directory.handle(new Locate(SHUFFLE, generation, bytes, executors));
   }
 
-  private static LocationLog log(Table table) {
+  private static List<Logged> log(Table table) throws IOException {
     assertThat(table.broadcast()).isEmpty();
-    LocationLog log = new LocationLog();
-    log.append(table.records());
-    return log;
+    return Samples.read(table.records());
   }
 
   @Test

@@ -4,6 +4,10 @@ import static dev.sluice.spark.locate.Samples.location;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableSegment;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.spark.locate.Samples.Logged;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -13,63 +17,117 @@ import org.junit.jupiter.api.Test;
 
 class LocationLogTest {
   private final LocationLog log = new LocationLog();
+  private final LocationTable table = new LocationTable();
 
   @Test
-  void keepsLocationsAsTheyWere() {
+  void keepsLocationsAsTheyWere() throws IOException {
     for (int i = 0; i < 1000; i++) {
-      log.append(i % 7, location(i));
+      log.append(1 + i % 7, location(i));
     }
-    LocationLog copy = new LocationLog();
-    copy.append(log.records(0));
-    assertThat(copy.count()).isEqualTo(1000);
-    for (int i = 0; i < 1000; i++) {
-      assertThat(copy.location(i)).isEqualTo(location(i));
-      assertThat(copy.executor(i)).isEqualTo(i % 7);
+    assertThat(Samples.read(log.records(0)))
+        .hasSize(1000)
+        .allMatch(
+            logged -> {
+              long mapId = logged.mapId();
+              return logged.equals(new Logged((int) (1 + mapId % 7), location(mapId)));
+            });
+  }
+
+  /** Of 1,000 executors, each of which publishes its map outputs one by one. */
+  @Test
+  void aLocationTakesFewBytes() {
+    int executors = 1000;
+    int slots = 64;
+    for (int mapId = 0; mapId < slots * executors; mapId++) {
+      int executor = 1 + mapId % executors;
+      RemoteRegion region =
+          new RemoteRegion(
+              0x7f00_0000_0000L + executor, TableSegment.bytes(slots, 10_000), executor << 8);
+      MapOutputLocation location =
+          new MapOutputLocation(1000 + mapId, new TableSegment(region, slots), mapId / executors);
+      log.append(executor, location);
     }
+    assertThat(log.bytes()).isLessThan(6 * slots * executors);
   }
 
   @Test
   void saysWhatAreNoRecords() throws IOException {
     log.append(3, location(5));
     byte[] record = log.records(0);
-    LocationLog.check(record);
-    LocationLog.check(new byte[0]);
-    assertThatThrownBy(() -> LocationLog.check(Arrays.copyOf(record, record.length - 1)))
-        .isInstanceOf(IOException.class);
-    int[] firstBytes = {8, 20, 40, LocationLog.RECORD_BYTES - 1}; // executor, lengths, algorithm
-    for (int at : firstBytes) {
-      byte[] wrong = record.clone();
-      wrong[at] = -1;
-      assertThatThrownBy(() -> LocationLog.check(wrong))
-          .isInstanceOf(IOException.class)
-          .hasMessageContaining("record 0");
+    table.append(record);
+    table.append(new byte[0]);
+    assertThat(table.size()).isEqualTo(1);
+    for (int length = 1; length < record.length; length++) {
+      byte[] cut = Arrays.copyOf(record, length);
+      boolean isSegment = length == record.length - 3;
+      if (!isSegment) {
+        assertThatThrownBy(() -> table.append(cut)).isInstanceOf(IOException.class);
+      }
     }
+    // No executor, no slots, a segment that does not exist, a slot that it does not have.
+    int[][] wrong = {{1, 0}, {2, 0}, {record.length - 3, 9}, {record.length - 2, 8}};
+    for (int[] change : wrong) {
+      byte[] changed = record.clone();
+      changed[change[0]] = (byte) change[1];
+      assertThatThrownBy(() -> table.append(changed))
+          .as("byte %d is %d", change[0], change[1])
+          .isInstanceOf(IOException.class);
+    }
+    assertThat(table.bytes()).isEqualTo(record.length);
+    assertThat(table.location(0, null)).isEqualTo(location(5));
   }
 
   @Test
-  void dropsTheRecordsOfAnExecutorAndKeepsTheOrderOfTheOthers() {
+  void dropsTheRecordsOfAnExecutorAndKeepsTheOrderOfTheOthers() throws IOException {
     for (int i = 0; i < 10; i++) {
-      log.append(i % 2, location(i));
+      log.append(1 + i % 2, location(i));
     }
-    assertThat(log.removeIf(executor -> executor == 0)).isTrue();
-    assertThat(log.removeIf(executor -> executor == 0)).isFalse();
-    assertThat(log.count()).isEqualTo(5);
-    assertThat(log.location(4)).isEqualTo(location(9));
+    assertThat(log.removeIf(executor -> executor == 1)).isTrue();
+    assertThat(log.removeIf(executor -> executor == 1)).isFalse();
+    assertThat(Samples.read(log.records(0)))
+        .extracting(Logged::mapId)
+        .containsExactly(1L, 3L, 5L, 7L, 9L);
+    log.append(1, location(4));
+    assertThat(Samples.read(log.records(0)).getLast()).isEqualTo(new Logged(1, location(4)));
   }
 
   @Test
-  void aMapFindsWhatAHashMapFinds() {
+  void aTableFindsWhatAHashMapFinds() throws IOException {
     Random random = new Random(42);
-    Map<Long, Integer> expected = new HashMap<>();
-    LongIntMap map = new LongIntMap();
-    for (int i = 0; i < 10_000; i++) {
-      long key = random.nextInt(3000) - 1000L;
-      int value = random.nextInt(100) == 0 ? LongIntMap.ABSENT : i;
-      expected.put(key, value);
-      map.put(key, value);
+    Map<Long, Logged> expected = new HashMap<>();
+    for (int round = 0; round < 50; round++) {
+      int known = log.bytes();
+      for (int i = random.nextInt(200); i > 0; i--) {
+        long mapId = random.nextInt(3000);
+        Logged logged = new Logged(1 + random.nextInt(9), location(mapId, random.nextInt(4)));
+        log.append(logged.executor(), logged.location());
+        expected.put(mapId, logged);
+      }
+      table.append(log.records(known));
+      assertThat(table.bytes()).isEqualTo(log.bytes());
+      assertThat(table.size()).isEqualTo(expected.size());
     }
-    for (long key = -2000; key < 3000; key++) {
-      assertThat(map.get(key)).isEqualTo(expected.getOrDefault(key, LongIntMap.ABSENT));
+    int index = LocationTable.ABSENT;
+    for (long mapId = 0; mapId < 3500; mapId += 1 + random.nextInt(2)) {
+      index = table.index(mapId, index);
+      Logged logged = expected.get(mapId);
+      if (logged == null) {
+        assertThat(index).isEqualTo(LocationTable.ABSENT);
+      } else {
+        assertThat(table.location(index, null)).isEqualTo(logged.location());
+        assertThat(table.isOf(index, logged.executor())).isTrue();
+        assertThat(table.isOf(index, logged.executor() + 1)).isFalse();
+      }
     }
+  }
+
+  @Test
+  void aLocationIsForgottenWhileItIsTheSame() throws IOException {
+    log.append(1, location(5, 1));
+    table.append(log.records(0));
+    table.remove(location(5));
+    assertThat(table.isOf(table.index(5, LocationTable.ABSENT), 1)).isTrue();
+    table.remove(location(5, 1));
+    assertThat(table.isOf(table.index(5, LocationTable.ABSENT), 1)).isFalse();
   }
 }

@@ -32,7 +32,7 @@ class LocatorClientTest {
   private final DirectoryCodec codec = new DirectoryCodec();
   private final FakeBroadcasts broadcasts = new FakeBroadcasts();
   private final LocationDirectory directory =
-      new LocationDirectory(broadcasts, 100 * LocationLog.RECORD_BYTES, _ -> true, _ -> {});
+      new LocationDirectory(broadcasts, 1000, _ -> true, _ -> {});
   private final Queue<Runnable> driverQuestions = new ArrayDeque<>();
   private final List<String> lost = new ArrayList<>();
   private final List<String> peerQuestions = new ArrayList<>();

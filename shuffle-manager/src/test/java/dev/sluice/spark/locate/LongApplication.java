@@ -243,12 +243,11 @@ final class LongApplication implements AutoCloseable {
 
   private void read(PeerAddress peer, MapOutputLocation output) throws Exception {
     long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
+    RemoteRegion range = output.segment().region();
     CompletableFuture<PooledBuffer> buffer = new CompletableFuture<>();
-    endpoint.buffers().acquire(PARTITION_BYTES, deadlineNanos, buffer::complete);
+    endpoint.buffers().acquire((int) range.length(), deadlineNanos, buffer::complete);
     PooledBuffer target = buffer.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
     CompletableFuture<Void> answer = new CompletableFuture<>();
-    RemoteRegion range =
-        new RemoteRegion(output.data().address(), PARTITION_BYTES, output.data().rkey());
     endpoint.read(
         new ReadRequest(peer, List.of(range), target, deadlineNanos, new Answered(answer)));
     target.release();

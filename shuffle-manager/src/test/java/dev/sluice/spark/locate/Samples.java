@@ -1,17 +1,21 @@
 package dev.sluice.spark.locate;
 
-import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
+import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /** Locations, endpoints and messages for tests. */
 final class Samples {
   static final int SHUFFLE = 7;
+
+  private static final int SLOTS = 8;
 
   private Samples() {}
 
@@ -26,11 +30,43 @@ final class Samples {
 
   /** Another location of the same map output. */
   static MapOutputLocation location(long mapId, int move) {
-    return new MapOutputLocation(
-        mapId,
-        new RemoteRegion(mapId << 20 | move, 1000 + mapId, (int) mapId + 1),
-        new RemoteRegion(mapId << 30 | move, 64, (int) mapId + 2),
-        ChecksumAlgorithm.values()[(int) (mapId % 4)]);
+    int slot = (int) (mapId % SLOTS);
+    long number = mapId / SLOTS;
+    RemoteRegion region =
+        new RemoteRegion(number << 20 | move, TableSegment.bytes(SLOTS, 3), (int) number + 2);
+    return new MapOutputLocation(mapId, new TableSegment(region, SLOTS), slot);
+  }
+
+  /** What the log of locations [0, count) takes, of one executor. */
+  static int logBytes(int count) {
+    LocationLog log = new LocationLog();
+    for (int i = 0; i < count; i++) {
+      log.append(1, location(i));
+    }
+    return log.bytes();
+  }
+
+  /** A location in a log, and the number of the executor that has it. */
+  record Logged(int executor, MapOutputLocation location) {
+    long mapId() {
+      return location.mapId();
+    }
+  }
+
+  /** What logs say, of which each goes on where the one before ends. */
+  static List<Logged> read(byte[]... logs) throws IOException {
+    List<Logged> read = new ArrayList<>();
+    LocationReader reader = new LocationReader();
+    for (byte[] log : logs) {
+      reader.read(
+          log,
+          (mapId, number, slot) ->
+              read.add(
+                  new Logged(
+                      reader.segments().executor(number),
+                      new MapOutputLocation(mapId, reader.segments().segment(number), slot))));
+    }
+    return read;
   }
 
   /** All that the executor has published is withdrawn. */

@@ -80,8 +80,8 @@ class RandomFaultsTest {
           (_, _) -> chance(failing) ? causes[random.nextInt(causes.length)] : null);
       fixture.transport.afterRead(
           read -> {
-            // The checksums of a table's pages are verified with the data: spoil data alone.
-            boolean data = read.bytes() % 16 != 0 || read.bytes() > 4 * 96;
+            // What a table says is verified with the data: spoil data alone.
+            boolean data = read.bytes() % 16 != 0 || read.bytes() > 4 * 200;
             if (data && chance(corrupting)) {
               long place = random.nextLong(read.bytes());
               byte spoilt = (byte) ~read.target().get(ValueLayout.JAVA_BYTE, place);

@@ -28,7 +28,6 @@ final class ReadFixture {
             o.readTimeoutMs = 10_000;
             o.bufferWaitMs = 1_000;
             o.maxGroupBytes = 1 << 16;
-            o.tableCacheBytes = 1 << 20;
             o.gatherBytes = 1 << 20;
           });
 

@@ -254,7 +254,7 @@ class StagedFetchTest {
   void whateverIsThrownThePeersShareIsGivenBack() {
     fixture.staged(0, BLOCK_BYTES, BLOCK_BYTES, 3 << 20);
     fixture.fetch(block(0, 0)); // The table stays known.
-    fixture.transport.throwInAcquire(new OutOfMemoryError("scripted"));
+    fixture.transport.throwInAcquire(new OutOfMemoryError("scripted"), BLOCK_BYTES);
     fixture.fetch(block(0, 1));
     fixture.fetch(block(0, 2));
     fixture.assertDelivered(block(0, 0), block(0, 1), block(0, 2));

@@ -56,6 +56,7 @@ public final class FakeTransport implements ReadTransport {
   private long bytesOut;
   private Runnable shortage = () -> {};
   private Error defect;
+  private int defectBytes;
   private boolean isShort;
   private int wanted;
 
@@ -110,9 +111,10 @@ public final class FakeTransport implements ReadTransport {
     maxBufferBytes = bytes;
   }
 
-  /** From now on it is thrown at whoever asks for a buffer. */
-  public void throwInAcquire(Error newDefect) {
+  /** From now on it is thrown at whoever asks for a buffer of so many bytes. */
+  public void throwInAcquire(Error newDefect, int fromBytes) {
     defect = newDefect;
+    defectBytes = fromBytes;
   }
 
   /** Completions of READs go there. */
@@ -155,7 +157,7 @@ public final class FakeTransport implements ReadTransport {
 
   @Override
   public void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker) {
-    if (defect != null) {
+    if (defect != null && bytes >= defectBytes) {
       throw defect;
     }
     if (bytes > maxBufferBytes) {
@@ -198,15 +200,15 @@ public final class FakeTransport implements ReadTransport {
     ((FakeBuffer) target).retain();
     readCompletions.execute(
         () -> {
-          if (failure == null) {
-            copy(read);
+          ReadException.Cause refusal = failure == null ? copy(read) : failure;
+          if (refusal == null) {
             afterRead.accept(read);
             target.release();
             listener.onSuccess();
           } else {
             target.release();
             WorkCompletionStatus status = WorkCompletionStatus.REM_ACCESS_ERR;
-            listener.onFailure(new ReadException(failure, status, peer, "scripted"));
+            listener.onFailure(new ReadException(refusal, status, peer, "scripted"));
           }
         });
   }
@@ -228,17 +230,22 @@ public final class FakeTransport implements ReadTransport {
     touched.add(peer);
   }
 
-  private void copy(Read read) {
+  /** Why the peer's device refuses it; null where all of it was copied. */
+  private ReadException.Cause copy(Read read) {
     stager.expire();
     long position = 0;
     for (RemoteRegion range : read.ranges()) {
       Map.Entry<Long, byte[]> region = memory.floorEntry(range.address());
-      int start = (int) (range.address() - region.getKey());
-      int length = Math.toIntExact(range.length());
+      long start = region == null ? -1 : range.address() - region.getKey();
+      if (start < 0 || start > region.getValue().length - range.length()) {
+        return ReadException.Cause.STALE_LOCATION;
+      }
+      int length = (int) range.length();
       MemorySegment.copy(
-          region.getValue(), start, read.target(), ValueLayout.JAVA_BYTE, position, length);
+          region.getValue(), (int) start, read.target(), ValueLayout.JAVA_BYTE, position, length);
       position += length;
     }
+    return null;
   }
 
   private final class FakeBuffer implements Buffer {

@@ -1,21 +1,26 @@
 package dev.sluice.spark.transport;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.blocks.wire.PartitionTable;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.LongBuffer;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.zip.Checksum;
 
 /** A map output in the memory of a {@link FakeTransport}'s peer. */
 public final class MapOutput {
+  private static final int SLOTS = 2;
+  private static final int SLOT = 1;
+
   private final long mapId;
   private final byte[] data;
   private final int[] offsets;
-  private final byte[] table;
   private ChecksumAlgorithm algorithm = ChecksumAlgorithm.CRC32C;
 
   /**
@@ -29,18 +34,6 @@ public final class MapOutput {
     }
     this.data = new byte[offsets[lengths.length]];
     new Random(mapId).nextBytes(data);
-    this.table = table(lengths.length);
-  }
-
-  private byte[] table(int partitions) {
-    ByteBuffer entries =
-        ByteBuffer.allocate((partitions + 1) * PartitionTable.ENTRY_BYTES)
-            .order(ByteOrder.LITTLE_ENDIAN);
-    for (int i = 0; i <= partitions; i++) {
-      entries.putLong(offsets[i]);
-      entries.putLong(i < partitions ? checksum(i) : 0);
-    }
-    return entries.array();
   }
 
   public long mapId() {
@@ -96,14 +89,27 @@ public final class MapOutput {
 
   /** Its partition table is in the peer's memory, its bytes are to be staged. */
   public MapOutputLocation stage(FakeTransport transport, long address) {
-    return location(transport, address, MapOutputLocation.unregistered(data.length));
+    return location(transport, address, MapOutputHeader.unregistered(data.length));
   }
 
+  /** A segment of its own, of which it has the second slot. */
   private MapOutputLocation location(FakeTransport transport, long address, RemoteRegion bytes) {
+    int partitions = offsets.length - 1;
+    byte[] table = new byte[(int) TableSegment.bytes(SLOTS, partitions)];
     long tableAddress = address + (1L << 32);
+    TableSegment segment =
+        new TableSegment(new RemoteRegion(tableAddress, table.length, rkey(address) + 1), SLOTS);
+    LongBuffer longs = ByteBuffer.wrap(table).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer();
+    MapOutputHeader header = new MapOutputHeader(mapId, bytes, algorithm);
+    longs.put((int) TableSegment.header(SLOT) / Long.BYTES, header.toLongs());
+    for (int i = 0; i < partitions; i++) {
+      long length = offsets[i + 1] - offsets[i];
+      longs.position((int) segment.entry(i, SLOT) / Long.BYTES);
+      longs.put(TableEntry.first(offsets[i], length));
+      longs.put(TableEntry.second(length, checksum(i)));
+    }
     transport.map(tableAddress, table);
-    RemoteRegion entries = new RemoteRegion(tableAddress, table.length, rkey(address) + 1);
-    return new MapOutputLocation(mapId, bytes, entries, algorithm);
+    return new MapOutputLocation(mapId, segment, SLOT);
   }
 
   private static int rkey(long address) {

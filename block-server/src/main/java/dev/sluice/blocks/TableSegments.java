@@ -1,0 +1,67 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.RegistrationBudget.Cost;
+import dev.sluice.blocks.wire.TableSegment;
+import java.io.IOException;
+
+/**
+ * The segments of one shuffle's partition tables, in its memory. With the lock of its {@link
+ * RegisteredShuffle}.
+ */
+final class TableSegments {
+  private final ShuffleMemory memory;
+
+  /** Slots that were given. */
+  private int used;
+
+  /** The slot that is next; null where another segment is needed. */
+  private TableSlot next;
+
+  /** Of the segment that is made then. */
+  private int nextSlots;
+
+  TableSegments(ShuffleMemory memory) {
+    this.memory = memory;
+  }
+
+  /**
+   * What {@link #next} will take for a map output.
+   *
+   * @param table whether it is a partition table without its data
+   */
+  Cost nextCost(int partitions, boolean table) {
+    if (hasNext(partitions)) {
+      return Cost.NONE;
+    }
+    nextSlots = slots(partitions, table);
+    return memory.tableCost(TableSegment.bytes(nextSlots, partitions));
+  }
+
+  /** A slot; the next one has the same unless this one is {@linkplain #keep kept}. */
+  TableSlot next(int partitions) throws IOException {
+    if (!hasNext(partitions)) {
+      ShuffleMemory.Table table = memory.table(TableSegment.bytes(nextSlots, partitions));
+      next = new TableSlot(table.memory(), new TableSegment(table.remote(), nextSlots), 0);
+    }
+    return next;
+  }
+
+  void keep(TableSlot slot) {
+    used++;
+    boolean isLast = slot.slot() + 1 == slot.segment().slots();
+    next = isLast ? null : new TableSlot(slot.memory(), slot.segment(), slot.slot() + 1);
+  }
+
+  private boolean hasNext(int partitions) {
+    return next != null && next.partitions() == partitions;
+  }
+
+  /** Fewer where there is no room for so many. */
+  private int slots(int partitions, boolean table) {
+    int slots = TableSegment.nextSlots(used, partitions);
+    while (slots > 1 && !memory.hasRoom(TableSegment.bytes(slots, partitions), table)) {
+      slots /= 2;
+    }
+    return slots;
+  }
+}

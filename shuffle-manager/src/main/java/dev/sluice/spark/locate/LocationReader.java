@@ -1,0 +1,70 @@
+package dev.sluice.spark.locate;
+
+import com.esotericsoftware.kryo.KryoException;
+import com.esotericsoftware.kryo.io.Input;
+import dev.sluice.blocks.wire.Fields;
+import dev.sluice.blocks.wire.TableSegment;
+import java.io.IOException;
+
+/** Reads the records of one {@link LocationLog}, piece by piece. Not thread-safe. */
+final class LocationReader {
+  /** Takes a location. */
+  interface Sink {
+    /**
+     * @param segment its number
+     */
+    void location(long mapId, int segment, int slot);
+  }
+
+  private final SegmentList segments = new SegmentList();
+  private long lastMapId;
+
+  /** All that were read so far. */
+  SegmentList segments() {
+    return segments;
+  }
+
+  /**
+   * Reads the records that follow those that were read before.
+   *
+   * @throws IOException where these are no records, with the reason; it is as it was, though the
+   *     sink may have taken some
+   */
+  void read(byte[] records, Sink sink) throws IOException {
+    int known = segments.size();
+    long knownMapId = lastMapId;
+    try {
+      Input input = new Input(records);
+      while (input.position() < records.length) {
+        read(input, sink);
+      }
+      segments.trim();
+    } catch (KryoException e) {
+      segments.truncate(known);
+      lastMapId = knownMapId;
+      throw new IOException("these are no records: " + e.getMessage(), e);
+    }
+  }
+
+  private void read(Input input, Sink sink) {
+    int number = input.readInt(true);
+    if (number == LocationLog.SEGMENT) {
+      int executor = input.readInt(true);
+      if (executor <= ExecutorTable.NONE || executor >= SegmentList.MAX_EXECUTORS) {
+        throw new KryoException("an executor " + executor);
+      }
+      segments.add(executor, Fields.readSegment(input));
+      return;
+    }
+    int slot = input.readByte();
+    lastMapId += input.readLong(false);
+    if (number < 0 || number > segments.size() || !segment(number).hasSlot(slot)) {
+      throw new KryoException("slot %d of segment %d".formatted(slot, number));
+    }
+    sink.location(lastMapId, number, slot);
+  }
+
+  private TableSegment segment(int number) {
+    return segments.segment(number);
+  }
+}

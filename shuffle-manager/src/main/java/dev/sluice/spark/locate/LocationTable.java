@@ -1,0 +1,148 @@
+package dev.sluice.spark.locate;
+
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableSegment;
+import java.io.IOException;
+import java.util.Arrays;
+
+/**
+ * What an executor knows of a {@link LocationLog}: 12 bytes a map output, and some 30 a segment.
+ * {@link ShuffleLocations} sees to it that one thread at a time uses it.
+ */
+final class LocationTable {
+  /** No index, or no place. */
+  static final int ABSENT = -1;
+
+  private static final int SLOT_BITS = 6;
+
+  private final LocationReader reader = new LocationReader();
+
+  /** Map ids in ascending order, and the place of each: segment and slot, or ABSENT. */
+  private long[] mapIds = new long[0];
+
+  private int[] places = new int[0];
+
+  /** Bytes of the log that are known. */
+  private int bytes;
+
+  int bytes() {
+    return bytes;
+  }
+
+  int size() {
+    return mapIds.length;
+  }
+
+  /**
+   * Takes the records that follow. Of one map id the last one counts.
+   *
+   * @throws IOException where these are no records; what is known stays as it was
+   */
+  void append(byte[] records) throws IOException {
+    Arrivals arrivals = new Arrivals();
+    reader.read(records, arrivals);
+    bytes += records.length;
+    if (arrivals.count > 0) {
+      merge(arrivals.sortedIds(), arrivals);
+    }
+  }
+
+  private void merge(long[] newIds, Arrivals arrivals) {
+    int[] newPlaces = arrivals.places(newIds);
+    long[] mergedIds = new long[mapIds.length + newIds.length];
+    int[] mergedPlaces = new int[mergedIds.length];
+    int count = 0;
+    int old = 0;
+    for (int i = 0; i < newIds.length; i++) {
+      for (; old < mapIds.length && mapIds[old] < newIds[i]; old++, count++) {
+        mergedIds[count] = mapIds[old];
+        mergedPlaces[count] = places[old];
+      }
+      old += old < mapIds.length && mapIds[old] == newIds[i] ? 1 : 0;
+      mergedIds[count] = newIds[i];
+      mergedPlaces[count++] = newPlaces[i];
+    }
+    int rest = mapIds.length - old;
+    System.arraycopy(mapIds, old, mergedIds, count, rest);
+    System.arraycopy(places, old, mergedPlaces, count, rest);
+    mapIds = Arrays.copyOf(mergedIds, count + rest);
+    places = Arrays.copyOf(mergedPlaces, count + rest);
+  }
+
+  /**
+   * Where the map output is in this table; ABSENT when it is not.
+   *
+   * @param after where the one was that was looked up before: whoever looks up many does so in
+   *     order
+   */
+  int index(long mapId, int after) {
+    int next = after + 1;
+    if (next < mapIds.length && mapIds[next] == mapId) {
+      return next;
+    }
+    int found = Arrays.binarySearch(mapIds, mapId);
+    return found < 0 ? ABSENT : found;
+  }
+
+  /** Whether the table has a location there, and the executor of that number has it. */
+  boolean isOf(int index, int executor) {
+    return index != ABSENT
+        && places[index] != ABSENT
+        && reader.segments().executor(segmentNumber(index)) == executor;
+  }
+
+  /**
+   * What the table has there.
+   *
+   * @param neighbour perhaps of the same segment, which is not made once more then; may be null
+   */
+  MapOutputLocation location(int index, MapOutputLocation neighbour) {
+    TableSegment segment = reader.segments().segment(segmentNumber(index));
+    boolean same = neighbour != null && neighbour.segment().equals(segment);
+    int slot = places[index] & (1 << SLOT_BITS) - 1;
+    return new MapOutputLocation(mapIds[index], same ? neighbour.segment() : segment, slot);
+  }
+
+  private int segmentNumber(int index) {
+    return places[index] >> SLOT_BITS;
+  }
+
+  /** Forgets a location. */
+  void remove(MapOutputLocation wrong) {
+    int index = index(wrong.mapId(), ABSENT);
+    if (index != ABSENT && places[index] != ABSENT && location(index, null).equals(wrong)) {
+      places[index] = ABSENT;
+    }
+  }
+
+  /** New locations, in the order of the log. */
+  private static final class Arrivals implements LocationReader.Sink {
+    private long[] ids = new long[64];
+    private int[] arrived = new int[64];
+    private int count;
+
+    @Override
+    public void location(long mapId, int segment, int slot) {
+      if (count == ids.length) {
+        ids = Arrays.copyOf(ids, 2 * count);
+        arrived = Arrays.copyOf(arrived, 2 * count);
+      }
+      ids[count] = mapId;
+      arrived[count++] = segment << SLOT_BITS | slot;
+    }
+
+    /** Each once. */
+    long[] sortedIds() {
+      return Arrays.stream(ids, 0, count).sorted().distinct().toArray();
+    }
+
+    /** Of those ids, in their order. */
+    int[] places(long[] sortedIds) {
+      int[] places = new int[sortedIds.length];
+      for (int i = 0; i < count; i++) {
+        places[Arrays.binarySearch(sortedIds, ids[i])] = arrived[i];
+      }
+      return places;
+    }
+  }
+}

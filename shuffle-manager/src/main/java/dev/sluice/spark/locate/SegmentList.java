@@ -1,0 +1,68 @@
+package dev.sluice.spark.locate;
+
+import dev.sluice.blocks.wire.TableSegment;
+import dev.sluice.rdma.RemoteRegion;
+import java.util.Arrays;
+
+/**
+ * Segments by their numbers in a {@link LocationLog}, from 1 on, 20 bytes each. Not thread-safe.
+ */
+final class SegmentList {
+  private static final int SLOTS_BITS = 7;
+
+  /** Numbers of executors stay below. */
+  static final int MAX_EXECUTORS = 1 << (Integer.SIZE - SLOTS_BITS);
+
+  private long[] addresses = new long[1];
+
+  /** From the lowest bits on: slots, the executor's number, and the key. */
+  private long[] others = new long[1];
+
+  private int[] partitions = new int[1];
+  private int size;
+
+  int size() {
+    return size;
+  }
+
+  void add(int executor, TableSegment segment) {
+    if (size == addresses.length) {
+      resize(size + Math.max(16, size / 2));
+    }
+    RemoteRegion region = segment.region();
+    addresses[size] = region.address();
+    others[size] =
+        (long) region.rkey() << Integer.SIZE
+            | (long) executor << SLOTS_BITS
+            | Integer.toUnsignedLong(segment.slots());
+    partitions[size++] = (int) segment.partitions();
+  }
+
+  /** Nothing is added for a while. */
+  void trim() {
+    resize(size);
+  }
+
+  private void resize(int length) {
+    addresses = Arrays.copyOf(addresses, length);
+    others = Arrays.copyOf(others, length);
+    partitions = Arrays.copyOf(partitions, length);
+  }
+
+  /** Forgets the last ones. */
+  void truncate(int newSize) {
+    size = newSize;
+  }
+
+  int executor(int number) {
+    return (int) others[number - 1] >>> SLOTS_BITS;
+  }
+
+  TableSegment segment(int number) {
+    int index = number - 1;
+    int slots = (int) others[index] & (1 << SLOTS_BITS) - 1;
+    long bytes = TableSegment.bytes(slots, partitions[index]);
+    int rkey = (int) (others[index] >>> Integer.SIZE);
+    return new TableSegment(new RemoteRegion(addresses[index], bytes, rkey), slots);
+  }
+}

@@ -1,0 +1,174 @@
+package dev.sluice.spark.locate;
+
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.blocks.wire.TableSegment;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.spark.transport.FallbackReason;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * What is wanted of a segment of partition tables: of some slots the headers, and the entries of
+ * some partitions. Filled by one thread at a time.
+ */
+final class TablePiece {
+  /** A READ for each partition costs less than all of one where so small a part is wanted. */
+  private static final int SPARSE = 8;
+
+  private static final int ENTRY_LONGS = TableEntry.BYTES / Long.BYTES;
+
+  /** The entries of partitions [start, end), from the first one's of the first slot on. */
+  final class Rows {
+    private int start;
+    private int end;
+    private long[] entries;
+
+    private Rows(int start, int end) {
+      this.start = start;
+      this.end = end;
+    }
+
+    /**
+     * Where they are to be READ, one after the other: in one piece, unless most of it would be
+     * entries of other slots.
+     */
+    List<RemoteRegion> regions() {
+      return isSparse()
+          ? IntStream.range(start, end).mapToObj(row -> region(row, row + 1)).toList()
+          : List.of(region(start, end));
+    }
+
+    private boolean isSparse() {
+      return SPARSE * wantedSlots() <= segment.slots();
+    }
+
+    private RemoteRegion region(int from, int to) {
+      return segment.entries(from, to, firstSlot(), lastSlot());
+    }
+
+    /** Takes what is about to be READ. */
+    void entries(long[] ofRegions) {
+      entries = ofRegions;
+    }
+
+    private boolean adjoins(int otherStart, int otherEnd) {
+      return otherStart <= end && otherEnd >= start;
+    }
+
+    private boolean contains(int partition) {
+      return partition >= start && partition < end;
+    }
+
+    private void add(int otherStart, int otherEnd) {
+      start = Math.min(start, otherStart);
+      end = Math.max(end, otherEnd);
+    }
+
+    private int index(int slot, int partition) {
+      int rowEntries = isSparse() ? wantedSlots() : segment.slots();
+      return ((partition - start) * rowEntries + slot - firstSlot()) * ENTRY_LONGS;
+    }
+  }
+
+  private final TableSegment segment;
+  private final List<Rows> rows = new ArrayList<>();
+
+  /** A bit for each slot that is wanted. */
+  private long slots;
+
+  /** Of the whole segment, with those that are wanted. */
+  private long[] headers;
+
+  private FallbackReason failure;
+
+  TablePiece(TableSegment segment) {
+    this.segment = segment;
+  }
+
+  /** Partitions [start, end) of a slot; blocks mostly want the same, or some that adjoin. */
+  void want(int slot, int start, int end) {
+    slots |= 1L << slot;
+    for (Rows known : rows.reversed()) {
+      if (known.adjoins(start, end)) {
+        known.add(start, end);
+        return;
+      }
+    }
+    rows.add(new Rows(start, end));
+  }
+
+  TableSegment segment() {
+    return segment;
+  }
+
+  long slots() {
+    return slots;
+  }
+
+  int firstSlot() {
+    return Long.numberOfTrailingZeros(slots);
+  }
+
+  int lastSlot() {
+    return Long.SIZE - 1 - Long.numberOfLeadingZeros(slots);
+  }
+
+  /** And those between them. */
+  private int wantedSlots() {
+    return lastSlot() + 1 - firstSlot();
+  }
+
+  List<Rows> rows() {
+    return rows;
+  }
+
+  /** Takes what is known, or about to be READ. */
+  void headers(long[] ofSegment) {
+    headers = ofSegment;
+  }
+
+  long[] headers() {
+    return headers;
+  }
+
+  void failed(FallbackReason reason) {
+    failure = reason;
+  }
+
+  /** Why there is nothing; null where all was READ. */
+  FallbackReason failure() {
+    return failure;
+  }
+
+  /** Null where the slot is not the map output's. */
+  MapOutputHeader header(int slot, long mapId) {
+    return MapOutputHeader.of(mapId, headers, slot * MapOutputHeader.LONGS);
+  }
+
+  long offset(int slot, int partition) {
+    Rows of = rows(partition);
+    return TableEntry.offset(of.entries[of.index(slot, partition)]);
+  }
+
+  long length(int slot, int partition) {
+    Rows of = rows(partition);
+    int index = of.index(slot, partition);
+    return TableEntry.length(of.entries[index], of.entries[index + 1]);
+  }
+
+  long checksum(int slot, int partition) {
+    Rows of = rows(partition);
+    return TableEntry.checksum(of.entries[of.index(slot, partition) + 1]);
+  }
+
+  private Rows rows(int partition) {
+    for (Rows known : rows) {
+      if (known.contains(partition)) {
+        return known;
+      }
+    }
+    throw new IllegalArgumentException("Partition " + partition + " is not wanted");
+  }
+}
