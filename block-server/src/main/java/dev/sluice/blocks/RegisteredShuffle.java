@@ -244,8 +244,8 @@ final class RegisteredShuffle {
       tables = new TableSegments(memory);
     }
     boolean staged = file == null && index.dataBytes() > 0;
-    Cost tableCost = tables.nextCost(index.partitions(), staged);
-    Cost cost = tableCost.plus(file == null ? Cost.NONE : file.cost());
+    Cost dataCost = file == null ? Cost.NONE : file.cost();
+    Cost cost = tables.nextCost(index.partitions(), dataCost, staged);
     room.reserve(memory, cost, staged);
     boolean registered = false;
     try {

@@ -69,12 +69,12 @@ final class ShuffleMemory {
   }
 
   /**
-   * Whether a segment of tables finds room as things are.
+   * Whether a segment of tables finds room as things are, and its first map output's data.
    *
    * @param table whether it is for a partition table without its data
    */
-  boolean hasRoom(long bytes, boolean table) {
-    return budget.fits(tableCost(bytes), Cost.NONE, table);
+  boolean hasRoom(long bytes, Cost data, boolean table) {
+    return budget.fits(tableCost(bytes).plus(data), Cost.NONE, table);
   }
 
   /** What a segment of tables will take. */

@@ -25,16 +25,16 @@ final class TableSegments {
   }
 
   /**
-   * What {@link #next} will take for a map output.
+   * What a map output will take: {@link #next}, and its data.
    *
    * @param table whether it is a partition table without its data
    */
-  Cost nextCost(int partitions, boolean table) {
+  Cost nextCost(int partitions, Cost data, boolean table) {
     if (hasNext(partitions)) {
-      return Cost.NONE;
+      return data;
     }
-    nextSlots = slots(partitions, table);
-    return memory.tableCost(TableSegment.bytes(nextSlots, partitions));
+    nextSlots = slots(partitions, data, table);
+    return data.plus(memory.tableCost(TableSegment.bytes(nextSlots, partitions)));
   }
 
   /** A slot; the next one has the same unless this one is {@linkplain #keep kept}. */
@@ -56,10 +56,10 @@ final class TableSegments {
     return next != null && next.partitions() == partitions;
   }
 
-  /** Fewer where there is no room for so many. */
-  private int slots(int partitions, boolean table) {
+  /** Fewer where there is no room for so many beside the data. */
+  private int slots(int partitions, Cost data, boolean table) {
     int slots = TableSegment.nextSlots(used, partitions);
-    while (slots > 1 && !memory.hasRoom(TableSegment.bytes(slots, partitions), table)) {
+    while (slots > 1 && !memory.hasRoom(TableSegment.bytes(slots, partitions), data, table)) {
       slots /= 2;
     }
     return slots;

@@ -89,4 +89,16 @@ class TableSegmentsTest extends RegisteredOutputFixture {
     assertThat(located).extracting(location -> location.segment().slots()).contains(8);
     assertThat(located).allMatch(location -> remoteHeader(location) != null);
   }
+
+  /** The data lie beside the table: what is left is for both. */
+  @Test
+  void segmentsLeaveRoomForTheData() throws Exception {
+    registry.close();
+    registry = registry(40 << 10, () -> 0);
+    int[] partitions = new int[200];
+    partitions[0] = 20 << 10;
+    outputs.write(SHUFFLE, 1, partitions);
+
+    assertThat(locate(1).segment().slots()).isEqualTo(4);
+  }
 }
