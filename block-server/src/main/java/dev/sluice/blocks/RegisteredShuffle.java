@@ -11,6 +11,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -96,9 +97,15 @@ final class RegisteredShuffle {
     return outputs.isEmpty();
   }
 
-  /** Of all map outputs that are registered now. */
+  /** Of all map outputs that are registered now, segment by segment: as they are published best. */
   List<MapOutputLocation> locations() {
-    return outputs.values().stream().map(RegisteredMapOutput::location).toList();
+    return outputs.values().stream()
+        .map(RegisteredMapOutput::location)
+        .sorted(
+            Comparator.comparingLong(
+                    (MapOutputLocation location) -> location.segment().region().address())
+                .thenComparingInt(MapOutputLocation::slot))
+        .toList();
   }
 
   /** What deregistering it would release. */

@@ -8,9 +8,15 @@ import static dev.sluice.blocks.RegistryCounter.REJECTIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.Backoff;
 import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -53,13 +59,17 @@ class RegistrationBudgetTest {
   }
 
   private void open(long maxBytes, int maxRegions) {
+    open(maxBytes, maxRegions, listener);
+  }
+
+  private void open(long maxBytes, int maxRegions, MapOutputListener told) {
     registry =
         new MapOutputRegistry(
             domain,
             outputs.directories(),
             outputs::find,
             new RegistryLimits(maxBytes, 0, maxRegions, IDLE_MS, false),
-            listener,
+            told,
             nowMs::get);
   }
 
@@ -197,6 +207,40 @@ class RegistrationBudgetTest {
     assertThat(resolve(2, IDLE_MS + GRACE_MS)).isNull();
     assertThat(domain.read(first.data())).isNotNull();
     assertThat(registry.counters().get(EVICTIONS)).isZero();
+  }
+
+  /** The driver has each segment once then, not again with every map output. */
+  @Test
+  void whatIsKeptIsPublishedSegmentBySegment() throws Exception {
+    List<TableSegment> published = new CopyOnWriteArrayList<>();
+    MapOutputListener segments =
+        new MapOutputListener() {
+          @Override
+          public void registered(int shuffleId, MapOutputLocation location) {
+            published.add(location.segment());
+          }
+
+          @Override
+          public void withdrawn(int shuffleId) {
+            published.clear();
+          }
+        };
+    open(256 << 10, 100, segments);
+    for (int i = 0; i < 100; i++) {
+      outputs.write(1, 1009L * i, 0);
+      registry.resolve(1, new long[] {1009L * i}).get(10, TimeUnit.SECONDS);
+    }
+    Set<TableSegment> all = new LinkedHashSet<>(published);
+    outputs.write(2, 7, 236 << 10);
+    assertThat(resolve(2, IDLE_MS)).isNull();
+    registry.touch(1);
+    awaitTrue(() -> published.size() == 100);
+
+    int changes = 0;
+    for (int i = 1; i < 100; i++) {
+      changes += published.get(i).equals(published.get(i - 1)) ? 0 : 1;
+    }
+    assertThat(changes).isEqualTo(all.size() - 1);
   }
 
   @Test
