@@ -20,6 +20,9 @@ final class TableSegments {
   /** Of the segment that is made then. */
   private int nextSlots;
 
+  /** Fewer than of a segment for which there was no memory, whatever the budget says. */
+  private int maxSlots = TableSegment.MAX_SLOTS;
+
   TableSegments(ShuffleMemory memory) {
     this.memory = memory;
   }
@@ -40,10 +43,19 @@ final class TableSegments {
   /** A slot; the next one has the same unless this one is {@linkplain #keep kept}. */
   TableSlot next(int partitions) throws IOException {
     if (!hasNext(partitions)) {
-      ShuffleMemory.Table table = memory.table(TableSegment.bytes(nextSlots, partitions));
+      ShuffleMemory.Table table = table(TableSegment.bytes(nextSlots, partitions));
       next = new TableSlot(table.memory(), new TableSegment(table.remote(), nextSlots), 0);
     }
     return next;
+  }
+
+  private ShuffleMemory.Table table(long bytes) throws IOException {
+    try {
+      return memory.table(bytes);
+    } catch (IOException | Error e) {
+      maxSlots = Math.max(1, nextSlots / 2);
+      throw e;
+    }
   }
 
   void keep(TableSlot slot) {
@@ -58,7 +70,7 @@ final class TableSegments {
 
   /** Fewer where there is no room for so many beside the data. */
   private int slots(int partitions, Cost data, boolean table) {
-    int slots = TableSegment.nextSlots(used, partitions);
+    int slots = Math.min(maxSlots, TableSegment.nextSlots(used, partitions));
     while (slots > 1 && !memory.hasRoom(TableSegment.bytes(slots, partitions), data, table)) {
       slots /= 2;
     }

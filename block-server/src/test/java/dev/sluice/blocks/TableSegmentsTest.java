@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
+import dev.sluice.rdma.transfer.Backoff;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** Which slots of which segments map outputs get, beside one that is registered. */
@@ -100,5 +102,23 @@ class TableSegmentsTest extends RegisteredOutputFixture {
     outputs.write(SHUFFLE, 1, partitions);
 
     assertThat(locate(1).segment().slots()).isEqualTo(4);
+  }
+
+  /** As a limit of locked memory that the budget does not know. */
+  @Test
+  void segmentsAreSmallerWhereTheProviderRefusesLargeOnes() throws Exception {
+    registry.close();
+    AtomicLong nowMs = new AtomicLong();
+    registry = registry(1 << 30, nowMs::get);
+    domain.limitBytes((128 + 128 + 64) << 10);
+    int refused = 0;
+    for (long mapId = 100; mapId < 120 + refused; mapId++) {
+      outputs.write(SHUFFLE, mapId, new int[1000]);
+      if (locate(mapId) == null) {
+        refused++;
+        nowMs.addAndGet(Backoff.MAX_MS);
+      }
+      assertThat(refused).isLessThanOrEqualTo(2);
+    }
   }
 }
