@@ -5,8 +5,10 @@ import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.spark.transport.FallbackReason;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
@@ -21,8 +23,8 @@ final class TablePiece {
 
   /** The entries of partitions [start, end), from the first one's of the first slot on. */
   final class Rows {
-    private int start;
-    private int end;
+    private final int start;
+    private final int end;
     private long[] entries;
 
     private Rows(int start, int end) {
@@ -48,22 +50,13 @@ final class TablePiece {
       return segment.entries(from, to, firstSlot(), lastSlot());
     }
 
+    private Rows with(Rows other) {
+      return new Rows(Math.min(start, other.start), Math.max(end, other.end));
+    }
+
     /** Takes what is about to be READ. */
     void entries(long[] ofRegions) {
       entries = ofRegions;
-    }
-
-    private boolean adjoins(int otherStart, int otherEnd) {
-      return otherStart <= end && otherEnd >= start;
-    }
-
-    private boolean contains(int partition) {
-      return partition >= start && partition < end;
-    }
-
-    private void add(int otherStart, int otherEnd) {
-      start = Math.min(start, otherStart);
-      end = Math.max(end, otherEnd);
     }
 
     private int index(int slot, int partition) {
@@ -73,7 +66,9 @@ final class TablePiece {
   }
 
   private final TableSegment segment;
-  private final List<Rows> rows = new ArrayList<>();
+
+  /** By their starts; none touches another. */
+  private final TreeMap<Integer, Rows> rows = new TreeMap<>();
 
   /** A bit for each slot that is wanted. */
   private long slots;
@@ -90,13 +85,14 @@ final class TablePiece {
   /** Partitions [start, end) of a slot; blocks mostly want the same, or some that adjoin. */
   void want(int slot, int start, int end) {
     slots |= 1L << slot;
-    for (Rows known : rows.reversed()) {
-      if (known.adjoins(start, end)) {
-        known.add(start, end);
-        return;
-      }
+    Rows all = new Rows(start, end);
+    Map.Entry<Integer, Rows> known = rows.floorEntry(end);
+    while (known != null && known.getValue().end >= all.start) {
+      rows.remove(known.getKey());
+      all = all.with(known.getValue());
+      known = rows.lowerEntry(known.getKey());
     }
-    rows.add(new Rows(start, end));
+    rows.put(all.start, all);
   }
 
   TableSegment segment() {
@@ -120,8 +116,8 @@ final class TablePiece {
     return lastSlot() + 1 - firstSlot();
   }
 
-  List<Rows> rows() {
-    return rows;
+  Collection<Rows> rows() {
+    return rows.values();
   }
 
   /** Takes what is known, or about to be READ. */
@@ -164,11 +160,6 @@ final class TablePiece {
   }
 
   private Rows rows(int partition) {
-    for (Rows known : rows) {
-      if (known.contains(partition)) {
-        return known;
-      }
-    }
-    throw new IllegalArgumentException("Partition " + partition + " is not wanted");
+    return rows.floorEntry(partition).getValue();
   }
 }

@@ -84,6 +84,20 @@ class LocatedBlocksTest {
             LOCATION.segment().entries(50, 51, FIRST_SLOT, SLOT));
   }
 
+  @Test
+  void whatOverlapsIsReadOnce() {
+    LocatedBlocks located =
+        unread(new Blocks(0, 3, 5, 8, 12, 13, 14, 15, 2, 6, 11, 16, 7, 9), LOCATION);
+    TablePiece piece = located.pieces().iterator().next();
+    piece.want(FIRST_SLOT, 0, 1);
+
+    assertThat(piece.rows())
+        .flatExtracting(TablePiece.Rows::regions)
+        .containsExactly(
+            LOCATION.segment().entries(0, 9, FIRST_SLOT, SLOT),
+            LOCATION.segment().entries(11, 16, FIRST_SLOT, SLOT));
+  }
+
   /** As for AQE's local reader, which wants all partitions of one map output. */
   @Test
   void ofFewSlotsAmongManyNothingElseIsRead() {
