@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Predicate;
 
 /**
  * READs other executors' partition tables: the entries of a reducer's partitions each time, for
@@ -165,24 +164,21 @@ final class TableReader {
   }
 
   /** The shuffle is unregistered. */
-  void drop(int shuffleId) {
-    removeIf(key -> key.shuffleId() == shuffleId);
-  }
-
-  /** A READ found the location stale: what was READ through it may be, too. */
-  void drop(int shuffleId, MapOutputLocation stale) {
-    removeIf(new Key(shuffleId, stale.segment())::equals);
-  }
-
-  private synchronized void removeIf(Predicate<Key> condition) {
+  synchronized void drop(int shuffleId) {
     Iterator<Map.Entry<Key, long[]>> entries = cached.entrySet().iterator();
     while (entries.hasNext()) {
       Map.Entry<Key, long[]> entry = entries.next();
-      if (condition.test(entry.getKey())) {
+      if (entry.getKey().shuffleId() == shuffleId) {
         cachedBytes -= heapBytes(entry.getValue());
         entries.remove();
       }
     }
+  }
+
+  /** A READ found the location stale: what was READ through it may be, too. */
+  synchronized void drop(int shuffleId, MapOutputLocation stale) {
+    long[] headers = cached.remove(new Key(shuffleId, stale.segment()));
+    cachedBytes -= headers == null ? 0 : heapBytes(headers);
   }
 
   /** Heap of the cached headers. */

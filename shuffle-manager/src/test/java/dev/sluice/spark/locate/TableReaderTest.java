@@ -172,6 +172,10 @@ class TableReaderTest {
     read(maps, 0, 1);
 
     assertThat(transport.reads().getLast().ranges()).hasSize(3);
+    reader.drop(SHUFFLE, maps.getFirst());
+    reader.drop(SHUFFLE, maps.getFirst());
+    reader.drop(SHUFFLE, maps.getLast());
+    assertThat(reader.heapBytes()).isZero();
   }
 
   private TableReader reader(long maxBytes) {
