@@ -60,32 +60,9 @@ record DirectoryScale(int executors, int maps, int partitions, int rounds) {
 
     MapTable.Fetched fetched = ours.fetch();
     MapTable.Fetched tracked = theirs.fetch();
-    less(
-        "table-bytes",
-        "B/map",
-        (double) fetched.bytes() / maps,
-        (double) tracked.bytes() / maps,
-        pairs);
     less("fetch", "ms", fetched.nanos() / 1e6, tracked.nanos() / 1e6, pairs);
-    less(
-        "executor-heap",
-        "B/map",
-        (double) fetched.heapBytes() / maps,
-        (double) tracked.heapBytes() / maps,
-        pairs);
-    MapTable.Fetched single = oneByOne.fetch();
-    less(
-        "one-by-one-table-bytes",
-        "B/map",
-        (double) single.bytes() / maps,
-        (double) tracked.bytes() / maps,
-        pairs);
-    less(
-        "one-by-one-executor-heap",
-        "B/map",
-        (double) single.heapBytes() / maps,
-        (double) tracked.heapBytes() / maps,
-        pairs);
+    have("", fetched, tracked, pairs);
+    have("one-by-one-", oneByOne.fetch(), tracked, pairs);
     serve("", ours, theirs, pairs);
 
     MapTable oursShipped = sluice(manager, false, MIN_BROADCAST_BYTES);
@@ -93,6 +70,22 @@ record DirectoryScale(int executors, int maps, int partitions, int rounds) {
     oursShipped.publish();
     theirsShipped.publish();
     serve("broadcast-", oursShipped, theirsShipped, pairs);
+  }
+
+  /** What an executor that has fetched the table has got. */
+  private void have(String how, MapTable.Fetched ours, MapTable.Fetched theirs, Pairs pairs) {
+    less(
+        how + "table-bytes",
+        "B/map",
+        (double) ours.bytes() / maps,
+        (double) theirs.bytes() / maps,
+        pairs);
+    less(
+        how + "executor-heap",
+        "B/map",
+        (double) ours.heapBytes() / maps,
+        (double) theirs.heapBytes() / maps,
+        pairs);
   }
 
   /** Microseconds of CPU. */

@@ -2,9 +2,6 @@ package dev.sluice.benchmarks.scale;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.TableEntry;
-import dev.sluice.blocks.wire.TableSegment;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
@@ -67,18 +64,10 @@ final class ScaleModel {
     return PARTITIONS / EXECUTORS;
   }
 
-  /** Slots of each segment of an executor's partition tables. */
-  private static List<Integer> segments() {
-    List<Integer> segments = new ArrayList<>();
-    for (int used = 0; used < mapsAnExecutor(); used += segments.getLast()) {
-      segments.add(TableSegment.nextSlots(used, PARTITIONS));
-    }
-    return segments;
-  }
-
   /** READs of entries, by each reducer, and of headers, by each executor. */
   private static double tableReadsABlock() {
-    double entries = (double) segments().size() / mapsAnExecutor();
+    int segments = ScaleSamples.segmentSlots(mapsAnExecutor(), PARTITIONS).size();
+    double entries = (double) segments / mapsAnExecutor();
     return entries + entries / reducersAnExecutor();
   }
 
@@ -107,12 +96,11 @@ final class ScaleModel {
         (double) peers() * HEAP_BYTES_A_CONNECTION / 1e6);
     row(table, "reducers of an executor", "%d", reducersAnExecutor());
     row(table, "blocks that an executor fetches", "%.1f million", blocksAnExecutor() / 1e6);
-    long slots = segments().stream().mapToLong(Integer::longValue).sum();
     row(
         table,
         "partition tables that an executor registers",
         "%.1f MB",
-        slots * TableSegment.bytes(1, PARTITIONS) / 1e6);
+        ScaleSamples.segmentBytes(mapsAnExecutor(), PARTITIONS) / 1e6);
     row(
         table,
         "READs of partition tables",

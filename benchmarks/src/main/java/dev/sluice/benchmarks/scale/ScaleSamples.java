@@ -29,11 +29,26 @@ final class ScaleSamples {
     return new ExecutorEndpoint(new PeerAddress("" + executor, host(executor), PORT), PROVIDER);
   }
 
+  /** Slots of each segment of partition tables that an executor with so many map outputs has. */
+  static List<Integer> segmentSlots(int outputs, int partitions) {
+    List<Integer> slots = new ArrayList<>();
+    for (int used = 0; used < outputs; used += slots.getLast()) {
+      slots.add(TableSegment.nextSlots(used, partitions));
+    }
+    return slots;
+  }
+
+  /** Bytes of these segments. */
+  static long segmentBytes(int outputs, int partitions) {
+    return segmentSlots(outputs, partitions).stream()
+        .mapToLong(slots -> TableSegment.bytes(slots, partitions))
+        .sum();
+  }
+
   /** An executor's segments: keys and addresses differ as they do on a NIC. */
   private static List<TableSegment> segments(int executor, int outputs, int partitions) {
     List<TableSegment> segments = new ArrayList<>();
-    for (int used = 0; used < outputs; used += segments.getLast().slots()) {
-      int slots = TableSegment.nextSlots(used, partitions);
+    for (int slots : segmentSlots(outputs, partitions)) {
       long number = (long) executor * SEGMENTS_AN_EXECUTOR + segments.size();
       segments.add(
           new TableSegment(

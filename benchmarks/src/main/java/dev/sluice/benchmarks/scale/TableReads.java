@@ -60,13 +60,7 @@ final class TableReads implements AutoCloseable {
   TableReads(NetworkParts reader, NetworkParts peer, int maps, int partitions) throws IOException {
     this.reader = reader;
     this.peer = peer;
-    long bytes = 0;
-    for (int used = 0; used < maps; ) {
-      int slots = TableSegment.nextSlots(used, partitions);
-      bytes += TableSegment.bytes(slots, partitions);
-      used += slots;
-    }
-    MemorySegment memory = arena.allocate(bytes, Long.BYTES);
+    MemorySegment memory = arena.allocate(ScaleSamples.segmentBytes(maps, partitions), Long.BYTES);
     tables =
         peer.endpoint().protectionDomain().register(memory, EnumSet.of(AccessFlag.REMOTE_READ));
     outputs = fill(memory, maps, partitions);
@@ -96,8 +90,7 @@ final class TableReads implements AutoCloseable {
   private List<MapOutputLocation> fill(MemorySegment memory, int maps, int partitions) {
     List<MapOutputLocation> filled = new ArrayList<>();
     long at = 0;
-    while (filled.size() < maps) {
-      int slots = TableSegment.nextSlots(filled.size(), partitions);
+    for (int slots : ScaleSamples.segmentSlots(maps, partitions)) {
       long bytes = TableSegment.bytes(slots, partitions);
       TableSegment segment =
           new TableSegment(new RemoteRegion(tables.address() + at, bytes, tables.rkey()), slots);

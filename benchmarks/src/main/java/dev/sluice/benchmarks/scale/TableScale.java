@@ -2,7 +2,6 @@ package dev.sluice.benchmarks.scale;
 
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.blocks.wire.MapOutputHeader;
-import dev.sluice.blocks.wire.TableSegment;
 import java.io.IOException;
 import java.util.stream.LongStream;
 import org.apache.spark.network.shuffle.protocol.FetchShuffleBlocks;
@@ -35,16 +34,10 @@ record TableScale(int executors, int maps, int partitions, int rounds) {
 
   /** What an executor with so many map outputs registers of tables. */
   private void table(String what, int outputs, Pairs pairs) {
-    long bytes = 0;
-    for (int used = 0; used < outputs; ) {
-      int slots = TableSegment.nextSlots(used, partitions);
-      bytes += TableSegment.bytes(slots, partitions);
-      used += slots;
-    }
     pairs.less(
         name() + what,
         "B/map",
-        (double) bytes / outputs,
+        (double) ScaleSamples.segmentBytes(outputs, partitions) / outputs,
         "index-file",
         (partitions + 1.0) * Long.BYTES);
   }
