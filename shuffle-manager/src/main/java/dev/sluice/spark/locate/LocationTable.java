@@ -91,16 +91,10 @@ final class LocationTable {
         && reader.segments().executor(segmentNumber(index)) == executor;
   }
 
-  /**
-   * What the table has there.
-   *
-   * @param neighbour perhaps of the same segment, which is not made once more then; may be null
-   */
-  MapOutputLocation location(int index, MapOutputLocation neighbour) {
+  /** What the table has there. */
+  MapOutputLocation location(int index) {
     TableSegment segment = reader.segments().segment(segmentNumber(index));
-    boolean same = neighbour != null && neighbour.segment().equals(segment);
-    int slot = places[index] & (1 << SLOT_BITS) - 1;
-    return new MapOutputLocation(mapIds[index], same ? neighbour.segment() : segment, slot);
+    return new MapOutputLocation(mapIds[index], segment, places[index] & (1 << SLOT_BITS) - 1);
   }
 
   private int segmentNumber(int index) {
@@ -110,7 +104,7 @@ final class LocationTable {
   /** Forgets a location. */
   void remove(MapOutputLocation wrong) {
     int index = index(wrong.mapId(), ABSENT);
-    if (index != ABSENT && places[index] != ABSENT && location(index, null).equals(wrong)) {
+    if (index != ABSENT && places[index] != ABSENT && location(index).equals(wrong)) {
       places[index] = ABSENT;
     }
   }

@@ -21,6 +21,11 @@ final class SegmentList {
   private int[] partitions = new int[1];
   private int size;
 
+  /** The segment that was asked for last, as it mostly is again, and its number. */
+  private TableSegment lastSegment;
+
+  private int lastNumber;
+
   int size() {
     return size;
   }
@@ -52,6 +57,7 @@ final class SegmentList {
   /** Forgets the last ones. */
   void truncate(int newSize) {
     size = newSize;
+    lastNumber = 0;
   }
 
   int executor(int number) {
@@ -59,7 +65,14 @@ final class SegmentList {
   }
 
   TableSegment segment(int number) {
-    int index = number - 1;
+    if (number != lastNumber) {
+      lastSegment = make(number - 1);
+      lastNumber = number;
+    }
+    return lastSegment;
+  }
+
+  private TableSegment make(int index) {
     int slots = (int) others[index] & (1 << SLOTS_BITS) - 1;
     long bytes = TableSegment.bytes(slots, partitions[index]);
     int rkey = (int) (others[index] >>> Integer.SIZE);

@@ -50,8 +50,7 @@ final class ShuffleLocations {
       found[i] = answer(executorId, mapIds[i]);
       if (found[i] == null) {
         index = table.index(mapIds[i], index);
-        MapOutputLocation neighbour = i == 0 ? null : found[i - 1];
-        found[i] = table.isOf(index, executor) ? table.location(index, neighbour) : null;
+        found[i] = table.isOf(index, executor) ? table.location(index) : null;
       }
     }
     return found;

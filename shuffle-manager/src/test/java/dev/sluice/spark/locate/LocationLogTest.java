@@ -74,7 +74,7 @@ class LocationLogTest {
           .isInstanceOf(IOException.class);
     }
     assertThat(table.bytes()).isEqualTo(record.length);
-    assertThat(table.location(0, null)).isEqualTo(location(5));
+    assertThat(table.location(0)).isEqualTo(location(5));
   }
 
   @Test
@@ -114,7 +114,7 @@ class LocationLogTest {
       if (logged == null) {
         assertThat(index).isEqualTo(LocationTable.ABSENT);
       } else {
-        assertThat(table.location(index, null)).isEqualTo(logged.location());
+        assertThat(table.location(index)).isEqualTo(logged.location());
         assertThat(table.isOf(index, logged.executor())).isTrue();
         assertThat(table.isOf(index, logged.executor() + 1)).isFalse();
       }
