@@ -20,7 +20,7 @@ final class StormRunner {
   private static final int MEMORY_MB = 2000;
 
   /** After so many reduce tasks the compilers of driver and executors are nearly done. */
-  private static final int WARM_UP_TASKS = 3200;
+  private static final int WARM_UP_TASKS = 8000;
 
   private static final int MIN_WARM_UP = 3;
   private static final int MAX_WARM_UP = 100;
