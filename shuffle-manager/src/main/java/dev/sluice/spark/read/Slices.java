@@ -11,8 +11,10 @@ import java.util.List;
 
 /**
  * READs blocks in slices, one block after the other, through two pooled buffers: the sink has one
- * slice while the next one is READ. Everything here is a step of the one whose sink it is, which
- * closes it; READs that are under way then give back their buffers when they end.
+ * slice while the next one is READ. Where the peer has to stage, each slice waits for its turn, and
+ * for a buffer, anew: so that a block of many slices keeps others from neither. Everything here is
+ * a step of the one whose sink it is, which closes it; READs that are under way then give back
+ * their buffers when they end.
  */
 final class Slices implements StagedBuffer.User {
   /** What a step throws that these are called in goes to whoever runs the steps. */
@@ -29,6 +31,8 @@ final class Slices implements StagedBuffer.User {
     /** No more can be READ. */
     void failed(FallbackReason reason);
   }
+
+  private static final int BUFFERS = 2;
 
   private final ReadPath path;
   private final FetchCall call;
@@ -47,8 +51,10 @@ final class Slices implements StagedBuffer.User {
   /** Where the block's next slice begins. */
   private long position;
 
-  /** Whether a second buffer was asked for. */
-  private boolean second;
+  private boolean begun;
+
+  /** Whether a buffer was asked for. */
+  private boolean asking;
 
   private volatile boolean closed;
 
@@ -71,6 +77,7 @@ final class Slices implements StagedBuffer.User {
 
   /** Where there is no second buffer slices are READ one after the other. */
   void acquire() {
+    asking = true;
     StagedBuffer.acquire(path, located.peer(), bufferBytes, staged, this);
   }
 
@@ -88,13 +95,16 @@ final class Slices implements StagedBuffer.User {
   public void acquired(StagedBuffer buffer) {
     steps.add(
         () -> {
-          release(buffer);
+          asking = false;
           if (closed) {
+            buffer.release();
             return;
           }
-          if (second) {
+          free.add(buffer);
+          if (begun) {
             read();
           } else {
+            begun = true;
             sink.ready();
           }
         });
@@ -104,7 +114,8 @@ final class Slices implements StagedBuffer.User {
   public void failed(FallbackReason reason) {
     steps.add(
         () -> {
-          if (!second) {
+          asking = false;
+          if (underWay.isEmpty()) {
             sink.failed(reason);
           }
         });
@@ -115,10 +126,6 @@ final class Slices implements StagedBuffer.User {
     block = next;
     position = 0;
     read();
-    if (position < located.length(block) && !second) {
-      second = true;
-      acquire();
-    }
   }
 
   /** Nobody waits for the rest of the block. */
@@ -126,9 +133,13 @@ final class Slices implements StagedBuffer.User {
     position = located.length(block);
   }
 
+  private boolean hasMore() {
+    return position < located.length(block);
+  }
+
   /** As many as there are buffers. */
   private void read() {
-    while (position < located.length(block) && !free.isEmpty()) {
+    while (hasMore() && !free.isEmpty()) {
       int bytes = (int) Math.min(bufferBytes, located.length(block) - position);
       Extent extent = located.extent(block, position, bytes);
       Slice slice = new Slice(free.peek(), extent);
@@ -136,6 +147,9 @@ final class Slices implements StagedBuffer.User {
       free.remove();
       position += bytes;
       slice.read.start();
+    }
+    if (hasMore() && !asking && underWay.size() < BUFFERS) {
+      acquire();
     }
   }
 
@@ -154,6 +168,7 @@ final class Slices implements StagedBuffer.User {
 
     @Override
     public void arrived() {
+      buffer.releaseShare();
       call.extendDeadline();
       steps.add(
           () -> {
@@ -186,32 +201,32 @@ final class Slices implements StagedBuffer.User {
   private void deliver() throws IOException {
     while (!closed && !underWay.isEmpty() && underWay.peek().isThere) {
       Slice slice = underWay.peek();
-      slice.end();
-      sink.arrived(slice.buffer.get().segment().asSlice(0, slice.bytes));
+      try {
+        sink.arrived(slice.buffer.get().segment().asSlice(0, slice.bytes));
+      } finally {
+        slice.end();
+      }
       read();
-      if (underWay.isEmpty()) {
+      if (underWay.isEmpty() && !hasMore()) {
         sink.ended();
       }
     }
   }
 
   private void release(StagedBuffer buffer) {
-    free.add(buffer);
-    if (closed) {
-      releaseFree();
-    }
-  }
-
-  private void releaseFree() {
-    for (StagedBuffer buffer = free.poll(); buffer != null; buffer = free.poll()) {
+    if (closed || staged) {
       buffer.release();
+    } else {
+      free.add(buffer);
     }
   }
 
   /** Idempotent. */
   void close() {
     closed = true;
-    underWay.removeIf(slice -> slice.isThere && free.add(slice.buffer));
-    releaseFree();
+    List<Slice> there = underWay.stream().filter(slice -> slice.isThere).toList();
+    there.forEach(Slice::end);
+    free.forEach(StagedBuffer::release);
+    free.clear();
   }
 }

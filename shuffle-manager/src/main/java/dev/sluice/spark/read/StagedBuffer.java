@@ -105,11 +105,16 @@ final class StagedBuffer {
   ReadTransport.Buffer take() {
     ReadTransport.Buffer taken = buffer;
     buffer = null;
+    releaseShare();
+    return taken;
+  }
+
+  /** What was staged is here: the buffer alone is left. Idempotent. */
+  void releaseShare() {
     if (hasShare) {
       hasShare = false;
       path.staging().release(peer, bytes);
     }
-    return taken;
   }
 
   /** Gives back what it has. Idempotent. */
@@ -118,6 +123,6 @@ final class StagedBuffer {
       buffer.release();
       buffer = null;
     }
-    take();
+    releaseShare();
   }
 }

@@ -385,6 +385,29 @@ class SlicedReadTest {
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
+  /** Whoever waits for its share of what the peer may stage has no buffer that others want. */
+  @Test
+  void largeBlocksOfAPeerAreStagedInTurns() {
+    Deque<Runnable> stages = new ArrayDeque<>();
+    fixture = smallPool();
+    fixture.transport.holdStages(stages::add);
+
+    fixture.fetch(block(11, 0));
+    fixture.fetch(block(12, 0));
+
+    while (!stages.isEmpty()) {
+      assertThat(fixture.transport.buffersOut()).isEqualTo(1);
+      stages.remove().run();
+    }
+    assertThat(fixture.transport.stages())
+        .flatExtracting(Stage::pieces)
+        .extracting(Piece::mapId)
+        .as("each has one slice that waits")
+        .containsExactly(11L, 11L, 12L, 11L, 12L, 12L);
+    fixture.assertDelivered(block(11, 0), block(12, 0));
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
   @Test
   void whatTheDeadlineFindsWaitingForItsPeerGoesToSpark() {
     Deque<Runnable> stages = new ArrayDeque<>();
