@@ -9,11 +9,21 @@ import java.util.stream.IntStream;
  * other. Whoever made it hands it to the task, which releases it when it has read it or ends.
  */
 public final class Chunk implements Arrival {
+  /**
+   * How the bytes came.
+   *
+   * @param requestNanos how long it took to get them
+   * @param stagedBytes READ from staging memory
+   */
+  public record Way(long requestNanos, long stagedBytes) {
+    static final Way LOCAL = new Way(0, 0);
+  }
+
   private final BlockGroup group;
   private final int firstMember;
   private final int[] ends;
   private final MemorySegment bytes;
-  private final long requestNanos;
+  private final Way way;
   private final Runnable whenReleased;
   private final AtomicBoolean released = new AtomicBoolean();
 
@@ -21,20 +31,19 @@ public final class Chunk implements Arrival {
    * @param firstMember of the group
    * @param ends where this member and those after it end in {@code bytes}; one that ends where the
    *     one before it does is not in the chunk
-   * @param requestNanos how long it took to get them
    */
   public Chunk(
       BlockGroup group,
       int firstMember,
       int[] ends,
       MemorySegment bytes,
-      long requestNanos,
+      Way way,
       Runnable whenReleased) {
     this.group = group;
     this.firstMember = firstMember;
     this.ends = ends;
     this.bytes = bytes;
-    this.requestNanos = requestNanos;
+    this.way = way;
     this.whenReleased = whenReleased;
   }
 
@@ -64,8 +73,8 @@ public final class Chunk implements Arrival {
     return (int) IntStream.range(0, ends.length).filter(i -> ends[i] > start(i)).count();
   }
 
-  long requestNanos() {
-    return requestNanos;
+  Way way() {
+    return way;
   }
 
   /**

@@ -210,9 +210,10 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
       metrics.incLocalBytesRead(chunk.bytes());
     } else {
       counters.read(blocks, chunk.bytes());
+      counters.staged(chunk.way().stagedBytes());
       metrics.incRemoteBlocksFetched(blocks);
       metrics.incRemoteBytesRead(chunk.bytes());
-      metrics.incRemoteReqsDuration(TimeUnit.NANOSECONDS.toMillis(chunk.requestNanos()));
+      metrics.incRemoteReqsDuration(TimeUnit.NANOSECONDS.toMillis(chunk.way().requestNanos()));
     }
   }
 

@@ -99,7 +99,7 @@ final class LocalChunks {
             first,
             Arrays.copyOf(ends, member - first),
             MemorySegment.ofArray(target),
-            0,
+            Chunk.Way.LOCAL,
             () -> {});
   }
 

@@ -258,8 +258,15 @@ public final class LocatedBlocks {
 
   /** Whether the peer has to be asked for some bytes of the span. */
   public boolean isStaged(Span span) {
+    return stagedBytes(span) > 0;
+  }
+
+  /** Bytes of the span that the peer has to be asked for. */
+  public long stagedBytes(Span span) {
     return IntStream.range(span.from(), span.to())
-        .anyMatch(block -> isRead(block) && isStaged(block));
+        .filter(block -> isRead(block) && isStaged(block))
+        .mapToLong(this::length)
+        .sum();
   }
 
   /** Where a block was thought to be; null where that was not known. */

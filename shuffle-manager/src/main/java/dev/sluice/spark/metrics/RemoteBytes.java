@@ -16,7 +16,7 @@ final class RemoteBytes {
   /** One line of the counters' sums. */
   static String line(Map<String, Long> counters) {
     long read = counters.getOrDefault("read.bytes", 0L);
-    // What was staged and then fetched otherwise counts as staged, but not as READ.
+    // A report of an executor that was lost may have been made between counting these.
     long staged = Math.min(read, counters.getOrDefault("staged.bytes", 0L));
     List<String> reasons = new ArrayList<>();
     long other = 0;

@@ -26,7 +26,7 @@ public final class ShuffleCounters {
     readBytes.add(bytes);
   }
 
-  /** Bytes that arrived by READ from staging memory; each counts as READ, too. */
+  /** Bytes of what {@link #read} counts that arrived from staging memory. */
   public void staged(long bytes) {
     stagedBytes.add(bytes);
   }

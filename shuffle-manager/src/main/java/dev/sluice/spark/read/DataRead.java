@@ -247,7 +247,6 @@ final class DataRead implements ReadListener {
    */
   private void arrived() {
     giveBack();
-    path.counters().staged(stagedBytes());
     answered = true;
     sink.arrived();
   }

@@ -79,15 +79,17 @@ final class FetchCall {
    * Answers the block with READ bytes, unless it was answered; takes over a reference to them. One
    * block is counted, also for a batch of partitions, as Spark's iterator does.
    *
+   * @param staged whether they were READ from staging memory
    * @return whether it was this call that answered
    */
-  boolean deliver(RequestedBlock block, ManagedBuffer data) {
+  boolean deliver(RequestedBlock block, ManagedBuffer data, boolean staged) {
     try {
       if (!block.claim()) {
         return false;
       }
       settled(1);
       path.counters().read(1, data.size());
+      path.counters().staged(staged ? data.size() : 0);
       listener.onBlockFetchSuccess(block.id(), data);
       return true;
     } catch (Throwable e) {

@@ -64,7 +64,8 @@ final class FetchedChunk implements ChunkRead.Sink {
         if (wrong.get(block)) {
           mismatched(block);
         } else {
-          attempt.call().deliver(attempt.block(block), bytes.block(offset, length));
+          RdmaManagedBuffer data = bytes.block(offset, length);
+          attempt.call().deliver(attempt.block(block), data, located.isStaged(block));
         }
         offset += length;
       }

@@ -119,8 +119,8 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
 
   /** What has arrived, verified or not. */
   Chunk chunk() {
-    return new Chunk(
-        group, span.from(), located.ends(span), bytes.open(), requestNanos, this::release);
+    Chunk.Way way = new Chunk.Way(requestNanos, located.stagedBytes(span));
+    return new Chunk(group, span.from(), located.ends(span), bytes.open(), way, this::release);
   }
 
   /** Gives back the bytes, and their share of the limit. */

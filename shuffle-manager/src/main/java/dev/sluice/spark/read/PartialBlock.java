@@ -23,8 +23,12 @@ abstract class PartialBlock {
   /** Takes the bytes that follow {@link #position}. */
   abstract void store(MemorySegment slice) throws IOException;
 
-  /** Hands the block to Spark, or to nobody where it was answered. */
-  abstract void finish(FetchCall call) throws IOException;
+  /**
+   * Hands the block to Spark, or to nobody where it was answered.
+   *
+   * @param staged whether it was READ from staging memory
+   */
+  abstract void finish(FetchCall call, boolean staged) throws IOException;
 
   /** Gives up what it holds, unless that is done. */
   abstract void abort();

@@ -44,10 +44,10 @@ final class PartialDownload extends PartialBlock {
 
   /** Hands the file to Spark, which deletes it with its task, or to nobody and deletes it. */
   @Override
-  void finish(FetchCall call) throws IOException {
+  void finish(FetchCall call, boolean staged) throws IOException {
     ManagedBuffer data = channel.closeAndRead();
     ended = true;
-    if (!call.deliver(block, data) || !files.registerTempFileToClean(file)) {
+    if (!call.deliver(block, data, staged) || !files.registerTempFileToClean(file)) {
       delete();
     }
   }

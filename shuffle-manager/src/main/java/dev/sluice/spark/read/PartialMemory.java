@@ -24,10 +24,10 @@ final class PartialMemory extends PartialBlock {
   }
 
   @Override
-  void finish(FetchCall call) {
+  void finish(FetchCall call, boolean staged) {
     ended = true;
     SharedBytes bytes = new SharedBytes(parked, memory);
-    call.deliver(block, bytes.block(0, length));
+    call.deliver(block, bytes.block(0, length), staged);
     bytes.complete();
   }
 

@@ -113,7 +113,7 @@ final class SlicedRead implements Slices.Sink {
 
   private void finishBlock() throws IOException {
     if (verifier.matches()) {
-      partial.finish(call);
+      partial.finish(call, located.isStaged(current));
       nextBlock();
       return;
     }

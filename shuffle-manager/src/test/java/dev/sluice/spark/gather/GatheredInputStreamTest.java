@@ -63,7 +63,12 @@ class GatheredInputStreamTest {
     }
     BlockGroup group = BlockGroup.of(new TrackedBlocks(EXECUTOR, blocks), false, false);
     return new Chunk(
-        group, 0, ends, MemorySegment.ofArray(bytes.toByteArray()), 0, () -> releases++);
+        group,
+        0,
+        ends,
+        MemorySegment.ofArray(bytes.toByteArray()),
+        Chunk.Way.LOCAL,
+        () -> releases++);
   }
 
   /** All members in one. */
@@ -160,7 +165,7 @@ class GatheredInputStreamTest {
   @Test
   void whatIsNotInTheChunkHasNoStream() throws IOException {
     int[] ends = {0, 10, 10, 30, 30};
-    Chunk whole = new Chunk(group(), 2, ends, bytes(30), 0, () -> releases++);
+    Chunk whole = new Chunk(group(), 2, ends, bytes(30), Chunk.Way.LOCAL, () -> releases++);
     ChunkStreams streams = new ChunkStreams(whole, new Reading(null, true, false));
     assertThat(streams.next()._1()).isEqualTo(new ShuffleBlockId(3, 30, 5));
     Tuple2<BlockId, InputStream> last = streams.next();
@@ -174,7 +179,7 @@ class GatheredInputStreamTest {
   @Test
   void anEndThatComesTooEarlyIsTheLastMembersThatIsThere() throws IOException {
     int[] ends = {10, 30, 30, 30};
-    Chunk whole = new Chunk(group(), 0, ends, bytes(30), 0, () -> {});
+    Chunk whole = new Chunk(group(), 0, ends, bytes(30), Chunk.Way.LOCAL, () -> {});
     ChunkInputStream raw = new ChunkInputStream(whole::memory, ends, 0, ends.length);
     assertThat(raw.readAllBytes()).hasSize(30);
     assertThat(raw.read()).isEqualTo(-1);

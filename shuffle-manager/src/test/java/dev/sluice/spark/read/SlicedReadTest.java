@@ -317,6 +317,7 @@ class SlicedReadTest {
     fixture.assertDelivered(block(11, 0));
     assertThat(fixture.transport.stages()).hasSize(6);
     assertThat(fixture.count("corruptions")).isEqualTo(1);
+    assertThat(fixture.count("staged.bytes")).isEqualTo(12_000);
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
@@ -330,6 +331,7 @@ class SlicedReadTest {
     fixture.assertDelivered(block(11, 0), block(11, 1));
     assertFellBack(FallbackReason.CHECKSUM, block(11, 0));
     assertThat(fixture.transport.stages()).hasSize(7);
+    assertThat(fixture.count("staged.bytes")).isEqualTo(700);
   }
 
   @Test

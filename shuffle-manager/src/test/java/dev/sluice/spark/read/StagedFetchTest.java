@@ -79,6 +79,27 @@ class StagedFetchTest {
     assertThat(fixture.count("staged.bytes")).isEqualTo(400);
   }
 
+  /** As {@code read.bytes}, of which they are a part. */
+  @Test
+  void bytesThatAreStagedAgainCountOnce() {
+    fixture.staged(10, 100, 200);
+    fixture.registered(11, 100, 200);
+    fixture.transport.afterRead(
+        read -> {
+          if (fixture.transport.reads().size() == 2) {
+            read.target().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 0);
+          }
+        });
+
+    fixture.fetch(block(10, 1), block(11, 1));
+
+    fixture.assertDelivered(block(10, 1), block(11, 1));
+    assertThat(fixture.count("corruptions")).isEqualTo(1);
+    assertThat(fixture.transport.stages()).hasSize(2);
+    assertThat(fixture.count("read.bytes")).isEqualTo(400);
+    assertThat(fixture.count("staged.bytes")).isEqualTo(200);
+  }
+
   @Test
   void whatIsLateThriceGoesToSpark() {
     fixture.staged(10, 100);
@@ -90,6 +111,7 @@ class StagedFetchTest {
     fixture.assertDelivered(block(10, 0));
     assertFellBack(FallbackReason.STAGING, block(10, 0));
     assertThat(fixture.count("staged.late")).isEqualTo(3);
+    assertThat(fixture.count("staged.bytes")).isZero();
   }
 
   @Test
@@ -275,6 +297,7 @@ class StagedFetchTest {
     runHeld();
     assertThat(fixture.transport.stages()).as("the third was not asked for").hasSize(2);
     assertThat(fixture.count("read.blocks")).isZero();
+    assertThat(fixture.count("staged.bytes")).isZero();
   }
 
   @Test
