@@ -175,6 +175,11 @@ public final class BlockGroup implements BlockList {
     return hasLeft;
   }
 
+  /** Of the members that were left, as they are on average. */
+  synchronized long leftBytes() {
+    return left.cardinality() * meanBytes();
+  }
+
   /** The blocks of the members that were left to Spark since the last call. */
   synchronized TrackedBlocks takeLeft() {
     List<TrackedBlocks.Block> result = new ArrayList<>();

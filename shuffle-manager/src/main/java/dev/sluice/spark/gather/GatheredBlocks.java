@@ -5,9 +5,11 @@ import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.storage.BlockId;
 import scala.Tuple2;
@@ -16,8 +18,8 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The streams of a reduce task's blocks, remote ones in the order in which they arrive: gathered
- * chunks, and what iterators of Spark's have fetched, one of blocks that are not gathered, and one
- * at a time of those that chunks could not be had of. Local ones come while nothing else is there.
+ * chunks, and what iterators of Spark's have fetched, one of blocks that are not gathered, and
+ * others of those that chunks could not be had of. Local ones come while nothing else is there.
  * Each block is in one of these, once. Used by the task, which closes it when it ends, whatever was
  * read until then.
  */
@@ -30,8 +32,8 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   private final List<BlockGroup> groups = new ArrayList<>();
   private SparkBlocks beside;
 
-  /** Of chunks that could not be had. */
-  private SparkBlocks left;
+  /** Of chunks that could not be had, those that have not ended. */
+  private final List<SparkBlocks> left = new ArrayList<>();
 
   /** Local blocks that are not copied, which Spark's iterator has as soon as it is there. */
   private SparkBlocks own;
@@ -68,7 +70,6 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
         (group.isLocal() ? streamed : rest).add(group.tracked());
       }
     }
-    left = fetch(List.of());
     own = fetch(streamed);
     beside = fetch(rest);
   }
@@ -115,7 +116,7 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     Arrival arrival = null;
     boolean isMoreToCome = true;
     while (arrival == null && isMoreToCome) {
-      left = fetchLeft(left, false);
+      fetchLeft();
       arrival = arrived();
       if (arrival == null) {
         arrival = nextLocal();
@@ -145,30 +146,44 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     if (chunk != null) {
       return chunk;
     }
-    own = fetchLeft(own, true);
+    List<TrackedBlocks> some = own.hasNext() ? List.of() : takeLeft(true, Long.MAX_VALUE);
+    own = some.isEmpty() ? own : fetch(some);
     return own.hasNext() ? own : null;
   }
 
-  /** What only Spark's iterators are yet to bring: from the one that need not wait. */
-  private Arrival remaining() {
-    boolean leftWaits = left.isAnswerToCome() && beside.hasNext();
-    if (left.hasNext() && !leftWaits) {
-      return left;
-    }
-    return beside.hasNext() ? beside : null;
+  /** What only Spark's iterators are yet to bring: from the first that need not wait. */
+  private SparkBlocks remaining() {
+    return unread().min(Comparator.comparing(SparkBlocks::isAnswerToCome)).orElse(null);
   }
 
-  /** One iterator after the other: each may have spark.reducer.maxSizeInFlight under way. */
-  private SparkBlocks fetchLeft(SparkBlocks before, boolean isLocal) {
-    if (before.hasNext()) {
-      return before;
+  private Stream<SparkBlocks> unread() {
+    return Stream.concat(left.stream(), Stream.of(beside)).filter(SparkBlocks::hasNext);
+  }
+
+  /**
+   * What is left while an iterator has much under way is fetched by another one at once, so that
+   * nobody learns late that an executor is lost: all of them have as many bytes as one may.
+   */
+  private void fetchLeft() {
+    left.removeIf(blocks -> !blocks.hasNext());
+    long taken = left.stream().mapToLong(SparkBlocks::bytes).sum();
+    long room = left.isEmpty() ? Long.MAX_VALUE : spark.maxBytesInFlight() - taken;
+    List<TrackedBlocks> some = takeLeft(false, room);
+    if (!some.isEmpty()) {
+      left.add(fetch(some));
     }
-    List<TrackedBlocks> some =
-        groups.stream()
-            .filter(group -> group.isLocal() == isLocal && group.hasLeft())
-            .map(BlockGroup::takeLeft)
-            .toList();
-    return some.isEmpty() ? before : fetch(some);
+  }
+
+  private List<TrackedBlocks> takeLeft(boolean isLocal, long room) {
+    List<TrackedBlocks> some = new ArrayList<>();
+    long bytes = 0;
+    for (BlockGroup group : groups) {
+      if (group.isLocal() == isLocal && group.hasLeft() && bytes + group.leftBytes() <= room) {
+        some.add(group.takeLeft());
+        bytes += some.getLast().bytes();
+      }
+    }
+    return some;
   }
 
   private boolean awaitRemote() {
@@ -183,10 +198,12 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     }
   }
 
-  /** Of two iterators that wait for answers neither is pulled before the other may have one. */
+  /** Of iterators that wait for answers none is pulled before another may have one. */
   private boolean awaitAnswer() throws InterruptedException {
-    left = fetchLeft(left, false);
-    boolean waits = !closed && left.isAnswerToCome() && beside.isAnswerToCome();
+    fetchLeft();
+    List<SparkBlocks> unread = unread().toList();
+    boolean waits =
+        !closed && unread.size() > 1 && unread.stream().allMatch(SparkBlocks::isAnswerToCome);
     if (waits) {
       remote.awaitAnswer();
     }
@@ -194,7 +211,8 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   }
 
   private SparkBlocks fetch(List<TrackedBlocks> some) {
-    SparkBlocks blocks = new SparkBlocks(remote::answered);
+    long bytes = some.stream().mapToLong(TrackedBlocks::bytes).sum();
+    SparkBlocks blocks = new SparkBlocks(bytes, remote::answered);
     blocks.are(
         some.isEmpty()
             ? CollectionConverters.asScala(Collections.emptyIterator())

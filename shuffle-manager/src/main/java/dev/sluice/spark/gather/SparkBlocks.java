@@ -13,15 +13,22 @@ import scala.collection.Iterator;
  * when nothing else is to come.
  */
 public final class SparkBlocks implements Arrival {
+  private final long bytes;
   private final Consumer<SparkBlocks> told;
   private final AtomicInteger unanswered = new AtomicInteger();
   private Iterator<Tuple2<BlockId, InputStream>> blocks;
 
   /**
+   * @param bytes of all blocks, as estimated
    * @param told of each answer about a remote block, by any thread
    */
-  SparkBlocks(Consumer<SparkBlocks> told) {
+  SparkBlocks(long bytes, Consumer<SparkBlocks> told) {
+    this.bytes = bytes;
     this.told = told;
+  }
+
+  long bytes() {
+    return bytes;
   }
 
   /** The iterator asks for remote blocks. Any thread. */

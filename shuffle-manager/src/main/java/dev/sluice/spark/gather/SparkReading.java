@@ -15,6 +15,9 @@ public interface SparkReading {
    */
   Iterator<Tuple2<BlockId, InputStream>> fetch(List<TrackedBlocks> blocks, SparkBlocks asker);
 
+  /** spark.reducer.maxSizeInFlight: bytes that one such iterator has under way at most. */
+  long maxBytesInFlight();
+
   /** Whether several blocks' bytes, one after the other, are what one block of them would be. */
   boolean concatenates();
 

@@ -27,6 +27,11 @@ public record TrackedBlocks(BlockManagerId address, List<Block> blocks) {
     }
   }
 
+  /** As estimated. */
+  long bytes() {
+    return blocks.stream().mapToLong(Block::bytes).sum();
+  }
+
   /** What the tracker gives to Spark's iterator, which is used up. */
   public static List<TrackedBlocks> of(
       Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {

@@ -163,6 +163,11 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       }
 
       @Override
+      public long maxBytesInFlight() {
+        return RdmaShuffleReader.this.maxBytesInFlight();
+      }
+
+      @Override
       public InputStream wrap(BlockId blockId, InputStream stream) {
         return env.serializerManager().wrapStream(blockId, stream);
       }

@@ -236,6 +236,11 @@ class GatheredInputStreamTest {
     }
 
     @Override
+    public long maxBytesInFlight() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public InputStream wrap(BlockId blockId, InputStream stream) {
       return codec == null ? stream : codec.compressedInputStream(stream);
     }

@@ -210,6 +210,11 @@ final class GatherFixture implements SparkReading {
   }
 
   @Override
+  public long maxBytesInFlight() {
+    return 48 << 20;
+  }
+
+  @Override
   public InputStream wrap(BlockId blockId, InputStream stream) {
     chunks++;
     return stream;

@@ -3,15 +3,23 @@ package dev.sluice.spark.read;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.spark.gather.Arrival;
+import dev.sluice.spark.gather.BlockGroup;
+import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.gather.GatheredBlocks;
+import dev.sluice.spark.gather.RemoteChunks;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.gather.SparkReading;
 import dev.sluice.spark.gather.TrackedBlocks;
 import java.io.InputStream;
 import java.lang.reflect.Proxy;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,26 +36,76 @@ import scala.Tuple2;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 
-/**
- * Two iterators of Spark's have blocks to come, and no chunk is: who answers first is read first.
- */
+/** Iterators of Spark's have blocks to come, and no chunk is: who answers first is read first. */
 class SparkAnswersTest {
+  private static final long MAX_BYTES = 1_000;
+
   private static final String LEFT = block(1, 0);
   private static final String BESIDE = block(2, 0);
+  private static final String LATER = block(3, 0);
 
   private final ReadFixture reads = new ReadFixture();
   private final Map<String, SparkIterator> iterators = new ConcurrentHashMap<>();
-  private final GatheredBlocks blocks =
-      new GatheredBlocks(
-          new Reading(),
-          null,
-          reads.client.gather(new TaskLimit(1 << 20)),
-          (ShuffleReadMetricsReporter)
-              Proxy.newProxyInstance(
-                  getClass().getClassLoader(),
-                  new Class<?>[] {ShuffleReadMetricsReporter.class},
-                  (_, _, _) -> null),
-          reads.counters);
+  private GatheredBlocks blocks = gathered(reads.client.gather(new TaskLimit(1 << 20)));
+
+  private GatheredBlocks gathered(RemoteChunks remote) {
+    return new GatheredBlocks(
+        new Reading(),
+        null,
+        remote,
+        (ShuffleReadMetricsReporter)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {ShuffleReadMetricsReporter.class},
+                (_, _, _) -> null),
+        reads.counters);
+  }
+
+  /** Chunks of which none arrives: what happens while the task waits is what the test says. */
+  private static final class Scripted implements RemoteChunks {
+    private final Map<String, BlockGroup> groups = new HashMap<>();
+    private final Queue<Runnable> script = new ArrayDeque<>();
+    private final Queue<Arrival> arrived = new ArrayDeque<>();
+
+    void leave(String executorId) {
+      groups.get(executorId).leave(0, 1);
+    }
+
+    @Override
+    public boolean start(BlockGroup group) {
+      groups.put(group.address().executorId(), group);
+      return true;
+    }
+
+    @Override
+    public void answered(SparkBlocks answered) {
+      arrived.add(answered);
+    }
+
+    @Override
+    public Arrival poll() {
+      return arrived.poll();
+    }
+
+    @Override
+    public boolean await() {
+      boolean isMoreToCome = !script.isEmpty();
+      if (isMoreToCome) {
+        script.remove().run();
+      }
+      return isMoreToCome;
+    }
+
+    @Override
+    public void awaitAnswer() {
+      throw new IllegalStateException("it would wait for ever");
+    }
+
+    @Override
+    public List<Chunk> close() {
+      return List.of();
+    }
+  }
 
   /** An iterator of one block, which waits for its answer as Spark's does. */
   private static final class SparkIterator extends AbstractIterator<Tuple2<BlockId, InputStream>> {
@@ -99,6 +157,11 @@ class SparkAnswersTest {
     }
 
     @Override
+    public long maxBytesInFlight() {
+      return MAX_BYTES;
+    }
+
+    @Override
     public InputStream wrap(BlockId blockId, InputStream stream) {
       return stream;
     }
@@ -124,11 +187,48 @@ class SparkAnswersTest {
     assertReadInTheOrderOfAnswers(LEFT, BESIDE);
   }
 
+  /** One was lost, perhaps, and is asked for again and again; then another one is. */
+  @Test
+  void whatIsLeftWhileAnotherExecutorDoesNotAnswerIsFetchedAtOnce() {
+    Scripted remote = startScripted(tracked("7", LEFT, 500), tracked("8", LATER, 500));
+    remote.script.add(() -> remote.leave("7"));
+    remote.script.add(() -> remote.leave("8"));
+    remote.script.add(() -> iterators.get(LATER).answer());
+    remote.script.add(() -> iterators.get(LEFT).answer());
+    assertThat(readAll()).containsExactly(LATER, LEFT);
+  }
+
+  @Test
+  void whatIsLeftWhileMuchIsUnderWayIsFetchedLater() {
+    Scripted remote = startScripted(tracked("7", LEFT, 500), tracked("8", LATER, 501));
+    remote.script.add(() -> remote.leave("7"));
+    remote.script.add(() -> remote.leave("8"));
+    remote.script.add(() -> assertThat(iterators).containsOnlyKeys(LEFT));
+    remote.script.add(() -> iterators.get(LEFT).answer());
+    remote.script.add(() -> iterators.get(LATER).answer());
+    assertThat(readAll()).containsExactly(LEFT, LATER);
+  }
+
+  private Scripted startScripted(TrackedBlocks... tracked) {
+    Scripted remote = new Scripted();
+    blocks = gathered(remote);
+    blocks.start(GatherPlan.of(List.of(tracked), _ -> GatherPlan.Source.REMOTE, false));
+    return remote;
+  }
+
+  private List<String> readAll() {
+    List<String> read = new ArrayList<>();
+    while (blocks.hasNext()) {
+      read.add(blocks.next()._1().name());
+    }
+    return read;
+  }
+
   private void assertReadInTheOrderOfAnswers(String first, String second) throws Exception {
     reads.unregistered(1, 100);
     blocks.start(
         GatherPlan.of(
-            List.of(tracked("7", LEFT), tracked("8", BESIDE)),
+            List.of(tracked("7", LEFT, 100), tracked("8", BESIDE, 100)),
             address ->
                 address.executorId().equals("7")
                     ? GatherPlan.Source.REMOTE
@@ -140,10 +240,10 @@ class SparkAnswersTest {
     assertThat(blocks.hasNext()).isFalse();
   }
 
-  private static TrackedBlocks tracked(String executorId, String block) {
+  private static TrackedBlocks tracked(String executorId, String block, long bytes) {
     return new TrackedBlocks(
         BlockManagerId.apply(executorId, "host", 99, Option.empty()),
-        List.of(new TrackedBlocks.Block(BlockId$.MODULE$.apply(block), 100, 0)));
+        List.of(new TrackedBlocks.Block(BlockId$.MODULE$.apply(block), bytes, 0)));
   }
 
   /** The block that a task gets which waited before there was an answer. */
