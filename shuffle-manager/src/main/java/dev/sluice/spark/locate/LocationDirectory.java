@@ -121,7 +121,7 @@ public final class LocationDirectory {
   }
 
   private void withdraw(int executor, PublishedShuffle shuffle) {
-    if (shuffle != null && shuffle.log().removeIf(other -> other == executor)) {
+    if (shuffle != null && shuffle.log().remove(executor)) {
       obsolete.addAll(shuffle.replaced(++generations));
     }
   }

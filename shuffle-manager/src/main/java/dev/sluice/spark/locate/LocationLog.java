@@ -6,9 +6,9 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.function.IntPredicate;
 
 /**
  * Locations of a shuffle's map outputs in the order of their publishing, in the very form in which
@@ -30,12 +30,16 @@ final class LocationLog {
   /** Each executor's last segment, by the executor's number. */
   private final Map<Integer, Numbered> lastSegments = new HashMap<>();
 
+  /** Executors whose records are still to be dropped. */
+  private final BitSet removed = new BitSet();
+
   private Output output = new Output(FIRST_BYTES, -1);
   private int segments;
   private long lastMapId;
 
   /** Bytes of all records. */
   int bytes() {
+    dropRemoved();
     return output.position();
   }
 
@@ -43,6 +47,9 @@ final class LocationLog {
    * @param executor the executor's number
    */
   void append(int executor, MapOutputLocation location) {
+    if (removed.get(executor)) {
+      dropRemoved();
+    }
     int number = number(executor, location.segment());
     output.writeInt(number, true);
     output.writeByte(location.slot());
@@ -64,15 +71,29 @@ final class LocationLog {
 
   /** A copy of the records from the given byte on. */
   byte[] records(int from) {
+    dropRemoved();
     return Arrays.copyOfRange(output.getBuffer(), from, output.position());
   }
 
-  /** Drops the records of such executors; false when there were none. */
-  boolean removeIf(IntPredicate executors) {
-    if (lastSegments.keySet().stream().noneMatch(executors::test)) {
-      return false;
+  /**
+   * Drops the records of an executor: with those of others that are dropped before somebody asks
+   * for what is left, since all records are written again. False when there were none.
+   */
+  boolean remove(int executor) {
+    boolean hasRecords = lastSegments.remove(executor) != null;
+    if (hasRecords) {
+      removed.set(executor);
     }
-    byte[] all = records(0);
+    return hasRecords;
+  }
+
+  private void dropRemoved() {
+    if (removed.isEmpty()) {
+      return;
+    }
+    byte[] all = output.toBytes();
+    BitSet dropped = (BitSet) removed.clone();
+    removed.clear();
     lastSegments.clear();
     output = new Output(FIRST_BYTES, -1);
     segments = 0;
@@ -83,7 +104,7 @@ final class LocationLog {
           all,
           (mapId, number, slot) -> {
             int executor = reader.segments().executor(number);
-            if (!executors.test(executor)) {
+            if (!dropped.get(executor)) {
               TableSegment segment = reader.segments().segment(number);
               append(executor, new MapOutputLocation(mapId, segment, slot));
             }
@@ -91,6 +112,5 @@ final class LocationLog {
     } catch (IOException e) {
       throw new IllegalStateException("Its own records", e);
     }
-    return true;
   }
 }

@@ -4,11 +4,13 @@ import static dev.sluice.spark.locate.Samples.location;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.spark.locate.Samples.Logged;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -82,13 +84,43 @@ class LocationLogTest {
     for (int i = 0; i < 10; i++) {
       log.append(1 + i % 2, location(i));
     }
-    assertThat(log.removeIf(executor -> executor == 1)).isTrue();
-    assertThat(log.removeIf(executor -> executor == 1)).isFalse();
+    assertThat(log.remove(1)).isTrue();
+    assertThat(log.remove(1)).isFalse();
     assertThat(Samples.read(log.records(0)))
         .extracting(Logged::mapId)
         .containsExactly(1L, 3L, 5L, 7L, 9L);
     log.append(1, location(4));
     assertThat(Samples.read(log.records(0)).getLast()).isEqualTo(new Logged(1, location(4)));
+  }
+
+  /** As when a thousand are given back at once. */
+  @Test
+  void howeverManyExecutorsAreLostTheRecordsAreWrittenOnce() throws IOException {
+    for (int i = 0; i < 20_000; i++) {
+      log.append(1 + i % 1000, location(i));
+    }
+    long before = allocatedBytes();
+    for (int executor = 1; executor < 1000; executor++) {
+      assertThat(log.remove(executor)).isTrue();
+    }
+    assertThat(Samples.read(log.records(0))).hasSize(20).allMatch(kept -> kept.executor() == 1000);
+    assertThat(allocatedBytes() - before).isLessThan(20 << 20);
+  }
+
+  private static long allocatedBytes() {
+    return ManagementFactory.getPlatformMXBean(ThreadMXBean.class)
+        .getThreadAllocatedBytes(Thread.currentThread().threadId());
+  }
+
+  @Test
+  void whoseRecordsWereDroppedMayPublishAgainAtOnce() throws IOException {
+    log.append(1, location(0));
+    log.append(2, location(1));
+    log.remove(1);
+    log.append(2, location(2));
+    log.append(1, location(3));
+    log.remove(2);
+    assertThat(Samples.read(log.records(0))).containsExactly(new Logged(1, location(3)));
   }
 
   @Test
