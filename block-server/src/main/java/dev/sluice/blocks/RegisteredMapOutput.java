@@ -2,6 +2,7 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.MappedMemory;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -95,7 +96,7 @@ record RegisteredMapOutput(
       if (matches(startPartition, endPartition, target, offset, checksum)) {
         return (int) length;
       }
-      awaitFault(); // Only here: what a fault has left does not match.
+      MappedMemory.awaitFault(); // Only here: what a fault has left does not match.
       return MapOutputReader.UNREADABLE;
     } finally {
       memory.release();
@@ -121,7 +122,7 @@ record RegisteredMapOutput(
    */
   void copy(long position, byte[] target, int offset, int length) throws IOException {
     data.copy(position, target, offset, length);
-    awaitFault();
+    MappedMemory.awaitFault();
   }
 
   /** Where the partitions before this one end. The caller has a reference to the memory. */
@@ -140,14 +141,6 @@ record RegisteredMapOutput(
     } catch (NoSuchFileException _) {
       // Nobody truncates a file that has no name any more.
     }
-  }
-
-  /**
-   * Lets the InternalError of a fault come here: compiled code goes on after one until its thread
-   * next looks for such errors, which it does at the latest when it returns from a native method.
-   */
-  private void awaitFault() {
-    Thread.holdsLock(memory);
   }
 
   private boolean matches(

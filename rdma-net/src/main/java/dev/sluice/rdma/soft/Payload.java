@@ -1,5 +1,6 @@
 package dev.sluice.rdma.soft;
 
+import dev.sluice.rdma.MappedMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ScatteringByteChannel;
@@ -54,15 +55,7 @@ final class Payload {
     if (bytes > 0) {
       buffers[0].put(in.slice(in.position(), bytes));
       in.position(in.position() + bytes);
-      awaitFault();
+      MappedMemory.awaitFault(); // Before the READ has ended well.
     }
-  }
-
-  /**
-   * Lets the InternalError of a fault in mapped memory come here, and not when the READ has ended
-   * well: compiled code looks for such errors when it returns from a native method.
-   */
-  private void awaitFault() {
-    Thread.holdsLock(this);
   }
 }
