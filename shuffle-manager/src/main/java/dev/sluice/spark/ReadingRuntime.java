@@ -205,7 +205,7 @@ final class ReadingRuntime extends SluiceRuntime {
                 locator,
                 servers,
                 counters));
-    return ExecutorReading.with(client, registry, counters);
+    return ExecutorReading.with(client, registry, counters, conf.readsOwnBlocks());
   }
 
   private static void peerLost(PeerAddress peer, RdmaEndpoint endpoint, BlockServerClient servers) {

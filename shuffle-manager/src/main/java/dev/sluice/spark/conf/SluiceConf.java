@@ -139,6 +139,11 @@ public final class SluiceConf {
     return Settings.TESTING_REFUSE_NETTY.get(conf);
   }
 
+  /** For tests: an executor READs its own blocks as well. */
+  public boolean readsOwnBlocks() {
+    return Settings.TESTING_LOOPBACK.get(conf);
+  }
+
   /**
    * How an executor opens its device by verbs: where the configuration itself names ports, which
    * says that they reach each other, executors spread over them.

@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.Optional;
@@ -23,8 +24,10 @@ public record ExecutorReading(
    * What blocks are gathered with.
    *
    * @param registry this executor's map outputs
+   * @param own how those are read
    */
-  record Gathering(RdmaBlockStoreClient client, MapOutputRegistry registry) {}
+  record Gathering(
+      RdmaBlockStoreClient client, MapOutputRegistry registry, GatherPlan.Source own) {}
 
   /**
    * Nothing is READ.
@@ -40,10 +43,18 @@ public record ExecutorReading(
         counters);
   }
 
-  /** Blocks are READ. */
+  /**
+   * Blocks are READ.
+   *
+   * @param loopback whether this executor's own are as well
+   */
   public static ExecutorReading with(
-      RdmaBlockStoreClient client, MapOutputRegistry registry, ShuffleCounters counters) {
-    Gathering gathering = new Gathering(client, registry);
+      RdmaBlockStoreClient client,
+      MapOutputRegistry registry,
+      ShuffleCounters counters,
+      boolean loopback) {
+    GatherPlan.Source own = loopback ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL;
+    Gathering gathering = new Gathering(client, registry, own);
     return new ExecutorReading(
         client,
         Optional.of(gathering).filter(_ -> client.gathers()),

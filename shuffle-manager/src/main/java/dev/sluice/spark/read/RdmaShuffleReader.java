@@ -132,15 +132,16 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
             executor.counters());
     TaskCompletionListener ended = _ -> gathered.close();
     context.addTaskCompletionListener(ended);
-    gathered.start(GatherPlan.of(TrackedBlocks.of(blocks), this::source, batch));
+    gathered.start(
+        GatherPlan.of(
+            TrackedBlocks.of(blocks), address -> source(address, gathering.own()), batch));
     return gathered;
   }
 
-  private GatherPlan.Source source(BlockManagerId address) {
+  private GatherPlan.Source source(BlockManagerId address, GatherPlan.Source ofOwn) {
     BlockManagerId own = env.blockManager().blockManagerId();
     if (address.executorId().equals(own.executorId())) {
-      boolean isReadAsWell = conf.getBoolean("spark.shuffle.rdma.testing.loopback", false);
-      return isReadAsWell ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL;
+      return ofOwn;
     }
     boolean fallback =
         address.executorId().equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId());

@@ -216,7 +216,7 @@ class RdmaBlockStoreClientTest {
   }
 
   private static ExecutorReading reading(ReadFixture fixture) {
-    return ExecutorReading.with(fixture.client, null, fixture.counters);
+    return ExecutorReading.with(fixture.client, null, fixture.counters, false);
   }
 
   @Test
