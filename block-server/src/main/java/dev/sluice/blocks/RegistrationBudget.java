@@ -130,7 +130,7 @@ final class RegistrationBudget {
   record Cost(long bytes, int regions) {
     static final Cost NONE = new Cost(0, 0);
 
-    /** A mapping that is no region, or an open file: the pages belong to the page cache. */
+    /** A mapping that pins nothing, or an open file: the pages belong to the page cache. */
     static final Cost NO_MEMORY = new Cost(0, 1);
 
     static final long PAGE_BYTES = 4096;

@@ -29,7 +29,11 @@ enum RegistrationForm {
    */
   READ_WRITE_MAPPING("read-write mappings", RegistryCounter.DIRECTORIES_READ_WRITE),
 
-  /** The file's pages in the page cache, which the device faults in as it needs them. */
+  /**
+   * The file's pages in the page cache, which the device faults in as it needs them. None is
+   * pinned, so that it is the kernel that bounds them: it takes clean pages back when it needs
+   * memory, or the process's cgroup has all that it may have, and the device asks for them again.
+   */
   ON_DEMAND_MAPPING("read-only mappings on demand", RegistryCounter.DIRECTORIES_ON_DEMAND);
 
   private final String words;
@@ -47,7 +51,10 @@ enum RegistrationForm {
 
   /** What a registered file of so many bytes takes. */
   Cost cost(long bytes) {
-    return isMapping() ? Cost.region(bytes) : Cost.NO_MEMORY;
+    return switch (this) {
+      case READ_ONLY_MAPPING, READ_WRITE_MAPPING -> Cost.region(bytes);
+      case OPEN_FILE, ON_DEMAND_MAPPING -> Cost.NO_MEMORY;
+    };
   }
 
   /** What the file is opened for; it is never created. */

@@ -4,7 +4,7 @@ package dev.sluice.blocks;
  * Limits of a {@link MapOutputRegistry}.
  *
  * @param maxBytes budget of registered memory, data and partition tables together, counted in whole
- *     pages; open files take none
+ *     pages; open files take none, nor does what is paged on demand
  * @param tableBytes partition tables alone are registered, and their data staged, where there is no
  *     room for both: up to {@code maxBytes} in all, or so many bytes where that is less; 0 to
  *     register both or neither

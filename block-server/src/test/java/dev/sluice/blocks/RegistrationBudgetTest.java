@@ -112,6 +112,25 @@ class RegistrationBudgetTest {
     assertThat(registry.counters().get(REGISTERED_BYTES)).as("the slab").isEqualTo(16 << 10);
   }
 
+  /** The kernel takes its pages back when it needs them. */
+  @Test
+  void whatIsPagedOnDemandTakesNoBytes() throws Exception {
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(RegistrationForm.ON_DEMAND_MAPPING),
+            outputs::find,
+            new RegistryLimits(1 << 20, 1 << 20, 100, IDLE_MS, true),
+            listener,
+            nowMs::get);
+    for (int mapId = 0; mapId < 5; mapId++) {
+      outputs.write(1, mapId, 1 << 20);
+      assertThat(ResolvedOutput.header(registry, 1, mapId).isStaged()).isFalse();
+    }
+    assertThat(registry.counters().get(REGISTERED_BYTES)).as("the slab").isEqualTo(16 << 10);
+    assertThat(outputs.mappings()).isEqualTo(5);
+  }
+
   @Test
   void whatFindsNoRoomAmongDataIsStagedHoweverManyThatAre() throws Exception {
     long maxBytes = 100L << 12;

@@ -49,10 +49,10 @@ final class Settings {
           Types.bytes("0", "64t"),
           "five eighths of the memory share",
           "Bytes of map output files and their partition tables that an executor keeps registered"
-              + " at most; files that are registered as they are (`registration.mode`) take none of"
-              + " them. From three quarters of it on the least recently READ shuffles that are"
-              + " idle are deregistered; what finds no room is staged, as everything is with 0."
-              + " Partition tables may take 16 MiB in any case.");
+              + " at most; files that are registered as they are, or paged on demand"
+              + " (`registration.mode`), take none of them. From three quarters of it on the least"
+              + " recently READ shuffles that are idle are deregistered; what finds no room is"
+              + " staged, as everything is with 0. Partition tables may take 16 MiB in any case.");
 
   static final Setting<Long> STAGING_MAX_BYTES =
       derived(
