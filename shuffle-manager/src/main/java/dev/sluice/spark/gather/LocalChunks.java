@@ -24,6 +24,9 @@ final class LocalChunks {
   /** Bounds the chunks of a task whose estimates are far too small. */
   private static final int MIN_CHUNK_BYTES = 16 << 10;
 
+  /** Room for so many at first: a chunk may have few of a group's members. */
+  private static final int FIRST_MEMBERS = 256;
+
   /**
    * A group that is read.
    *
@@ -69,7 +72,7 @@ final class LocalChunks {
   /** The chunk from the current member on; null when nothing of the group is left to copy. */
   private Chunk copy(BlockGroup group, MapOutputReader reader) {
     int first = member;
-    int[] ends = new int[group.size() - first];
+    int[] ends = new int[Math.min(group.size() - first, FIRST_MEMBERS)];
     byte[] target = first < group.size() ? new byte[chunkBytes(group)] : null;
     int bytes = 0;
     while (member < group.size()) {
@@ -89,6 +92,7 @@ final class LocalChunks {
         // An empty block is an error to Spark, which is then to be Spark's own.
         group.leave(member, member + 1);
       }
+      ends = withRoom(ends, member - first);
       ends[member - first] = bytes;
       member++;
     }
@@ -101,6 +105,10 @@ final class LocalChunks {
             MemorySegment.ofArray(target),
             Chunk.Way.LOCAL,
             () -> {});
+  }
+
+  private static int[] withRoom(int[] ends, int index) {
+    return index < ends.length ? ends : Arrays.copyOf(ends, 2 * ends.length);
   }
 
   /** Estimates are up to a tenth too small. */

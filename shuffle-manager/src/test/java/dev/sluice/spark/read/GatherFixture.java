@@ -123,6 +123,13 @@ final class GatherFixture implements SparkReading {
     return this;
   }
 
+  /** Takes all that is left and reads nothing of it. */
+  void skipAll() {
+    while (blocks.hasNext()) {
+      blocks.next();
+    }
+  }
+
   /** Whether there is another stream, which the task has then. */
   boolean hasNext() {
     return blocks.hasNext();

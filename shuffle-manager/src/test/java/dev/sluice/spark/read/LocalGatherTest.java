@@ -4,6 +4,8 @@ import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -66,6 +68,37 @@ class LocalGatherTest {
     // Of 256 KiB at most.
     assertThat(task.chunks).isEqualTo(3);
     assertThat(reads.transport.reads()).isEmpty();
+  }
+
+  /** Of which a chunk has few. */
+  @Test
+  void whatAChunkTakesDoesNotGrowWithItsGroup() throws Exception {
+    int partitions = 1000;
+    int blockBytes = 600;
+    long[] maps = LongStream.range(MAPS, MAPS + 100).toArray();
+    int[] lengths = new int[partitions];
+    Arrays.fill(lengths, blockBytes);
+    for (long map : maps) {
+      executor.write(reads.unregistered(map, lengths));
+    }
+    executor.registry().resolve(SHUFFLE, maps).get(30, TimeUnit.SECONDS);
+    String[] many =
+        Arrays.stream(maps)
+            .boxed()
+            .flatMap(map -> IntStream.range(0, partitions).mapToObj(part -> block(map, part)))
+            .toArray(String[]::new);
+    GatherFixture task =
+        new GatherFixture(reads, UnaryOperator.identity(), executor.registry()).start(many);
+
+    long before = allocatedBytes();
+    task.skipAll();
+    assertThat(allocatedBytes() - before).isLessThan(85 << 20);
+    assertThat(reads.count("gathered.blocks")).isEqualTo(many.length);
+    task.close();
+  }
+
+  private static long allocatedBytes() {
+    return ManagementFactory.getPlatformMXBean(ThreadMXBean.class).getCurrentThreadAllocatedBytes();
   }
 
   @Test
