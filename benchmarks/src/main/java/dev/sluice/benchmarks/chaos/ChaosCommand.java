@@ -9,7 +9,6 @@ import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,12 +95,6 @@ public final class ChaosCommand implements Callable<Integer> {
       description = "Keep the runs there, and do not repeat those that it has of this commit")
   private Path json;
 
-  @Option(
-      names = "--plot",
-      paramLabel = "FILE",
-      description = "Draw what driver and executors held over the time of the runs, as SVG")
-  private Path plot;
-
   @Spec private CommandSpec spec;
 
   public static void main(String[] arguments) {
@@ -185,9 +178,6 @@ public final class ChaosCommand implements Callable<Integer> {
       return 1;
     }
     out().print(ChaosTable.of(runs));
-    if (plot != null) {
-      Files.writeString(plot, HeldPlot.of(runs));
-    }
     long bad = runs.stream().filter(run -> !run.complaints().isEmpty()).count();
     List<String> missed = ChaosTable.neverStruck(runs);
     missed.forEach(group -> out().println("showed nothing: " + group));

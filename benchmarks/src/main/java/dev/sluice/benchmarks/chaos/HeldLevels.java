@@ -27,7 +27,7 @@ final class HeldLevels {
   private HeldLevels() {}
 
   /** What the runs held, in the order of time. */
-  static List<RunResult> inOrder(List<ChaosRun> runs) {
+  private static List<RunResult> inOrder(List<ChaosRun> runs) {
     return runs.stream()
         .map(ChaosRun::result)
         .filter(result -> !result.held().isEmpty())
