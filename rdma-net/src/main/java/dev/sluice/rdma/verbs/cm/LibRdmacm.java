@@ -6,7 +6,6 @@ import static dev.sluice.rdma.verbs.ffi.Failure.NULL_WITH_ERRNO;
 import static dev.sluice.rdma.verbs.ffi.NativeFunction.INT_OF_POINTER;
 import static dev.sluice.rdma.verbs.ffi.NativeFunction.INT_OF_POINTERS;
 import static dev.sluice.rdma.verbs.ffi.NativeFunction.POINTER_OF_INT;
-import static dev.sluice.rdma.verbs.ffi.NativeFunction.POINTER_OF_POINTER;
 import static dev.sluice.rdma.verbs.ffi.NativeFunction.VOID_OF_POINTER;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
@@ -20,7 +19,7 @@ import java.lang.foreign.FunctionDescriptor;
 
 /**
  * The functions that librdmacm.so.1 exports, each with the way in which its manual page says that
- * it fails. What rdma_verbs.h has as inline functions is in {@link RdmaVerbs}.
+ * it fails.
  */
 final class LibRdmacm {
   static final NativeLibrary LIBRARY =
@@ -31,8 +30,6 @@ final class LibRdmacm {
       FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT);
   private static final FunctionDescriptor INT_OF_THREE_POINTERS =
       FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS);
-  private static final FunctionDescriptor INT_OF_FOUR_POINTERS =
-      FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS);
 
   static final NativeFunction CREATE_EVENT_CHANNEL =
       function("rdma_create_event_channel()", NULL_WITH_ERRNO, FunctionDescriptor.of(ADDRESS));
@@ -54,10 +51,6 @@ final class LibRdmacm {
   static final NativeFunction DESTROY_ID =
       function("rdma_destroy_id(id)", MINUS_ONE_WITH_ERRNO, INT_OF_POINTER);
 
-  static final NativeFunction CREATE_EP =
-      function(
-          "rdma_create_ep(id, res, pd, qp_init_attr)", MINUS_ONE_WITH_ERRNO, INT_OF_FOUR_POINTERS);
-  static final NativeFunction DESTROY_EP = function("rdma_destroy_ep(id)", NONE, VOID_OF_POINTER);
   static final NativeFunction MIGRATE_ID =
       function("rdma_migrate_id(id, channel)", MINUS_ONE_WITH_ERRNO, INT_OF_POINTERS);
   static final NativeFunction SET_OPTION =
@@ -98,31 +91,8 @@ final class LibRdmacm {
           FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_BYTE));
   static final NativeFunction ESTABLISH =
       function("rdma_establish(id)", MINUS_ONE_WITH_ERRNO, INT_OF_POINTER);
-  static final NativeFunction NOTIFY =
-      function("rdma_notify(id, event)", MINUS_ONE_WITH_ERRNO, INT_OF_POINTER_INT);
   static final NativeFunction DISCONNECT =
       function("rdma_disconnect(id)", MINUS_ONE_WITH_ERRNO, INT_OF_POINTER);
-
-  static final NativeFunction JOIN_MULTICAST =
-      function(
-          "rdma_join_multicast(id, addr, context)", MINUS_ONE_WITH_ERRNO, INT_OF_THREE_POINTERS);
-  static final NativeFunction LEAVE_MULTICAST =
-      function("rdma_leave_multicast(id, addr)", MINUS_ONE_WITH_ERRNO, INT_OF_POINTERS);
-
-  /** Returns -1 with errno, or an EAI_ number of getaddrinfo(3). */
-  static final NativeFunction GETADDRINFO =
-      function(
-          "rdma_getaddrinfo(node, service, hints, res)",
-          MINUS_ONE_WITH_ERRNO,
-          INT_OF_FOUR_POINTERS);
-
-  static final NativeFunction FREEADDRINFO =
-      function("rdma_freeaddrinfo(res)", NONE, VOID_OF_POINTER);
-
-  static final NativeFunction GET_DEVICES =
-      function("rdma_get_devices(num_devices)", NULL_WITH_ERRNO, POINTER_OF_POINTER);
-  static final NativeFunction FREE_DEVICES =
-      function("rdma_free_devices(list)", NONE, VOID_OF_POINTER);
 
   private LibRdmacm() {}
 

@@ -80,11 +80,6 @@ public final class RdmaCmEvent implements AutoCloseable {
         RdmaCmStructs.CM_EVENT_CONN.part(struct, "param.conn"), privateData());
   }
 
-  /** Of an id for datagrams, and of a multicast event. */
-  public RdmaUdParam udParam() {
-    return RdmaUdParam.read(RdmaCmStructs.CM_EVENT.part(struct, "param.ud"), privateData());
-  }
-
   /** Acknowledges the event (rdma_ack_cm_event(3)). Idempotent. */
   @Override
   public synchronized void close() throws VerbsException {

@@ -7,7 +7,6 @@ import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ffi.CConstant;
 import dev.sluice.rdma.verbs.ffi.NativeObject;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
-import dev.sluice.rdma.verbs.ibv.IbvEventType;
 import dev.sluice.rdma.verbs.ibv.IbvPd;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
 import dev.sluice.rdma.verbs.ibv.IbvQpAttr;
@@ -224,11 +223,6 @@ public final class RdmaCmId extends NativeObject {
     LibRdmacm.ESTABLISH.call(pointer());
   }
 
-  /** Tells the id of an asynchronous event of its queue pair, COMM_EST (rdma_notify(3)). */
-  public void notifyEvent(IbvEventType event) throws VerbsException {
-    LibRdmacm.NOTIFY.call(pointer(), event.value());
-  }
-
   /** Ends the connection and moves its queue pair to ERROR (rdma_disconnect(3)). */
   public void disconnect() throws VerbsException {
     LibRdmacm.DISCONNECT.call(pointer());
@@ -261,44 +255,8 @@ public final class RdmaCmId extends NativeObject {
     }
   }
 
-  /** Whether an IPv6 wildcard leaves IPv4 alone, as by IPV6_V6ONLY; before binding. */
-  public void setAddressFamilyOnly(boolean only) throws VerbsException {
-    try (Arena arena = Arena.ofConfined()) {
-      setOption(RdmaOption.ID_AFONLY, arena.allocateFrom(JAVA_INT, only ? 1 : 0));
-    }
-  }
-
-  /**
-   * The queue pair's acknowledgement timeout, instead of the path's; before connecting.
-   *
-   * @param timeout 4.096 us x 2^timeout, 0 to 31
-   */
-  public void setAckTimeout(int timeout) throws VerbsException {
-    try (Arena arena = Arena.ofConfined()) {
-      setOption(RdmaOption.ID_ACK_TIMEOUT, arena.allocateFrom(JAVA_BYTE, (byte) timeout));
-    }
-  }
-
   private void setOption(int name, MemorySegment value) throws VerbsException {
     LibRdmacm.SET_OPTION.call(pointer(), RdmaOption.ID, name, value, value.byteSize());
-  }
-
-  /** Joins a multicast group (rdma_join_multicast(3)): MULTICAST_JOIN or MULTICAST_ERROR. */
-  public void joinMulticast(InetSocketAddress group) throws VerbsException {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment address = SocketAddresses.write(group, arena);
-      LibRdmacm.JOIN_MULTICAST.call(pointer(), address, MemorySegment.NULL);
-    }
-  }
-
-  /**
-   * Leaves a multicast group (rdma_leave_multicast(3)), after acknowledging as by {@link #migrate}.
-   */
-  public void leaveMulticast(InetSocketAddress group) throws VerbsException {
-    acknowledgeEvents();
-    try (Arena arena = Arena.ofConfined()) {
-      LibRdmacm.LEAVE_MULTICAST.call(pointer(), SocketAddresses.write(group, arena));
-    }
   }
 
   /**

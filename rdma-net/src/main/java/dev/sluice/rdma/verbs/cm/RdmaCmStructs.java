@@ -119,25 +119,6 @@ final class RdmaCmStructs {
               struct("param.conn", CONN_PARAM))
           .ofSize(CM_EVENT.size());
 
-  static final CStruct ADDRINFO =
-      CStruct.of(
-          "struct rdma_addrinfo",
-          u32("ai_flags"),
-          u32("ai_family"),
-          u32("ai_qp_type"),
-          u32("ai_port_space"),
-          u32("ai_src_len"),
-          u32("ai_dst_len"),
-          pointer("ai_src_addr"),
-          pointer("ai_dst_addr"),
-          pointer("ai_src_canonname"),
-          pointer("ai_dst_canonname"),
-          u64("ai_route_len"),
-          pointer("ai_route"),
-          u64("ai_connect_len"),
-          pointer("ai_connect"),
-          pointer("ai_next"));
-
   /** All of them, for the test. */
   static final List<CStruct> ALL =
       List.of(
@@ -152,8 +133,7 @@ final class RdmaCmStructs {
           CONN_PARAM,
           UD_PARAM,
           CM_EVENT,
-          CM_EVENT_CONN,
-          ADDRINFO);
+          CM_EVENT_CONN);
 
   private RdmaCmStructs() {}
 }

@@ -84,28 +84,6 @@ public final class RdmaEventChannel extends NativeObject {
   }
 
   /**
-   * Creates an id for an address (rdma_create_ep(3) without a queue pair): bound to it on the
-   * passive side, and with address and route resolved on the active one. Waits for that for 4
-   * seconds at most, which are librdmacm's own.
-   *
-   * @param address the first of the list is used
-   */
-  public RdmaCmId createEp(RdmaAddrInfo address) throws VerbsException {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment result = arena.allocate(ADDRESS);
-      LibRdmacm.CREATE_EP.call(result, address.pointer(), MemorySegment.NULL, MemorySegment.NULL);
-      MemorySegment id = result.get(ADDRESS, 0);
-      try {
-        LibRdmacm.MIGRATE_ID.call(id, pointer());
-      } catch (VerbsException e) {
-        LibRdmacm.DESTROY_EP.invoke(id);
-        throw e;
-      }
-      return adopt(new RdmaCmId(this, id));
-    }
-  }
-
-  /**
    * Waits for an event and takes it (rdma_get_cm_event(3)).
    *
    * @param timeoutMs 0 returns at once

@@ -7,8 +7,6 @@ public final class RdmaOption {
 
   public static final int ID_TOS = 0;
   public static final int ID_REUSEADDR = 1;
-  public static final int ID_AFONLY = 2;
-  public static final int ID_ACK_TIMEOUT = 3;
 
   private RdmaOption() {}
 }

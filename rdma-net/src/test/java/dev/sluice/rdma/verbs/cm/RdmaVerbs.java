@@ -3,7 +3,6 @@ package dev.sluice.rdma.verbs.cm;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.IbvAccess;
-import dev.sluice.rdma.verbs.ibv.IbvAh;
 import dev.sluice.rdma.verbs.ibv.IbvCompChannel;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvCq;
@@ -27,9 +26,6 @@ import java.util.concurrent.TimeUnit;
  * owns all that it made, and the caller's arena its memory.
  */
 public final class RdmaVerbs {
-  /** {@code RDMA_UDP_QKEY}: of all queue pairs in the UDP port space. */
-  public static final int UDP_QKEY = 0x01234567;
-
   private final IbvPd pd;
   private final IbvQp qp;
   private final IbvCompChannel sendChannel;
@@ -106,14 +102,6 @@ public final class RdmaVerbs {
       long wrId, MemorySegment memory, IbvMr mr, int flags, long remoteAddress, int rkey)
       throws PostException {
     qp.postSend(request(wrId, IbvWrOpcode.RDMA_WRITE, memory, mr, flags).rdma(remoteAddress, rkey));
-  }
-
-  /** Posts a datagram (rdma_post_ud_send(3)). */
-  public void postUdSend(
-      long wrId, MemorySegment memory, IbvMr mr, int flags, IbvAh ah, int remoteQpNum)
-      throws VerbsException {
-    qp.postSend(
-        request(wrId, IbvWrOpcode.SEND, memory, mr, flags).datagram(ah, remoteQpNum, UDP_QKEY));
   }
 
   private IbvSendWrList request(
