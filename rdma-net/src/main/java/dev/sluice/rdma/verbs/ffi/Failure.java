@@ -9,11 +9,9 @@ public enum Failure {
   /** It returns the error number itself, else 0: functions that change or destroy something. */
   ERROR_NUMBER,
   /** It returns -1 and sets errno: system calls, and all of librdmacm. */
-  MINUS_ONE_WITH_ERRNO,
-  /** It returns a code of its own below zero and sets errno: {@code ibv_rereg_mr}. */
-  NEGATIVE_WITH_ERRNO;
+  MINUS_ONE_WITH_ERRNO;
 
   boolean setsErrno() {
-    return this == NULL_WITH_ERRNO || this == MINUS_ONE_WITH_ERRNO || this == NEGATIVE_WITH_ERRNO;
+    return this == NULL_WITH_ERRNO || this == MINUS_ONE_WITH_ERRNO;
   }
 }

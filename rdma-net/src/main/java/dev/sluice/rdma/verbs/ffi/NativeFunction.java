@@ -139,7 +139,6 @@ public final class NativeFunction {
           case NULL_WITH_ERRNO -> ((MemorySegment) result).address() == 0;
           case ERROR_NUMBER -> (int) result != 0;
           case MINUS_ONE_WITH_ERRNO -> ((Number) result).longValue() == -1;
-          case NEGATIVE_WITH_ERRNO -> (int) result < 0;
         };
     if (failed) {
       // rdma-core's own wrappers return -1 now and then where the manual page says an error number.

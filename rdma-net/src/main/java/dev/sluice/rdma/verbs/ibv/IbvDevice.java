@@ -2,7 +2,6 @@ package dev.sluice.rdma.verbs.ibv;
 
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ffi.CConstant;
-import dev.sluice.rdma.verbs.ffi.CString;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -46,11 +45,6 @@ public final class IbvDevice {
 
   public IbvNodeType nodeType() {
     return CConstant.of(IbvNodeType.class, IbvStructs.DEVICE.getInt(struct, "node_type"));
-  }
-
-  /** The node type in words (ibv_node_type_str(3)). */
-  public String nodeTypeText() throws VerbsException {
-    return CString.read(LibIbverbs.NODE_TYPE_STR.callForPointer(nodeType().value()));
   }
 
   public IbvTransportType transportType() {

@@ -62,44 +62,6 @@ public final class IbvPd extends NativeObject {
                 pointer(), memory, memory.byteSize(), iova, access)));
   }
 
-  /** Registers the whole address space on demand (ibv_reg_mr(3), implicit on-demand paging). */
-  public IbvMr regImplicitMr(int access) throws VerbsException {
-    return adopt(
-        new IbvMr(
-            this,
-            LibIbverbs.REG_MR.callForPointer(
-                pointer(), MemorySegment.NULL, -1L, access | IbvAccess.ON_DEMAND)));
-  }
-
-  /**
-   * Says what is going to be done with pieces of regions that are registered on demand
-   * (ibv_advise_mr(3)), so that their pages can be brought before.
-   *
-   * @param flags of {@link IbvAdviseMrFlags}
-   * @throws VerbsException EOPNOTSUPP where the device takes no such advice, EFAULT for memory that
-   *     is not there
-   */
-  public void adviseMr(IbvAdviseMrAdvice advice, int flags, IbvSge... pieces)
-      throws VerbsException {
-    try (Arena arena = Arena.ofConfined()) {
-      context
-          .extendedOps()
-          .adviseMr()
-          .call(pointer(), advice.value(), flags, IbvSge.write(arena, pieces), pieces.length);
-    }
-  }
-
-  /**
-   * Allocates a memory window (ibv_alloc_mw(3)).
-   *
-   * @throws VerbsException EOPNOTSUPP where the device has none
-   */
-  public IbvMw allocMw(IbvMwType type) throws VerbsException {
-    return adopt(
-        new IbvMw(
-            this, context.extendedOps().allocMw().callForPointer(pointer(), type.value()), type));
-  }
-
   /**
    * Creates a queue pair in RESET (ibv_create_qp(3)).
    *
@@ -146,20 +108,6 @@ public final class IbvPd extends NativeObject {
       attr.write(struct);
       return adopt(new IbvAh(this, LibIbverbs.CREATE_AH.callForPointer(pointer(), struct)));
     }
-  }
-
-  /**
-   * Creates the address handle of whoever sent a message (ibv_create_ah_from_wc(3)).
-   *
-   * @param grh the 40 bytes that UD receives put before the message
-   */
-  public IbvAh createAhFromWc(IbvWcArray completions, int index, MemorySegment grh, int port)
-      throws VerbsException {
-    return adopt(
-        new IbvAh(
-            this,
-            LibIbverbs.CREATE_AH_FROM_WC.callForPointer(
-                pointer(), completions.struct(index), grh, (byte) port)));
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.sluice.rdma.verbs.ibv;
 
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ffi.CConstant;
@@ -14,7 +13,6 @@ public final class IbvQp extends NativeObject {
   private final long address;
   private final IbvOps ops;
   private final IbvQpCap cap;
-  private final IbvContext context;
   private final Destroyer destroyer;
 
   /** Destroys a queue pair. */
@@ -25,8 +23,7 @@ public final class IbvQp extends NativeObject {
 
   IbvQp(IbvPd pd, MemorySegment pointer, IbvQpCap cap, Destroyer destroyer) {
     super("queue pair", pd, pointer);
-    this.context = pd.context();
-    this.ops = context.ops();
+    this.ops = pd.context().ops();
     this.cap = cap;
     this.destroyer = destroyer;
     struct = IbvStructs.QP.at(pointer);
@@ -102,64 +99,6 @@ public final class IbvQp extends NativeObject {
     if (error != 0) {
       throw requests.refused("ibv_post_recv", error);
     }
-  }
-
-  /**
-   * Posts a bind of a type 1 memory window (ibv_bind_mw(3)), which gets a new rkey.
-   *
-   * @param mr also to unbind: some drivers read it without a look at the length
-   * @param length bytes; 0 unbinds
-   * @param access of {@link IbvAccess}
-   * @throws VerbsException EINVAL for a type 2 window, or without a region; EPERM when window and
-   *     region are of different domains
-   */
-  public void bindMw(
-      IbvMw mw, long wrId, int sendFlags, IbvMr mr, long addr, long length, int access)
-      throws VerbsException {
-    if (mw.type() != IbvMwType.TYPE_1) {
-      throw notBound(mw, VerbsException.EINVAL, "only type 1 windows are bound so");
-    }
-    if (mr == null) {
-      throw notBound(mw, VerbsException.EINVAL, "there is no region, which unbinding needs too");
-    }
-    if (!mr.sharesPdWith(mw)) {
-      throw notBound(mw, VerbsException.EPERM, "the region is of another protection domain");
-    }
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment bind = IbvStructs.MW_BIND.allocate(arena);
-      IbvStructs.MW_BIND.set(bind, "wr_id", wrId);
-      IbvStructs.MW_BIND.set(bind, "send_flags", sendFlags);
-      MemorySegment info = IbvStructs.MW_BIND.part(bind, "bind_info");
-      IbvStructs.MW_BIND_INFO.set(info, "mr", mr.pointer());
-      IbvStructs.MW_BIND_INFO.set(info, "addr", addr);
-      IbvStructs.MW_BIND_INFO.set(info, "length", length);
-      IbvStructs.MW_BIND_INFO.set(info, "mw_access_flags", access);
-      context.extendedOps().bindMw().call(pointer(), mw.pointer(), bind);
-    }
-  }
-
-  private static VerbsException notBound(IbvMw mw, int errno, String reason) {
-    return new VerbsException("ibv_bind_mw(" + mw + ")", errno, reason);
-  }
-
-  /** Joins a multicast group with a UD queue pair (ibv_attach_mcast(3)). */
-  public void attachMulticast(Gid group, int lid) throws VerbsException {
-    try (Arena arena = Arena.ofConfined()) {
-      LibIbverbs.ATTACH_MCAST.call(pointer(), gid(arena, group), (short) lid);
-    }
-  }
-
-  /** Leaves a multicast group (ibv_attach_mcast(3)). */
-  public void detachMulticast(Gid group, int lid) throws VerbsException {
-    try (Arena arena = Arena.ofConfined()) {
-      LibIbverbs.DETACH_MCAST.call(pointer(), gid(arena, group), (short) lid);
-    }
-  }
-
-  private static MemorySegment gid(Arena arena, Gid gid) {
-    MemorySegment union = IbvStructs.GID.allocate(arena);
-    IbvGidEntry.write(gid, union);
-    return union;
   }
 
   @Override

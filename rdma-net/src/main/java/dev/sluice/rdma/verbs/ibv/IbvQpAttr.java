@@ -70,14 +70,6 @@ public final class IbvQpAttr {
     return CConstant.of(IbvMtu.class, number("path_mtu"));
   }
 
-  public IbvQpAttr pathMigState(IbvMigState value) {
-    return set("path_mig_state", value.value(), IbvQpAttrMask.PATH_MIG_STATE);
-  }
-
-  public IbvMigState pathMigState() {
-    return CConstant.of(IbvMigState.class, number("path_mig_state"));
-  }
-
   /** Of datagrams that are accepted. */
   public IbvQpAttr qkey(int value) {
     return set("qkey", value, IbvQpAttrMask.QKEY);
@@ -221,14 +213,6 @@ public final class IbvQpAttr {
 
   public IbvAhAttr addressVector() {
     return IbvAhAttr.read(LAYOUT.part(struct, "ah_attr"));
-  }
-
-  /** The path that automatic path migration changes to. */
-  public IbvQpAttr alternatePath(IbvAhAttr address, int pkeyIndex, int timeout) {
-    address.write(LAYOUT.part(struct, "alt_ah_attr"));
-    LAYOUT.set(struct, "alt_port_num", address.port());
-    LAYOUT.set(struct, "alt_pkey_index", pkeyIndex);
-    return set("alt_timeout", timeout, IbvQpAttrMask.ALT_PATH);
   }
 
   public IbvQpAttr cap(IbvQpCap cap) {

@@ -20,14 +20,6 @@ public final class IbvSendWrList extends IbvWrList {
   private static final long UD_AH = IbvStructs.SEND_WR_UD.offset("wr.ud.ah");
   private static final long UD_QPN = IbvStructs.SEND_WR_UD.offset("wr.ud.remote_qpn");
   private static final long UD_QKEY = IbvStructs.SEND_WR_UD.offset("wr.ud.remote_qkey");
-  private static final long BIND_MW = IbvStructs.SEND_WR.offset("bind_mw.mw");
-  private static final long BIND_RKEY = IbvStructs.SEND_WR.offset("bind_mw.rkey");
-  private static final long BIND_INFO = IbvStructs.SEND_WR.offset("bind_mw.bind_info");
-  private static final long BIND_MR = BIND_INFO + IbvStructs.MW_BIND_INFO.offset("mr");
-  private static final long BIND_ADDR = BIND_INFO + IbvStructs.MW_BIND_INFO.offset("addr");
-  private static final long BIND_LENGTH = BIND_INFO + IbvStructs.MW_BIND_INFO.offset("length");
-  private static final long BIND_ACCESS =
-      BIND_INFO + IbvStructs.MW_BIND_INFO.offset("mw_access_flags");
 
   /**
    * @param arena owns the memory, and is to be closed by its owner after the last use of the list
@@ -99,23 +91,6 @@ public final class IbvSendWrList extends IbvWrList {
   /** The key that a LOCAL_INV invalidates here, or a SEND_WITH_INV at the receiver. */
   public IbvSendWrList invalidate(int rkey) {
     set(IMM_DATA, rkey);
-    return this;
-  }
-
-  /**
-   * The type 2 memory window that a BIND_MW binds.
-   *
-   * @param rkey the window's next key (ibv_inc_rkey(3))
-   * @param access of {@link IbvAccess}
-   */
-  public IbvSendWrList bind(IbvMw mw, int rkey, IbvMr mr, long address, long length, int access)
-      throws VerbsException {
-    set(BIND_MW, mw.pointer().address());
-    set(BIND_RKEY, rkey);
-    set(BIND_MR, mr.pointer().address());
-    set(BIND_ADDR, address);
-    set(BIND_LENGTH, length);
-    set(BIND_ACCESS, access);
     return this;
   }
 }

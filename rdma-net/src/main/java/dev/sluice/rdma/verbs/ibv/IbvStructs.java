@@ -103,15 +103,6 @@ public final class IbvStructs {
           u32("lkey"),
           u32("rkey"));
 
-  static final CStruct MW =
-      CStruct.of(
-          "struct ibv_mw",
-          pointer("context"),
-          pointer("pd"),
-          u32("rkey"),
-          u32("handle"),
-          u32("type"));
-
   static final CStruct MW_BIND_INFO =
       CStruct.of(
           "struct ibv_mw_bind_info",
@@ -119,10 +110,6 @@ public final class IbvStructs {
           u64("addr"),
           u64("length"),
           u32("mw_access_flags"));
-
-  static final CStruct MW_BIND =
-      CStruct.of(
-          "struct ibv_mw_bind", u64("wr_id"), u32("send_flags"), struct("bind_info", MW_BIND_INFO));
 
   public static final CStruct GLOBAL_ROUTE =
       CStruct.of(
@@ -331,9 +318,7 @@ public final class IbvStructs {
           CONTEXT,
           PD,
           MR,
-          MW,
           MW_BIND_INFO,
-          MW_BIND,
           GLOBAL_ROUTE,
           AH_ATTR,
           SRQ_ATTR,

@@ -2,7 +2,6 @@ package dev.sluice.rdma.verbs.ibv;
 
 import static dev.sluice.rdma.verbs.ffi.Failure.ERROR_NUMBER;
 import static dev.sluice.rdma.verbs.ffi.Failure.MINUS_ONE_WITH_ERRNO;
-import static dev.sluice.rdma.verbs.ffi.Failure.NEGATIVE_WITH_ERRNO;
 import static dev.sluice.rdma.verbs.ffi.Failure.NONE;
 import static dev.sluice.rdma.verbs.ffi.Failure.NULL_WITH_ERRNO;
 import static dev.sluice.rdma.verbs.ffi.NativeFunction.INT_OF_POINTER;
@@ -15,7 +14,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.sluice.rdma.verbs.ffi.Failure;
 import dev.sluice.rdma.verbs.ffi.NativeFunction;
@@ -41,14 +39,10 @@ final class LibIbverbs {
       function("ibv_get_device_list(num_devices)", NULL_WITH_ERRNO, POINTER_OF_POINTER);
   static final NativeFunction FREE_DEVICE_LIST =
       function("ibv_free_device_list(list)", NONE, VOID_OF_POINTER);
-  static final NativeFunction GET_DEVICE_NAME =
-      function("ibv_get_device_name(device)", NONE, POINTER_OF_POINTER);
   static final NativeFunction GET_DEVICE_GUID =
       function("ibv_get_device_guid(device)", NONE, FunctionDescriptor.of(JAVA_LONG, ADDRESS));
   static final NativeFunction GET_DEVICE_INDEX =
       function("ibv_get_device_index(device)", NONE, INT_OF_POINTER);
-  static final NativeFunction NODE_TYPE_STR =
-      function("ibv_node_type_str(node_type)", NONE, POINTER_OF_INT);
   static final NativeFunction PORT_STATE_STR =
       function("ibv_port_state_str(port_state)", NONE, POINTER_OF_INT);
   static final NativeFunction EVENT_TYPE_STR =
@@ -98,12 +92,6 @@ final class LibIbverbs {
           MINUS_ONE_WITH_ERRNO,
           FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_BYTE, JAVA_INT, ADDRESS));
 
-  static final NativeFunction GET_PKEY_INDEX =
-      function(
-          "ibv_get_pkey_index(context, port_num, partition)",
-          MINUS_ONE_WITH_ERRNO,
-          FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_BYTE, JAVA_SHORT));
-
   static final NativeFunction GET_ASYNC_EVENT =
       function("ibv_get_async_event(context, event)", MINUS_ONE_WITH_ERRNO, INT_OF_POINTERS);
   static final NativeFunction ACK_ASYNC_EVENT =
@@ -126,14 +114,6 @@ final class LibIbverbs {
           "ibv_reg_mr(pd, addr, length, access)",
           NULL_WITH_ERRNO,
           FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
-
-  /** Returns an enum ibv_rereg_mr_err_code, -1 to -5, and sets errno. */
-  static final NativeFunction REREG_MR =
-      function(
-          "ibv_rereg_mr(mr, flags, pd, addr, length, access)",
-          NEGATIVE_WITH_ERRNO,
-          FunctionDescriptor.of(
-              JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
 
   static final NativeFunction DEREG_MR = function("ibv_dereg_mr(mr)", ERROR_NUMBER, INT_OF_POINTER);
 
@@ -188,24 +168,8 @@ final class LibIbverbs {
           FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, ADDRESS));
   static final NativeFunction DESTROY_QP =
       function("ibv_destroy_qp(qp)", ERROR_NUMBER, INT_OF_POINTER);
-  static final NativeFunction ATTACH_MCAST =
-      function(
-          "ibv_attach_mcast(qp, gid, lid)",
-          ERROR_NUMBER,
-          FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_SHORT));
-  static final NativeFunction DETACH_MCAST =
-      function(
-          "ibv_detach_mcast(qp, gid, lid)",
-          ERROR_NUMBER,
-          FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_SHORT));
-
   static final NativeFunction CREATE_AH =
       function("ibv_create_ah(pd, attr)", NULL_WITH_ERRNO, POINTER_OF_POINTERS);
-  static final NativeFunction CREATE_AH_FROM_WC =
-      function(
-          "ibv_create_ah_from_wc(pd, wc, grh, port_num)",
-          NULL_WITH_ERRNO,
-          FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_BYTE));
   static final NativeFunction DESTROY_AH =
       function("ibv_destroy_ah(ah)", ERROR_NUMBER, INT_OF_POINTER);
 

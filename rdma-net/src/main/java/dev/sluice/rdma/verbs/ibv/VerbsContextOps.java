@@ -13,10 +13,9 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The verbs outside of the data path that C calls through function pointers: the memory window ones
- * of {@code context->ops}, and the extended ones of {@code struct verbs_context}, which lies before
- * the {@code struct ibv_context} that a device returned and says how much of it there is
- * (verbs_get_ctx_op in verbs.h). Any thread.
+ * The verbs outside of the data path that C calls through function pointers: those of {@code struct
+ * verbs_context}, which lies before the {@code struct ibv_context} that a device returned and says
+ * how much of it there is (verbs_get_ctx_op in verbs.h). Any thread.
  */
 final class VerbsContextOps {
   /** {@code __VERBS_ABI_IS_EXTENDED}: the value of abi_compat where there is a verbs_context. */
@@ -25,35 +24,12 @@ final class VerbsContextOps {
   private static final CStruct EXTENDED = IbvStructs.VERBS_CONTEXT;
 
   private final MemorySegment context;
-  private final MemorySegment ops;
 
   /**
    * @param context a {@code struct ibv_context}
    */
   VerbsContextOps(MemorySegment context) {
     this.context = context;
-    ops = IbvStructs.CONTEXT.part(context, "ops");
-  }
-
-  NativeFunction allocMw() throws VerbsException {
-    return basic(
-        "alloc_mw",
-        "ibv_alloc_mw(pd, type)",
-        Failure.NULL_WITH_ERRNO,
-        FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_INT));
-  }
-
-  NativeFunction bindMw() throws VerbsException {
-    return basic(
-        "bind_mw",
-        "ibv_bind_mw(qp, mw, mw_bind)",
-        Failure.ERROR_NUMBER,
-        FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
-  }
-
-  NativeFunction deallocMw() throws VerbsException {
-    return basic(
-        "dealloc_mw", "ibv_dealloc_mw(mw)", Failure.ERROR_NUMBER, NativeFunction.INT_OF_POINTER);
   }
 
   /**
@@ -76,35 +52,14 @@ final class VerbsContextOps {
         FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
   }
 
-  /**
-   * @throws VerbsException EOPNOTSUPP where the device has no such advice
-   */
-  NativeFunction adviseMr() throws VerbsException {
-    return extended(
-        "advise_mr",
-        "ibv_advise_mr(pd, advice, flags, sg_list, num_sge)",
-        FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
-  }
-
-  private NativeFunction basic(
-      String member, String prototype, Failure failure, FunctionDescriptor descriptor)
-      throws VerbsException {
-    return function(IbvStructs.CONTEXT_OPS.getPointer(ops, member), prototype, failure, descriptor);
-  }
-
   private NativeFunction extended(String member, String prototype, FunctionDescriptor descriptor)
       throws VerbsException {
-    return function(extendedPointer(member), prototype, Failure.ERROR_NUMBER, descriptor);
-  }
-
-  private static NativeFunction function(
-      MemorySegment pointer, String prototype, Failure failure, FunctionDescriptor descriptor)
-      throws VerbsException {
+    MemorySegment pointer = extendedPointer(member);
     if (pointer.address() == 0) {
       throw new VerbsException(
           prototype, VerbsException.EOPNOTSUPP, "the device's driver does not have it");
     }
-    return NativeFunction.at(pointer, prototype, failure, descriptor);
+    return NativeFunction.at(pointer, prototype, Failure.ERROR_NUMBER, descriptor);
   }
 
   @SuppressWarnings("restricted")

@@ -98,15 +98,6 @@ class CInlineVerbsTest {
   }
 
   @Test
-  void windowBinds() throws Exception {
-    IbvMw mw = new IbvMw(pd, device.object(32, domain), IbvMwType.TYPE_2);
-    add(6, IbvWrOpcode.BIND_MW, IbvSendFlags.SIGNALED);
-    sends.bind(mw, RKEY, mr, 0x3000, 1L << 40, IbvAccess.REMOTE_WRITE);
-    c("c_bind", mw.pointer(), RKEY, mr.pointer(), 0x3000L, 1L << 40, IbvAccess.REMOTE_WRITE);
-    assertSamePosted();
-  }
-
-  @Test
   void receives() throws Exception {
     IbvRecvWrList recvs = new IbvRecvWrList(device.arena(), 1, 4);
     recvs.add(7).sge(0x1000, 8, LKEY).sge(0x2000, 16, LKEY);
@@ -152,24 +143,6 @@ class CInlineVerbsTest {
   @Test
   void notifications() throws Exception {
     assertSameCalls(() -> cq.requestNotify(true), () -> c("c_req_notify_cq", cq.pointer(), 1));
-  }
-
-  @Test
-  void windowsOfTypeOne() throws Exception {
-    assertSameCalls(
-        () -> {
-          IbvMw mw = pd.allocMw(IbvMwType.TYPE_1);
-          qp.bindMw(mw, 1, IbvSendFlags.SIGNALED, mr, 0x1000, 64, IbvAccess.REMOTE_READ);
-          mw.close();
-        },
-        () -> c("c_memory_window", pd.pointer(), qp.pointer(), mr.pointer(), 0x1000L, 64L, 1 << 2));
-  }
-
-  @Test
-  void keysOfWindowsCountOnInTheirLowestByte() throws Exception {
-    for (int rkey : new int[] {0, 0x12ff, 0xffff_ffff, 0x7fff_ff7f}) {
-      assertThat(IbvMw.nextRkey(rkey)).isEqualTo(c("c_inc_rkey", rkey));
-    }
   }
 
   @Test

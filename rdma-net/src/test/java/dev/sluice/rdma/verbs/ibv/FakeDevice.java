@@ -32,18 +32,14 @@ final class FakeDevice implements AutoCloseable {
   /** Of struct verbs_context. */
   static final int QUERY_PORT = 0;
 
-  static final int ADVISE_MR = 8;
   static final int QUERY_DEVICE_EX = 216;
   private static final int SIZE_MEMBER = 312;
   private static final int CONTEXT = 320;
   private static final int VERBS_CONTEXT_SIZE = 648;
 
   /** Of struct ibv_context, within struct verbs_context. */
-  static final int ALLOC_MW = CONTEXT + 8 + 56;
-
-  static final int BIND_MW = CONTEXT + 8 + 64;
-  static final int DEALLOC_MW = CONTEXT + 8 + 72;
   static final int POLL_CQ = CONTEXT + 8 + 88;
+
   static final int REQ_NOTIFY_CQ = CONTEXT + 8 + 96;
   static final int POST_SRQ_RECV = CONTEXT + 8 + 160;
   static final int POST_SEND = CONTEXT + 8 + 200;
@@ -56,9 +52,6 @@ final class FakeDevice implements AutoCloseable {
 
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment verbsContext = memory(VERBS_CONTEXT_SIZE);
-
-  /** A struct ibv_mw. */
-  private final MemorySegment window = memory(32);
 
   /** What was posted, and not refused. */
   final List<PostedSend> sends = new ArrayList<>();
@@ -87,9 +80,6 @@ final class FakeDevice implements AutoCloseable {
     operation(POST_SRQ_RECV, "postSrqRecv", POST);
     operation(POLL_CQ, "pollCq", FunctionDescriptor.of(JAVA_INT, POINTER, JAVA_INT, POINTER));
     operation(REQ_NOTIFY_CQ, "reqNotifyCq", FunctionDescriptor.of(JAVA_INT, POINTER, JAVA_INT));
-    operation(ALLOC_MW, "allocMw", FunctionDescriptor.of(POINTER, POINTER, JAVA_INT));
-    operation(BIND_MW, "bindMw", FunctionDescriptor.of(JAVA_INT, POINTER, POINTER, POINTER));
-    operation(DEALLOC_MW, "deallocMw", FunctionDescriptor.of(JAVA_INT, POINTER));
     operation(
         QUERY_PORT,
         "queryPort",
@@ -98,10 +88,6 @@ final class FakeDevice implements AutoCloseable {
         QUERY_DEVICE_EX,
         "queryDeviceEx",
         FunctionDescriptor.of(JAVA_INT, POINTER, POINTER, POINTER, JAVA_LONG));
-    operation(
-        ADVISE_MR,
-        "adviseMr",
-        FunctionDescriptor.of(JAVA_INT, POINTER, JAVA_INT, JAVA_INT, POINTER, JAVA_INT));
   }
 
   /** Replaces an operation, by NULL for example, before {@link #context} is called. */
@@ -161,7 +147,7 @@ final class FakeDevice implements AutoCloseable {
     return object;
   }
 
-  /** A {@code struct ibv_mr} or {@code ibv_mw}, whose second member is its domain. */
+  /** A {@code struct ibv_mr}, whose second member is its domain. */
   MemorySegment object(long bytes, MemorySegment pd) {
     MemorySegment object = object(bytes);
     object.set(JAVA_LONG, 8, pd.address());
@@ -214,36 +200,6 @@ final class FakeDevice implements AutoCloseable {
     return called("req_notify_cq", cq, solicitedOnly);
   }
 
-  /** Always gives out the same one, as if it had been freed before. */
-  long allocMw(long pd, int type) {
-    called("alloc_mw", pd, type);
-    window.set(JAVA_LONG, 0, contextPointer().address());
-    window.set(JAVA_LONG, 8, pd);
-    window.set(JAVA_INT, 16, 0x1100);
-    window.set(JAVA_INT, 24, type);
-    return window.address();
-  }
-
-  /** Gives the window its next key. */
-  int bindMw(long qp, long mw, long bind) {
-    MemorySegment b = at(bind, 48);
-    window.set(JAVA_INT, 16, window.get(JAVA_INT, 16) + 1);
-    return called(
-        "bind_mw",
-        qp,
-        mw,
-        b.get(JAVA_LONG, 0),
-        b.get(JAVA_INT, 8),
-        b.get(JAVA_LONG, 16),
-        b.get(JAVA_LONG, 24),
-        b.get(JAVA_LONG, 32),
-        b.get(JAVA_INT, 40));
-  }
-
-  int deallocMw(long mw) {
-    return called("dealloc_mw", mw);
-  }
-
   /** Fills in what was added behind the attributes of the first releases. */
   int queryPort(long context, byte port, long attr, long length) {
     MemorySegment attributes = at(attr, length);
@@ -260,11 +216,6 @@ final class FakeDevice implements AutoCloseable {
     attributes.set(JAVA_BYTE, 227, (byte) 2);
     attributes.set(JAVA_LONG, 240, 3);
     return called("query_device_ex", context, input, length);
-  }
-
-  int adviseMr(long pd, int advice, int flags, long sgList, int count) {
-    Sge last = Sge.read(sgList, count).getLast();
-    return called("advise_mr", pd, advice, flags, count, last.addr(), last.length(), last.lkey());
   }
 
   private int called(String function, long... arguments) {

@@ -3,7 +3,6 @@ package dev.sluice.rdma.verbs.ibv;
 import static dev.sluice.rdma.VerbsException.EINVAL;
 import static dev.sluice.rdma.VerbsException.ENOMEM;
 import static dev.sluice.rdma.VerbsException.EOPNOTSUPP;
-import static dev.sluice.rdma.VerbsException.EPERM;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
@@ -13,7 +12,6 @@ import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ffi.NativeObject;
 import dev.sluice.rdma.verbs.ibv.FakeDevice.Call;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -122,23 +120,6 @@ class FakeVerbsContextTest {
     PostedSend local = post();
     assertThat(local.opcode()).isEqualTo(7);
     assertThat(local.immData()).isEqualTo(0x01020304);
-  }
-
-  @Test
-  void aBindNamesWindowAndRegion() throws Exception {
-    IbvMw mw = pd.allocMw(IbvMwType.TYPE_2);
-    IbvMr mr = new IbvMr(pd, device.object(48, pd.pointer()));
-    sends
-        .add(1, IbvWrOpcode.BIND_MW, IbvSendFlags.SIGNALED)
-        .bind(mw, IbvMw.nextRkey(mw.rkey()), mr, 0x4000, 1L << 33, IbvAccess.REMOTE_READ);
-    PostedSend posted = post();
-    assertThat(posted.opcode()).isEqualTo(8);
-    assertThat(posted.bindMw()).isEqualTo(mw.pointer().address());
-    assertThat(posted.bindRkey()).isEqualTo(0x1101);
-    assertThat(posted.bindMr()).isEqualTo(mr.pointer().address());
-    assertThat(posted.bindAddr()).isEqualTo(0x4000);
-    assertThat(posted.bindLength()).isEqualTo(1L << 33);
-    assertThat(posted.bindAccess()).isEqualTo(4);
   }
 
   @Test
@@ -310,46 +291,6 @@ class FakeVerbsContextTest {
   }
 
   @Test
-  void aTypeOneWindowIsBoundByAVerbAndGetsAKey() throws Exception {
-    IbvMw mw = pd.allocMw(IbvMwType.TYPE_1);
-    IbvMr mr = new IbvMr(pd, device.object(48, pd.pointer()));
-    qp.bindMw(mw, 9, IbvSendFlags.SIGNALED, mr, 0x5000, 100, IbvAccess.REMOTE_WRITE);
-    assertThat(mw.rkey()).isEqualTo(0x1101);
-    long window = address(mw);
-    mw.close();
-    mw.close();
-    assertThat(device.calls)
-        .containsExactly(
-            Call.of("alloc_mw", address(pd), 1),
-            Call.of("bind_mw", address(qp), window, 9, 2, address(mr), 0x5000, 100, 2),
-            Call.of("dealloc_mw", window));
-  }
-
-  @Test
-  void bindsThatTheVerbDoesNotAllowAreRefused() throws Exception {
-    IbvMw typeTwo = pd.allocMw(IbvMwType.TYPE_2);
-    IbvMw mw = pd.allocMw(IbvMwType.TYPE_1);
-    IbvMr mr = new IbvMr(pd, device.object(48, pd.pointer()));
-    IbvMr ofOtherDomain = new IbvMr(pd, device.object(48, device.object(16)));
-    device.calls.clear();
-    assertErrno(EINVAL, () -> qp.bindMw(typeTwo, 1, 0, mr, 0, 0, 0));
-    assertErrno(EINVAL, () -> qp.bindMw(mw, 1, 0, null, 0, 0, 0));
-    assertErrno(EPERM, () -> qp.bindMw(mw, 1, 0, ofOtherDomain, 0x5000, 100, 0));
-    assertThat(device.calls).isEmpty();
-
-    qp.bindMw(mw, 1, 0, mr, 0, 0, 0);
-    assertThat(device.calls).hasSize(1);
-    device.result = ENOMEM;
-    assertErrno(ENOMEM, () -> qp.bindMw(mw, 1, 0, mr, 0, 0, 0));
-  }
-
-  @Test
-  void aDeviceWithoutWindowsSaysSo() throws Exception {
-    device.operation(FakeDevice.ALLOC_MW, MemorySegment.NULL);
-    assertErrno(EOPNOTSUPP, () -> pd.allocMw(IbvMwType.TYPE_1));
-  }
-
-  @Test
   void aPortIsAskedForAllOfItsAttributes() throws Exception {
     IbvPortAttr attr = context.queryPort(200);
     assertThat(device.calls).containsExactly(Call.of("query_port", address(context), 200, 52));
@@ -373,23 +314,9 @@ class FakeVerbsContextTest {
   }
 
   @Test
-  void adviceReachesTheDevice() throws Exception {
-    MemorySegment sge = device.memory(16);
-    sge.set(ValueLayout.JAVA_LONG, 0, 0x6000);
-    sge.set(ValueLayout.JAVA_INT, 8, 4096);
-    sge.set(ValueLayout.JAVA_INT, 12, LKEY);
-    context.extendedOps().adviseMr().call(pd.pointer(), 1, 2, sge, 1);
-    assertThat(device.calls)
-        .containsExactly(Call.of("advise_mr", address(pd), 1, 2, 1, 0x6000, 4096, LKEY));
-  }
-
-  @Test
   void whatAnOlderVerbsContextLacksIsNotSupported() throws Exception {
     device.shorten(FakeDevice.QUERY_DEVICE_EX);
     assertThat(device.context().extendedOps().queryDeviceEx()).isNotNull();
-    assertErrno(EOPNOTSUPP, () -> device.context().extendedOps().queryPort());
-    device.shorten(FakeDevice.ADVISE_MR);
-    assertThat(device.context().extendedOps().adviseMr()).isNotNull();
     assertErrno(EOPNOTSUPP, () -> device.context().extendedOps().queryPort());
   }
 

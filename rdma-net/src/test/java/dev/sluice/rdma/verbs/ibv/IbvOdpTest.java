@@ -183,47 +183,6 @@ class IbvOdpTest extends IbvTestCase {
   }
 
   @Test
-  void theWholeAddressSpaceIsOneRegion() throws Exception {
-    assumeOdp(IbvOdpTransportCaps.SUPPORT_READ);
-    if ((context.queryDevice().odpGeneralCaps() & IbvOdpCaps.SUPPORT_IMPLICIT) == 0) {
-      assertUnsupported(() -> pd.regImplicitMr(ALL_ACCESS));
-      return;
-    }
-    Pair pair = pair(IbvQpType.RC);
-    pair.server().fill(SEED);
-    IbvMr everything = pd.regImplicitMr(IbvAccess.LOCAL_WRITE);
-
-    pair.client()
-        .succeed(
-            pair.client()
-                .request(IbvWrOpcode.RDMA_READ)
-                .sge(pair.client().address(0), 5000, everything.lkey())
-                .rdma(pair.server().mr.address(), pair.server().mr.rkey()));
-
-    pair.client().assertHolds(SEED, 5000);
-  }
-
-  @ParameterizedTest
-  @EnumSource(IbvAdviseMrAdvice.class)
-  void pagesAreFetchedAheadOnAdvice(IbvAdviseMrAdvice advice) throws Exception {
-    assumeOdp(IbvOdpTransportCaps.SUPPORT_READ);
-    Pair pair = onDemandPair();
-    pair.server().fill(SEED);
-    IbvMr mr = pair.server().mr;
-
-    unlessUnsupported(() -> advise(advice, 0, mr));
-    advise(advice, IbvAdviseMrFlags.FLUSH, mr);
-
-    pair.client().succeed(remote(pair, IbvWrOpcode.RDMA_READ, MEMORY_BYTES));
-    pair.client().assertHolds(SEED, MEMORY_BYTES);
-  }
-
-  private Void advise(IbvAdviseMrAdvice advice, int flags, IbvMr mr) throws VerbsException {
-    pd.adviseMr(advice, flags, new IbvSge(mr.address(), MEMORY_BYTES, mr.lkey()));
-    return null;
-  }
-
-  @Test
   void aDeviceWithoutItRefusesIt() throws Exception {
     assumeThat(context.queryDevice().odpGeneralCaps()).isZero();
 

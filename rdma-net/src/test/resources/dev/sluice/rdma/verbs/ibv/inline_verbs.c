@@ -65,18 +65,6 @@ int c_invalidate(uint32_t rkey)
 	return 0;
 }
 
-int c_bind(struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr, uint64_t addr, uint64_t length,
-	   int access)
-{
-	wr.bind_mw.mw = mw;
-	wr.bind_mw.rkey = rkey;
-	wr.bind_mw.bind_info.mr = mr;
-	wr.bind_mw.bind_info.addr = addr;
-	wr.bind_mw.bind_info.length = length;
-	wr.bind_mw.bind_info.mw_access_flags = access;
-	return 0;
-}
-
 int c_post_send(struct ibv_qp *qp)
 {
 	struct ibv_send_wr *bad_wr;
@@ -167,28 +155,6 @@ int c_set_operations(struct ibv_context *context)
 int c_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
 	return ibv_req_notify_cq(cq, solicited_only);
-}
-
-/* A window of type 1 from beginning to end. */
-int c_memory_window(struct ibv_pd *pd, struct ibv_qp *qp, struct ibv_mr *mr, uint64_t addr,
-		    uint64_t length, int access)
-{
-	struct ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_1);
-	struct ibv_mw_bind bind = {
-		.wr_id = 1,
-		.send_flags = IBV_SEND_SIGNALED,
-		.bind_info = {
-			.mr = mr, .addr = addr, .length = length, .mw_access_flags = access
-		}
-	};
-	int error = ibv_bind_mw(qp, mw, &bind);
-
-	return error ? error : ibv_dealloc_mw(mw);
-}
-
-int c_inc_rkey(uint32_t rkey)
-{
-	return ibv_inc_rkey(rkey);
 }
 
 /* Returns the capabilities that only the extended form has. */
