@@ -1,6 +1,7 @@
 package dev.sluice.spark;
 
 import java.io.IOException;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -51,9 +52,10 @@ final class LazyRuntime implements AutoCloseable {
     this.timeoutMs = timeoutMs;
   }
 
-  /** The runtime, as soon as it has started; null as long as it has not, or when it could not. */
-  SluiceRuntime ifStarted() {
-    return start.isDone() && !start.isCompletedExceptionally() ? start.join() : null;
+  /** The runtime, as soon as it has started; none as long as it has not, or when it could not. */
+  Optional<SluiceRuntime> ifStarted() {
+    boolean started = start.isDone() && !start.isCompletedExceptionally();
+    return started ? Optional.of(start.join()) : Optional.empty();
   }
 
   /**

@@ -7,6 +7,7 @@ import dev.sluice.spark.read.RegisteredManagedBuffer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.spark.SparkConf;
 import org.apache.spark.TaskContext;
@@ -32,17 +33,19 @@ import scala.Option;
  */
 final class SluiceBlockResolver extends IndexShuffleBlockResolver {
   private final IndexShuffleBlockResolver migrating;
-  private final Supplier<MapOutputRegistry> registry;
+  private final Supplier<Optional<MapOutputRegistry>> registry;
   private final boolean refuseNetty;
   private final TransportConf transportConf;
 
   /**
    * @param migrating the stock shuffle manager's own, which takes what migrates to here: so that
    *     unregistering a shuffle finds that as well
-   * @param registry gives null as long as there is none
+   * @param registry gives none as long as nothing can be registered
    */
   SluiceBlockResolver(
-      SparkConf conf, IndexShuffleBlockResolver migrating, Supplier<MapOutputRegistry> registry) {
+      SparkConf conf,
+      IndexShuffleBlockResolver migrating,
+      Supplier<Optional<MapOutputRegistry>> registry) {
     super(conf);
     this.migrating = migrating;
     this.registry = registry;
@@ -59,8 +62,11 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
       throw new IllegalStateException(
           "spark.shuffle.rdma.testing.refuseNetty: " + blockId + " is not served");
     }
-    ManagedBuffer registered = dirs.isEmpty() ? registered(blockId) : null;
-    return registered == null ? whole(super.getBlockData(blockId, dirs)) : registered;
+    return registry
+        .get()
+        .filter(_ -> dirs.isEmpty())
+        .map(outputs -> registered(outputs, blockId))
+        .orElseGet(() -> whole(super.getBlockData(blockId, dirs)));
   }
 
   /** An exception is a fetch failure to Spark, which has the map output written again. */
@@ -75,11 +81,8 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
     return block;
   }
 
-  private ManagedBuffer registered(BlockId blockId) {
-    MapOutputRegistry outputs = registry.get();
-    if (outputs == null) {
-      return null;
-    }
+  /** Null for what is not. */
+  private ManagedBuffer registered(MapOutputRegistry outputs, BlockId blockId) {
     return switch (blockId) {
       case ShuffleBlockId id ->
           registered(outputs, id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1);
@@ -133,18 +136,13 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
   }
 
   private void invalidate(int shuffleId, long mapId) {
-    MapOutputRegistry outputs = registry.get();
-    if (outputs != null) {
-      outputs.invalidate(shuffleId, mapId);
-    }
+    registry.get().ifPresent(outputs -> outputs.invalidate(shuffleId, mapId));
   }
 
   private void register(int shuffleId, long mapId) {
-    MapOutputRegistry outputs = registry.get();
-    if (outputs != null
-        && getDataFile(shuffleId, mapId).exists()
+    if (getDataFile(shuffleId, mapId).exists()
         && getIndexFile(shuffleId, mapId, Option.empty()).exists()) {
-      outputs.add(shuffleId, mapId);
+      registry.get().ifPresent(outputs -> outputs.add(shuffleId, mapId));
     }
   }
 

@@ -17,6 +17,7 @@ import dev.sluice.spark.write.RegisteringShuffleWriter;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.spark.MapOutputTracker;
 import org.apache.spark.SparkConf;
@@ -204,9 +205,12 @@ public final class SluiceShuffle extends RdmaShuffle {
     return BoxedUnit.UNIT;
   }
 
-  /** Null as long as nothing can be registered. */
-  private MapOutputRegistry registry() {
-    return runtime.ifStarted() instanceof ReadingRuntime reading ? reading.registry() : null;
+  /** None as long as nothing can be registered. */
+  private Optional<MapOutputRegistry> registry() {
+    return runtime
+        .ifStarted()
+        .filter(ReadingRuntime.class::isInstance)
+        .map(started -> ((ReadingRuntime) started).registry());
   }
 
   /** The executor's runtime, which hears of the task's end. */
@@ -301,10 +305,7 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   @Override
   public void unregister(int shuffleId) {
-    SluiceRuntime started = runtime.ifStarted();
-    if (started != null) {
-      started.unregister(shuffleId);
-    }
+    runtime.ifStarted().ifPresent(started -> started.unregister(shuffleId));
     driverSide.unregister(shuffleId);
   }
 
