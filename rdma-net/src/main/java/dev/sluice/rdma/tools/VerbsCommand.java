@@ -24,7 +24,6 @@ import picocli.CommandLine.Spec;
       InfoCommand.class,
       WatchCommand.class,
       PingPongCommand.class,
-      RcExampleCommand.class,
       RpingCommand.class,
       BandwidthCommand.class,
       LatencyCommand.class

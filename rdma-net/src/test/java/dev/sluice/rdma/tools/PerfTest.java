@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** bw, lat and rc-example run between two sides of ours, and the data arrive. */
+/** bw and lat run between two sides of ours, and the data arrive. */
 @NeedsRdmaDevice
 final class PerfTest {
   @ParameterizedTest
@@ -50,13 +50,6 @@ final class PerfTest {
         .contains("\"op\":\"read\",\"completion\":\"events\",\"bytes\":65536,\"iterations\":10,");
     assertThat(run("lat", "-e", "-n", "10", "--json"))
         .contains("\"bytes\":2,\"iterations\":10,", "\"p99Usec\":");
-  }
-
-  @Test
-  void theExampleOfTheManualsSendsReadsAndWrites() throws Exception {
-    assertThat(run("rc-example"))
-        .contains("the server sent: 'SEND operation'")
-        .contains("the server's buffer was: 'RDMA read operation'");
   }
 
   @Test

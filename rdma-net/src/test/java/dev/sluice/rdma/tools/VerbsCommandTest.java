@@ -39,8 +39,7 @@ final class VerbsCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"devices", "info", "watch", "pingpong", "rc-example", "rping", "bw", "lat"})
+  @ValueSource(strings = {"devices", "info", "watch", "pingpong", "rping", "bw", "lat"})
   void everyCommandExplainsItself(String command) throws Exception {
     ToolRun run = ToolRun.finished(command, "--help");
     run.assertSuccess();
