@@ -11,8 +11,9 @@ import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * Where peers ask this process for queue pairs and for locations, over Spark's own transport: the
- * bootstraps decide who may ask (spark.authenticate, TLS), and no byte of a block goes this way.
+ * Where peers ask this process for queue pairs, for locations and for what is not registered, over
+ * Spark's own transport: the bootstraps decide who may ask (spark.authenticate, TLS), and no byte
+ * of a block goes this way.
  *
  * <p>Created by the shuffle manager once per process, which closes it before the registry and the
  * RDMA endpoint that it hands requests to. Requests are handled on the transport's threads. One
@@ -22,6 +23,7 @@ import org.apache.spark.network.util.TransportConf;
 public final class BlockServer implements AutoCloseable {
   private final TransportContext context;
   private final TransportServer server;
+  private final TableServer tables;
 
   /**
    * Binds at once.
@@ -42,9 +44,11 @@ public final class BlockServer implements AutoCloseable {
       MapOutputRegistry registry,
       Stager stager) {
     MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
+    tables = new TableServer(registry);
     context =
         new TransportContext(
-            conf, new BlockServerHandler(codec, self, providerName, acceptor, registry, stager));
+            conf,
+            new BlockServerHandler(codec, self, providerName, acceptor, registry, stager, tables));
     List<TransportServerBootstrap> guarded = new ArrayList<>(bootstraps);
     guarded.addFirst(guard(conf.authRTTimeoutMs()));
     server = listen(host, port, guarded);
@@ -79,5 +83,6 @@ public final class BlockServer implements AutoCloseable {
   public void close() {
     server.close();
     context.close();
+    tables.close();
   }
 }

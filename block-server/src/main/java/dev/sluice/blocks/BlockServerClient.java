@@ -4,6 +4,7 @@ import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
 import dev.sluice.blocks.wire.ControlMessages.Done;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
@@ -11,6 +12,7 @@ import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
@@ -155,24 +157,39 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    *     asked or does not answer in the time that the request has
    */
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
+    return ask(peer, request, request.timeLeftMs(), Staged.class, late -> giveBack(peer, late));
+  }
+
+  /**
+   * Asks the peer for parts of partition tables that it has not registered, with {@link #stage}'s
+   * rules.
+   *
+   * @return {@link Tables} or {@link NotStaged}; completes exceptionally as {@link #stage}
+   */
+  public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
+    return ask(peer, request, request.timeLeftMs(), Tables.class, null);
+  }
+
+  private CompletableFuture<Object> ask(
+      PeerAddress peer, Object request, int timeLeftMs, Class<?> wanted, Consumer<Object> late) {
     PeerChannel channel = channel(peer);
     if (!channel.mayStage()) {
       return failure(peer + " has not staged in time of late");
     }
     long askedMs = clockMs.getAsLong();
-    return request(peer, request, request.timeLeftMs(), late -> giveBack(peer, late))
-        .whenComplete((answer, _) -> judge(channel, answer, request, askedMs))
+    return request(peer, request, timeLeftMs, late)
+        .whenComplete((answer, _) -> judge(channel, wanted.isInstance(answer), timeLeftMs, askedMs))
         .thenCompose(
             answer ->
-                answer instanceof Staged || answer instanceof NotStaged
+                wanted.isInstance(answer) || answer instanceof NotStaged
                     ? CompletableFuture.completedFuture(answer)
                     : unexpected(peer, answer));
   }
 
   /** A refusal is an answer, too, unless it took most of the time that there was. */
-  private void judge(PeerChannel channel, Object answer, Stage request, long askedMs) {
+  private void judge(PeerChannel channel, boolean done, int timeLeftMs, long askedMs) {
     long waitedMs = clockMs.getAsLong() - askedMs;
-    if (answer instanceof Staged || waitedMs < request.timeLeftMs() / 2) {
+    if (done || waitedMs < timeLeftMs / 2) {
       channel.staged();
     } else {
       channel.notStaged(waitedMs >= IN_VAIN_MS);

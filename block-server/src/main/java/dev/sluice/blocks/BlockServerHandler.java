@@ -4,6 +4,7 @@ import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
 import dev.sluice.blocks.wire.ControlMessages.Done;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
@@ -27,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers one peer's request after the other on the transport's threads, or later on the
- * registry's. Each request gets one answer; what is not a message gets a failure, and the
- * connection stays.
+ * Answers one peer's request after the other on the transport's threads, or later on those of the
+ * registry, the stager and the table server. Each request gets one answer; what is not a message
+ * gets a failure, and the connection stays.
  */
 final class BlockServerHandler extends RpcHandler {
   private static final Logger LOG = LoggerFactory.getLogger(BlockServerHandler.class);
@@ -40,6 +41,7 @@ final class BlockServerHandler extends RpcHandler {
   private final QueuePairAcceptor acceptor;
   private final MapOutputRegistry registry;
   private final Stager stager;
+  private final TableServer tables;
   private final StreamManager noStreams = new OneForOneStreamManager();
 
   /** Those that have queue pairs, by their connections to here. */
@@ -51,13 +53,15 @@ final class BlockServerHandler extends RpcHandler {
       String providerName,
       QueuePairAcceptor acceptor,
       MapOutputRegistry registry,
-      Stager stager) {
+      Stager stager,
+      TableServer tables) {
     this.codec = codec;
     this.self = self;
     this.providerName = providerName;
     this.acceptor = acceptor;
     this.registry = registry;
     this.stager = stager;
+    this.tables = tables;
   }
 
   @Override
@@ -66,6 +70,8 @@ final class BlockServerHandler extends RpcHandler {
       switch (decode(client, frame)) {
         case Connect connect -> answer(callback, connect(client, connect));
         case Resolve resolve -> resolve(resolve, callback);
+        case GetTables wanted ->
+            tables.get(client::isActive, wanted, answer -> answer(callback, answer));
         case Stage stage ->
             stager.stage(client, client::isActive, stage, answer -> answer(callback, answer));
         case Object other ->

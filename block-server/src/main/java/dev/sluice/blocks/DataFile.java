@@ -86,15 +86,15 @@ final class DataFile implements Closeable {
   }
 
   /** Registers what {@link #map} gave, for READs only. */
-  RegisteredData register(ProtectionDomain domain, MemorySegment memory) throws IOException {
+  MapOutputData register(ProtectionDomain domain, MemorySegment memory) throws IOException {
     checkLength();
-    return new RegisteredData.Mapped(memory, domain.register(memory, form.access()));
+    return new MapOutputData.Mapped(memory, domain.register(memory, form.access()));
   }
 
   /** Registers the file as it is, for READs only. */
-  RegisteredData register(ProtectionDomain domain) throws IOException {
+  MapOutputData register(ProtectionDomain domain) throws IOException {
     checkLength();
-    RegisteredData data = new RegisteredData.Open(domain.registerFile(file, bytes));
+    MapOutputData data = new MapOutputData.Open(domain.registerFile(file, bytes));
     isRegions = true;
     return data;
   }

@@ -1,7 +1,6 @@
 package dev.sluice.blocks;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
-import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
@@ -117,9 +116,9 @@ final class FormProbe {
     try (Arena arena = Arena.ofShared()) {
       Files.write(file, bytes);
       try (DataFile data = DataFile.open(file, FILE_BYTES, form);
-          RegisteredData registered = register(data, arena)) {
+          MapOutputData registered = register(data, arena)) {
         if (form == RegistrationForm.ON_DEMAND_MAPPING) {
-          checkRead(registered.region(), bytes);
+          checkRead(registered.remote(), bytes);
         }
       }
     } finally {
@@ -127,13 +126,12 @@ final class FormProbe {
     }
   }
 
-  private RegisteredData register(DataFile data, Arena arena) throws IOException {
+  private MapOutputData register(DataFile data, Arena arena) throws IOException {
     return data.isMapping() ? data.register(domain, data.map(arena)) : data.register(domain);
   }
 
-  private void checkRead(MemoryRegion region, byte[] bytes) throws IOException {
-    RemoteRegion remote =
-        new RemoteRegion(region.address() + READ_OFFSET, READ_BYTES, region.rkey());
+  private void checkRead(RemoteRegion data, byte[] bytes) throws IOException {
+    RemoteRegion remote = new RemoteRegion(data.address() + READ_OFFSET, READ_BYTES, data.rkey());
     byte[] read = reader.read(domain, remote);
     if (!Arrays.equals(read, 0, READ_BYTES, bytes, READ_OFFSET, READ_OFFSET + READ_BYTES)) {
       throw new RegistrationUnavailableException("the device READs other bytes than the file has");

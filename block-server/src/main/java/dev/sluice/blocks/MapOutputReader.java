@@ -42,7 +42,7 @@ public final class MapOutputReader {
    *     cases what the target has from the offset on is undefined
    */
   public int copy(long mapId, int startPartition, int endPartition, byte[] target, int offset) {
-    RegisteredMapOutput output = shuffle.get(mapId);
+    MapOutput output = shuffle.get(mapId);
     if (output == null || !use(output.header().checksumAlgorithm())) {
       return UNREADABLE;
     }

@@ -2,6 +2,8 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,11 +23,12 @@ import org.slf4j.LoggerFactory;
  * business. Whoever creates the registry closes it, before the protection domain.
  *
  * <p>The budget bounds what is registered. Before it is used up, the shuffle that was READ least
- * recently gives way, if it is idle; one that is in use never does, and of what finds no room the
- * partition table alone is registered, and the data are staged ({@link Stager}). READs are
- * one-sided and unseen, so "READ" means that a map output of the shuffle was registered or
- * resolved, or that a reader sent a touch message. Recency is kept per shuffle and not per map
- * output: reducers read all map outputs of a shuffle, and its memory is unmapped at once.
+ * recently gives way, if it is idle; one that is in use never does, and what finds no room is
+ * staged ({@link Stager}): nothing of it is registered, and peers ask for its table as well ({@link
+ * TableServer}). READs are one-sided and unseen, so "READ" means that a map output of the shuffle
+ * was registered or resolved, or that a reader sent a touch message. Recency is kept per shuffle
+ * and not per map output: reducers read all map outputs of a shuffle, and its memory is unmapped at
+ * once.
  *
  * <p>Keys belong to an epoch of a shuffle ({@link ShuffleEpochs}) and end with it.
  */
@@ -70,9 +73,11 @@ public final class MapOutputRegistry implements AutoCloseable {
     this.limits = limits;
     RegistrationBudget budget = new RegistrationBudget(limits, counters, clockMs);
     directories.count(counters);
+    IndexCache indexes = new IndexCache(IndexCache.MAX_BYTES);
     epochs =
         new ShuffleEpochs(
-            id -> new RegisteredShuffle(id, domain, directories, budget, counters, clockMs));
+            id ->
+                new RegisteredShuffle(id, domain, directories, budget, indexes, counters, clockMs));
     registrar = new Registrar(files, limits, budget, epochs, listener, counters, clockMs);
     thread =
         new ScheduledThreadPoolExecutor(
@@ -105,7 +110,8 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /** A committed map output: registers it soon, on the registry's own thread. Never blocks. */
   public void add(int shuffleId, long mapId) {
-    RegisteredShuffle shuffle = limits.isNone() ? null : epochs.enterForCommit(shuffleId);
+    RegisteredShuffle shuffle =
+        limits.equals(RegistryLimits.OFF) ? null : epochs.enterForCommit(shuffleId);
     if (shuffle != null) {
       shuffle.committed(mapId);
       registerSoon(shuffle, new long[] {mapId});
@@ -127,25 +133,31 @@ public final class MapOutputRegistry implements AutoCloseable {
         return CompletableFuture.completedFuture(locations);
       }
     }
-    RegisteredShuffle shuffle = limits.isNone() ? null : epochs.enterForReader(shuffleId);
+    RegisteredShuffle shuffle =
+        limits.equals(RegistryLimits.OFF) ? null : epochs.enterForReader(shuffleId);
     return shuffle == null
         ? CompletableFuture.completedFuture(locations(null, mapIds))
         : registerSoon(shuffle, mapIds.clone());
   }
 
   /** Null when it is neither registered nor staged from. */
-  RegisteredMapOutput output(int shuffleId, long mapId) {
+  MapOutput output(int shuffleId, long mapId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     return shuffle == null ? null : shuffle.get(mapId);
   }
 
   /**
-   * Where partitions [start, end) lie in a registered map output's file; null when not registered,
-   * or when it has no such partitions.
+   * Where partitions [start, end) lie in the file of a map output that is registered or staged;
+   * null when it is neither, when it has no such partitions, or when its index cannot be read.
    */
   public Segment segment(int shuffleId, long mapId, int startPartition, int endPartition) {
-    RegisteredMapOutput output = output(shuffleId, mapId);
-    return output == null ? null : output.segment(startPartition, endPartition);
+    MapOutput output = output(shuffleId, mapId);
+    try {
+      return output == null ? null : output.segment(startPartition, endPartition);
+    } catch (IOException e) {
+      LOG.debug("Shuffle {}: the index of {} cannot be read", shuffleId, output, e);
+      return null;
+    }
   }
 
   /**
@@ -158,12 +170,16 @@ public final class MapOutputRegistry implements AutoCloseable {
   public RegisteredInputStream open(
       int shuffleId, long mapId, int startPartition, int endPartition) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
-    RegisteredMapOutput output = shuffle == null ? null : shuffle.get(mapId);
+    MapOutput output = shuffle == null ? null : shuffle.get(mapId);
     if (output == null) {
       return null;
     }
     shuffle.touch();
-    return output.open(startPartition, endPartition);
+    try {
+      return output.open(startPartition, endPartition);
+    } catch (IOException e) {
+      throw new UncheckedIOException("what is mapped has its table in memory", e);
+    }
   }
 
   /**
@@ -277,7 +293,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   private static List<MapOutputLocation> locations(RegisteredShuffle shuffle, long[] mapIds) {
     List<MapOutputLocation> locations = new ArrayList<>(mapIds.length);
     for (long mapId : mapIds) {
-      RegisteredMapOutput output = shuffle == null ? null : shuffle.get(mapId);
+      MapOutput output = shuffle == null ? null : shuffle.get(mapId);
       locations.add(output == null ? null : output.location());
     }
     return locations;

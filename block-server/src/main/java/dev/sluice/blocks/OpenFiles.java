@@ -41,7 +41,7 @@ final class OpenFiles implements AutoCloseable {
   private final LongSupplier nanoClock;
 
   /** By registration and not by name: a file that was replaced is another one. Guarded by this. */
-  private final Map<RegisteredMapOutput, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
+  private final Map<MapOutput, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
 
   /** None once it is closed. Guarded by this. */
   private int maxFiles = MAX_FILES;
@@ -56,7 +56,7 @@ final class OpenFiles implements AutoCloseable {
    *
    * @throws EOFException when the file is shorter
    */
-  void read(RegisteredMapOutput output, long position, ByteBuffer target) throws IOException {
+  void read(MapOutput output, long position, ByteBuffer target) throws IOException {
     OpenFile file = open(output);
     try {
       long at = position;
@@ -72,7 +72,7 @@ final class OpenFiles implements AutoCloseable {
     }
   }
 
-  private OpenFile open(RegisteredMapOutput output) throws IOException {
+  private OpenFile open(MapOutput output) throws IOException {
     synchronized (this) {
       OpenFile known = files.get(output);
       if (known != null) {

@@ -16,18 +16,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * for {@link #close}, which any thread may call.
  */
 public final class RegisteredInputStream extends InputStream {
-  private final RegisteredMapOutput output;
+  private final MapOutput output;
   private final long end;
   private final AtomicBoolean closed = new AtomicBoolean();
   private long position;
 
   /**
-   * Takes over a reference to the map output's memory.
+   * Takes over a reference to the map output's table and memory.
    *
    * @param start in the data file
    * @param end in the data file, after the start
    */
-  RegisteredInputStream(RegisteredMapOutput output, long start, long end) {
+  RegisteredInputStream(MapOutput output, long start, long end) {
     this.output = output;
     this.position = start;
     this.end = end;
@@ -79,7 +79,7 @@ public final class RegisteredInputStream extends InputStream {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      output.memory().release();
+      output.table().release();
     }
   }
 }

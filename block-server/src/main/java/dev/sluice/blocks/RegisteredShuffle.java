@@ -11,6 +11,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
@@ -40,19 +41,19 @@ final class RegisteredShuffle {
     /**
      * Reserves what {@code cost} says for the memory.
      *
-     * @param table whether it is a partition table without its data
      * @throws NoRoomException when that much is not left
      */
-    void reserve(ShuffleMemory memory, Cost cost, boolean table) throws NoRoomException;
+    void reserve(ShuffleMemory memory, Cost cost) throws NoRoomException;
   }
 
   private final int id;
   private final ProtectionDomain domain;
   private final LocalDirectories directories;
   private final RegistrationBudget budget;
+  private final IndexCache indexes;
   private final RegistryCounters counters;
   private final LongSupplier clockMs;
-  private final ConcurrentHashMap<Long, RegisteredMapOutput> outputs = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Long, MapOutput> outputs = new ConcurrentHashMap<>();
 
   /** Map outputs that cannot be registered for a reason of their own, such as their disk. */
   private final ConcurrentHashMap<Long, Backoff> failures = new ConcurrentHashMap<>();
@@ -74,12 +75,14 @@ final class RegisteredShuffle {
       ProtectionDomain domain,
       LocalDirectories directories,
       RegistrationBudget budget,
+      IndexCache indexes,
       RegistryCounters counters,
       LongSupplier clockMs) {
     this.id = id;
     this.domain = domain;
     this.directories = directories;
     this.budget = budget;
+    this.indexes = indexes;
     this.counters = counters;
     this.clockMs = clockMs;
   }
@@ -89,7 +92,7 @@ final class RegisteredShuffle {
   }
 
   /** Null when it is not registered. */
-  RegisteredMapOutput get(long mapId) {
+  MapOutput get(long mapId) {
     return outputs.get(mapId);
   }
 
@@ -100,7 +103,7 @@ final class RegisteredShuffle {
   /** Of all map outputs that are registered now, segment by segment: as they are published best. */
   List<MapOutputLocation> locations() {
     return outputs.values().stream()
-        .map(RegisteredMapOutput::location)
+        .map(MapOutput::location)
         .sorted(
             Comparator.comparingLong(
                     (MapOutputLocation location) -> location.segment().region().address())
@@ -140,16 +143,15 @@ final class RegisteredShuffle {
   }
 
   /**
-   * Registers a map output, or finds it registered. One that failed for a reason of its own is left
-   * alone for a while: to ask a failing disk takes long, and every reader would have it asked.
+   * Registers a map output, or else has it staged, or finds it registered or staged. One that
+   * failed for a reason of its own is left alone for a while: to ask a failing disk takes long, and
+   * every reader would have it asked.
    *
    * @return null when the shuffle is closed, or it is too early to try again
    * @throws NoSuchFileException when the map output does not exist (any more)
    * @throws InconsistentFilesException when its files do not fit together
-   * @throws NoRoomException when the budget, the provider's own limit or the process's memory is
-   *     used up
    */
-  RegisteredMapOutput register(long mapId, MapOutputFiles files, Room room) throws IOException {
+  MapOutput register(long mapId, MapOutputFiles files, Room room) throws IOException {
     lock.lock(); // Others hold it as long as deregistering takes.
     try {
       return registerLocked(mapId, files, room);
@@ -158,23 +160,18 @@ final class RegisteredShuffle {
     }
   }
 
-  private RegisteredMapOutput registerLocked(long mapId, MapOutputFiles files, Room room)
-      throws IOException {
-    RegisteredMapOutput known = outputs.get(mapId);
+  private MapOutput registerLocked(long mapId, MapOutputFiles files, Room room) throws IOException {
+    MapOutput known = outputs.get(mapId);
     if (closed || known != null || !mayBeTried(mapId)) {
       return known;
     }
     try {
-      RegisteredMapOutput output = registerNew(mapId, files, room);
+      MapOutput output = registerNew(mapId, files, room);
       failures.remove(mapId);
       return output;
-    } catch (NoRoomException | NoSuchFileException | FileNotFoundException e) {
+    } catch (NoSuchFileException | FileNotFoundException e) {
       throw e;
-    } catch (OutOfMemoryError e) {
-      // To ask for memory that there is not costs full collections, on the thread of all.
-      failures.computeIfAbsent(mapId, _ -> new Backoff()).failed(clockMs.getAsLong());
-      throw new NoRoomException("the process has no memory for it", e);
-    } catch (IOException | RuntimeException | InternalError e) {
+    } catch (IOException | RuntimeException | InternalError | OutOfMemoryError e) {
       failures.computeIfAbsent(mapId, _ -> new Backoff()).failed(clockMs.getAsLong());
       throw e;
     } finally {
@@ -187,13 +184,12 @@ final class RegisteredShuffle {
     return failure == null || failure.isOver(clockMs.getAsLong());
   }
 
-  private RegisteredMapOutput registerNew(long mapId, MapOutputFiles files, Room room)
-      throws IOException {
+  private MapOutput registerNew(long mapId, MapOutputFiles files, Room room) throws IOException {
     MapOutputFiles.Files found = files.find(id, mapId);
     if (found == null) {
       throw new NoSuchFileException("map output " + mapId + " of shuffle " + id);
     }
-    RegisteredMapOutput output = register(mapId, found, room);
+    MapOutput output = register(mapId, found, room);
     outputs.put(mapId, output);
     counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
     if (!Files.exists(found.index())) {
@@ -203,24 +199,28 @@ final class RegisteredShuffle {
     return output;
   }
 
-  private RegisteredMapOutput register(long mapId, MapOutputFiles.Files files, Room room)
-      throws IOException {
+  private MapOutput register(long mapId, MapOutputFiles.Files files, Room room) throws IOException {
     MapOutputIndex index = MapOutputIndex.read(files);
-    if (index.dataBytes() == 0) {
-      // Spark writes no data file where every partition is empty.
-      DataFile.checkLength(
-          files.data(), Files.exists(files.data()) ? Files.size(files.data()) : 0, 0);
-      return register(mapId, files, index, null, room);
-    }
     try {
-      return registerData(mapId, files, index, room);
-    } catch (NoRoomException | RegistrationUnavailableException | VerbsException e) {
+      return index.dataBytes() == 0
+          ? registerEmpty(mapId, files, index, room)
+          : registerData(mapId, files, index, room);
+    } catch (NoRoomException
+        | RegistrationUnavailableException
+        | VerbsException
+        | OutOfMemoryError e) {
       LOG.debug("Shuffle {}: map output {} is to be staged", id, mapId, e);
-      return stageData(mapId, files, index, room, e);
+      return stage(mapId, files, index);
     }
   }
 
-  private RegisteredMapOutput registerData(
+  private MapOutput registerEmpty(
+      long mapId, MapOutputFiles.Files files, MapOutputIndex index, Room room) throws IOException {
+    checkLength(files.data(), index);
+    return register(mapId, files, index, null, room);
+  }
+
+  private MapOutput registerData(
       long mapId, MapOutputFiles.Files files, MapOutputIndex index, Room room) throws IOException {
     RegistrationForm form = directories.form(files.data(), clockMs.getAsLong());
     try (DataFile data = DataFile.open(files.data(), index.dataBytes(), form)) {
@@ -228,48 +228,53 @@ final class RegisteredShuffle {
     }
   }
 
-  /** Registers the partition table alone: the data are copied when somebody asks for them. */
-  private RegisteredMapOutput stageData(
-      long mapId, MapOutputFiles.Files files, MapOutputIndex index, Room room, IOException reason)
+  /** Nothing of it is registered: it is copied when somebody asks for it. */
+  private MapOutput stage(long mapId, MapOutputFiles.Files files, MapOutputIndex index)
       throws IOException {
-    DataFile.checkLength(files.data(), Files.size(files.data()), index.dataBytes());
-    try {
-      RegisteredMapOutput output = register(mapId, files, index, null, room);
-      counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
-      return output;
-    } catch (NoRoomException e) {
-      e.addSuppressed(reason);
-      throw e;
-    }
+    checkLength(files.data(), index);
+    MapOutputData data = new MapOutputData.Unregistered(files.data(), index.dataBytes());
+    PartitionTable table = new IndexTable(indexes, files, index);
+    counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
+    return new MapOutput(header(mapId, data, files, index), files.data(), data, table);
   }
 
-  private RegisteredMapOutput register(
+  /** Spark writes no data file where every partition is empty. */
+  private static void checkLength(Path data, MapOutputIndex index) throws IOException {
+    boolean isMissing = index.dataBytes() == 0 && !Files.exists(data);
+    DataFile.checkLength(data, isMissing ? 0 : Files.size(data), index.dataBytes());
+  }
+
+  private static MapOutputHeader header(
+      long mapId, MapOutputData data, MapOutputFiles.Files files, MapOutputIndex index) {
+    return new MapOutputHeader(
+        mapId,
+        data.remote(),
+        index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE);
+  }
+
+  /**
+   * @param file null where all partitions are empty
+   */
+  private MapOutput register(
       long mapId, MapOutputFiles.Files files, MapOutputIndex index, DataFile file, Room room)
       throws IOException {
     if (memory == null) {
       memory = new ShuffleMemory(domain, budget);
       tables = new TableSegments(memory);
     }
-    boolean staged = file == null && index.dataBytes() > 0;
-    Cost dataCost = file == null ? Cost.NONE : file.cost();
-    Cost cost = tables.nextCost(index.partitions(), dataCost, staged);
-    room.reserve(memory, cost, staged);
+    Cost cost = tables.nextCost(index.partitions(), file == null ? Cost.NONE : file.cost());
+    room.reserve(memory, cost);
     boolean registered = false;
     try {
       TableSlot table = tables.next(index.partitions());
       index.writeTo(table);
-      RegisteredData data = file == null ? null : register(file);
-      MapOutputHeader header =
-          new MapOutputHeader(
-              mapId,
-              data == null
-                  ? MapOutputHeader.unregistered(index.dataBytes())
-                  : data.region().toRemote(),
-              index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE);
+      MapOutputData data =
+          file == null ? new MapOutputData.Unregistered(files.data(), 0) : register(file);
+      MapOutputHeader header = header(mapId, data, files, index);
       table.set(header);
       tables.keep(table);
       registered = true;
-      return new RegisteredMapOutput(header, files.data(), data, table, memory);
+      return new MapOutput(header, files.data(), data, table);
     } catch (IOException e) {
       throw isExhaustion(e) ? exhausted(cost, e) : e;
     } finally {
@@ -279,8 +284,8 @@ final class RegisteredShuffle {
     }
   }
 
-  private RegisteredData register(DataFile file) throws IOException {
-    RegisteredData data = memory.register(file);
+  private MapOutputData register(DataFile file) throws IOException {
+    MapOutputData data = memory.register(file);
     file.count(counters);
     return data;
   }
@@ -362,7 +367,7 @@ final class RegisteredShuffle {
   }
 
   private void remove(long mapId) {
-    RegisteredMapOutput output = outputs.remove(mapId);
+    MapOutput output = outputs.remove(mapId);
     if (output != null) {
       output.deregister();
       counters.add(RegistryCounter.REGISTERED_OUTPUTS, -1);

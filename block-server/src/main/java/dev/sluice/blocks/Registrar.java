@@ -47,8 +47,6 @@ final class Registrar {
   /** What the listener is to be told when no lock is held. */
   private final Queue<Runnable> news = new ArrayDeque<>();
 
-  private boolean warned;
-
   /**
    * @param lastReadMs what it was then: another one says that the shuffle has been READ since
    */
@@ -82,18 +80,13 @@ final class Registrar {
   }
 
   private void registerNew(RegisteredShuffle shuffle, long mapId) {
-    RegisteredMapOutput output = null;
+    MapOutput output = null;
     try {
-      output =
-          shuffle.register(
-              mapId, files, (memory, cost, table) -> reserve(shuffle, memory, cost, table));
+      output = shuffle.register(mapId, files, (memory, cost) -> reserve(shuffle, memory, cost));
     } catch (NoSuchFileException | FileNotFoundException e) {
       counters.add(RegistryCounter.GONE, 1);
       LOG.debug("Shuffle {}: map output {} is gone: {}", shuffle.id(), mapId, e.getMessage());
-    } catch (NoRoomException e) {
-      counters.add(RegistryCounter.REFUSALS, 1);
-      refused(shuffle, mapId, e);
-    } catch (IOException | RuntimeException | InternalError e) {
+    } catch (IOException | RuntimeException | InternalError | OutOfMemoryError e) {
       counters.add(RegistryCounter.REJECTIONS, 1);
       LOG.warn(
           "Shuffle {}: map output {} cannot be registered and goes by Spark's own transfer: {}",
@@ -109,13 +102,13 @@ final class Registrar {
     }
   }
 
-  private void reserve(RegisteredShuffle shuffle, ShuffleMemory memory, Cost cost, boolean table)
+  private void reserve(RegisteredShuffle shuffle, ShuffleMemory memory, Cost cost)
       throws NoRoomException {
-    if (memory.reserve(cost, table)) {
+    if (memory.reserve(cost)) {
       return;
     }
-    if (budget.canEverFit(cost, table)) {
-      makeRoom(shuffle, leaving -> budget.fits(cost, leaving, table));
+    if (budget.canEverFit(cost)) {
+      makeRoom(shuffle, leaving -> budget.fits(cost, leaving));
     }
     throw new NoRoomException(
         "%d bytes and %d regions are needed, %s".formatted(cost.bytes(), cost.regions(), budget),
@@ -148,12 +141,12 @@ final class Registrar {
     }
   }
 
-  /** Of those that are idle; null where none is. */
+  /** Of those that are idle and hold memory or regions; null where none is. */
   private RegisteredShuffle leastRecentlyRead(RegisteredShuffle asking) {
     long idleSinceMs = clockMs.getAsLong() - limits.idleMs();
     return epochs
         .all()
-        .filter(shuffle -> shuffle != asking && !shuffle.isEmpty())
+        .filter(shuffle -> shuffle != asking && !shuffle.cost().equals(Cost.NONE))
         .filter(shuffle -> shuffle.lastReadMs() <= idleSinceMs && !withdrawn.containsKey(shuffle))
         .min(Comparator.comparingLong(RegisteredShuffle::lastReadMs))
         .orElse(null);
@@ -196,25 +189,6 @@ final class Registrar {
       withdraw(shuffle, "nobody reads it any more");
     }
     announce();
-  }
-
-  private void refused(RegisteredShuffle shuffle, long mapId, NoRoomException e) {
-    if (warned) {
-      LOG.debug("Shuffle {}: no room for map output {}", shuffle.id(), mapId, e);
-      return;
-    }
-    warned = true;
-    LOG.warn(
-        "Shuffle {}: map output {} is not registered: {}. Its blocks, and those of map outputs that"
-            + " find no room later, go by Spark's own transfer. To READ them, raise"
-            + " spark.shuffle.rdma.registration.maxBytes, and the executor's memoryOverhead with"
-            + " it{}; where the regions are used up, raise {}.",
-        shuffle.id(),
-        mapId,
-        e.getMessage(),
-        limits.pinned() ? ", and the limit of locked memory (ulimit -l)" : "",
-        limits.pinned() ? "vm.max_map_count" : "the limit of open files (ulimit -n)",
-        e.getCause());
   }
 
   /** With no lock held. */

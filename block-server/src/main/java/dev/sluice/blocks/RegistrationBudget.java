@@ -9,18 +9,12 @@ import java.util.function.LongSupplier;
  * <p>The provider may have a lower limit, which shows when it refuses: one that lasts, as
  * RLIMIT_MEMLOCK does, or one that passes, as a shortage of memory. So what was registered then is
  * the limit for a while, and after that more is tried again.
- *
- * <p>Where map outputs can be staged, an eighth is for their tables alone: however full the rest
- * is, a map output that comes later can be READ.
  */
 final class RegistrationBudget {
-  /** One such part of bytes and of regions is for tables whose data are staged. */
-  private static final int TABLE_PART = 8;
-
   private final RegistryCounters counters;
   private final LongSupplier clockMs;
-  private final Limit data;
-  private final Limit tables;
+  private final long maxBytes;
+  private final int maxRegions;
   private final Backoff refusals = new Backoff();
 
   /** Where the provider refused last. */
@@ -32,36 +26,19 @@ final class RegistrationBudget {
   RegistrationBudget(RegistryLimits limits, RegistryCounters counters, LongSupplier clockMs) {
     this.counters = counters;
     this.clockMs = clockMs;
-    long maxBytes = limits.maxBytes();
-    int maxRegions = limits.maxRegions();
-    boolean stages = limits.tableBytes() > 0;
-    data =
-        stages
-            ? new Limit(maxBytes - maxBytes / TABLE_PART, maxRegions - maxRegions / TABLE_PART)
-            : new Limit(maxBytes, maxRegions);
-    tables = new Limit(stages ? Math.max(maxBytes, limits.tableBytes()) : 0, maxRegions);
+    maxBytes = limits.maxBytes();
+    maxRegions = limits.maxRegions();
     refusedBytes = maxBytes;
   }
 
-  private record Limit(long bytes, int regions) {}
-
-  private Limit limit(boolean table) {
-    if (table) {
-      return tables;
-    }
-    return refusals.isOver(clockMs.getAsLong())
-        ? data
-        : new Limit(Math.min(data.bytes(), refusedBytes), data.regions());
+  private long limitBytes() {
+    boolean isRefused = !refusals.isOver(clockMs.getAsLong());
+    return isRefused ? Math.min(maxBytes, refusedBytes) : maxBytes;
   }
 
-  /**
-   * Whether it would fit if nothing else were registered.
-   *
-   * @param table whether it is a partition table without its data
-   */
-  synchronized boolean canEverFit(Cost cost, boolean table) {
-    Limit limit = limit(table);
-    return cost.bytes() <= limit.bytes() && cost.regions() <= limit.regions();
+  /** Whether it would fit if nothing else were registered. */
+  synchronized boolean canEverFit(Cost cost) {
+    return cost.bytes() <= limitBytes() && cost.regions() <= maxRegions;
   }
 
   /**
@@ -69,10 +46,9 @@ final class RegistrationBudget {
    *
    * @param leaving what will have been released by then
    */
-  synchronized boolean fits(Cost cost, Cost leaving, boolean table) {
-    Limit limit = limit(table);
-    return cost.bytes() <= limit.bytes() - bytes + leaving.bytes()
-        && cost.regions() <= limit.regions() - regions + leaving.regions();
+  synchronized boolean fits(Cost cost, Cost leaving) {
+    return cost.bytes() <= limitBytes() - bytes + leaving.bytes()
+        && cost.regions() <= maxRegions - regions + leaving.regions();
   }
 
   /**
@@ -81,14 +57,14 @@ final class RegistrationBudget {
    * @param leaving what will have been released by then
    */
   synchronized boolean isTight(Cost leaving) {
-    Limit limit = limit(data.bytes() == 0);
-    return bytes - leaving.bytes() > limit.bytes() - limit.bytes() / 4
-        || regions - leaving.regions() > limit.regions() - limit.regions() / 4;
+    long limit = limitBytes();
+    return bytes - leaving.bytes() > limit - limit / 4
+        || regions - leaving.regions() > maxRegions - maxRegions / 4;
   }
 
   /** Takes all of it, or nothing. */
-  synchronized boolean reserve(Cost cost, boolean table) {
-    if (!fits(cost, Cost.NONE, table)) {
+  synchronized boolean reserve(Cost cost) {
+    if (!fits(cost, Cost.NONE)) {
       return false;
     }
     change(cost.bytes(), cost.regions());
@@ -118,7 +94,7 @@ final class RegistrationBudget {
   @Override
   public synchronized String toString() {
     return "%d of %d bytes and %d of %d regions are in use"
-        .formatted(bytes, limit(false).bytes(), regions, limit(false).regions());
+        .formatted(bytes, limitBytes(), regions, maxRegions);
   }
 
   /**

@@ -17,9 +17,6 @@ public enum RegistryCounter {
   /** Shuffles deregistered so far that nobody read: to make room, or because they were over. */
   EVICTIONS,
 
-  /** Map outputs not registered so far because there was no room. */
-  REFUSALS,
-
   /** Map outputs not registered so far because their files are inconsistent or unreadable. */
   REJECTIONS,
 

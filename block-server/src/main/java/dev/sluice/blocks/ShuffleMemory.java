@@ -68,13 +68,9 @@ final class ShuffleMemory {
     this.budget = budget;
   }
 
-  /**
-   * Whether a segment of tables finds room as things are, and its first map output's data.
-   *
-   * @param table whether it is for a partition table without its data
-   */
-  boolean hasRoom(long bytes, Cost data, boolean table) {
-    return budget.fits(tableCost(bytes).plus(data), Cost.NONE, table);
+  /** Whether a segment of tables finds room as things are, and its first map output's data. */
+  boolean hasRoom(long bytes, Cost data) {
+    return budget.fits(tableCost(bytes).plus(data), Cost.NONE);
   }
 
   /** What a segment of tables will take. */
@@ -82,13 +78,9 @@ final class ShuffleMemory {
     return fitsSlab(bytes) ? Cost.NONE : Cost.region(slabBytes(bytes));
   }
 
-  /**
-   * Takes it from the budget, to which it returns when the memory is unmapped.
-   *
-   * @param table whether it is a partition table without its data
-   */
-  boolean reserve(Cost cost, boolean table) {
-    if (!budget.reserve(cost, table)) {
+  /** Takes it from the budget, to which it returns when the memory is unmapped. */
+  boolean reserve(Cost cost) {
+    if (!budget.reserve(cost)) {
       return false;
     }
     reserved = reserved.plus(cost);
@@ -107,9 +99,9 @@ final class ShuffleMemory {
   }
 
   /** Registers a data file, which is mapped into this memory where its form wants that. */
-  RegisteredData register(DataFile file) throws IOException {
+  MapOutputData register(DataFile file) throws IOException {
     if (!file.isMapping()) {
-      RegisteredData data = file.register(domain);
+      MapOutputData data = file.register(domain);
       held = held.plus(file.cost());
       return data;
     }
@@ -118,7 +110,7 @@ final class ShuffleMemory {
           Cost before = held;
           MemorySegment bytes = file.map(arena);
           held = before.plus(Cost.NO_MEMORY);
-          RegisteredData data = file.register(domain, bytes);
+          MapOutputData data = file.register(domain, bytes);
           held = before.plus(file.cost());
           return data;
         });

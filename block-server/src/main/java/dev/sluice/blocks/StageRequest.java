@@ -28,7 +28,7 @@ final class StageRequest {
   private final Object peer;
   private final BooleanSupplier isThere;
   private final Stage stage;
-  private final List<RegisteredMapOutput> outputs;
+  private final List<MapOutput> outputs;
   private final int[] directoryOfPiece;
   private final int[] directories;
   private final int bytes;
@@ -55,7 +55,7 @@ final class StageRequest {
       Object peer,
       BooleanSupplier isThere,
       Stage stage,
-      List<RegisteredMapOutput> outputs,
+      List<MapOutput> outputs,
       int[] directoryOfPiece,
       long receivedNanos,
       Consumer<Object> answer) {

@@ -126,12 +126,12 @@ public final class Stager implements AutoCloseable {
    * @param answer gets one {@link Staged} or {@link NotStaged}, on any thread
    */
   void stage(Object peer, BooleanSupplier isThere, Stage stage, Consumer<Object> answer) {
-    List<RegisteredMapOutput> outputs = new ArrayList<>();
+    List<MapOutput> outputs = new ArrayList<>();
     int[] directories = new int[stage.pieces().size()];
     long bytes = 0;
     boolean many = stage.pieces().size() > ControlMessages.MAX_PIECES;
     for (Piece piece : many ? List.<Piece>of() : stage.pieces()) {
-      RegisteredMapOutput output = registry.output(stage.shuffleId(), piece.mapId());
+      MapOutput output = registry.output(stage.shuffleId(), piece.mapId());
       if (output == null || !output.contains(piece.position(), piece.length())) {
         answer.accept(new NotStaged(true, "map output " + piece.mapId() + " has no such bytes"));
         return;

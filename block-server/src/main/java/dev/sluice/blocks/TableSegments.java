@@ -27,16 +27,12 @@ final class TableSegments {
     this.memory = memory;
   }
 
-  /**
-   * What a map output will take: {@link #next}, and its data.
-   *
-   * @param table whether it is a partition table without its data
-   */
-  Cost nextCost(int partitions, Cost data, boolean table) {
+  /** What a map output will take: {@link #next}, and its data. */
+  Cost nextCost(int partitions, Cost data) {
     if (hasNext(partitions)) {
       return data;
     }
-    nextSlots = slots(partitions, data, table);
+    nextSlots = slots(partitions, data);
     return data.plus(memory.tableCost(TableSegment.bytes(nextSlots, partitions)));
   }
 
@@ -44,7 +40,8 @@ final class TableSegments {
   TableSlot next(int partitions) throws IOException {
     if (!hasNext(partitions)) {
       ShuffleMemory.Table table = table(TableSegment.bytes(nextSlots, partitions));
-      next = new TableSlot(table.memory(), new TableSegment(table.remote(), nextSlots), 0);
+      TableSegment segment = new TableSegment(table.remote(), nextSlots);
+      next = new TableSlot(memory, table.memory(), segment, 0);
     }
     return next;
   }
@@ -61,7 +58,7 @@ final class TableSegments {
   void keep(TableSlot slot) {
     used++;
     boolean isLast = slot.slot() + 1 == slot.segment().slots();
-    next = isLast ? null : new TableSlot(slot.memory(), slot.segment(), slot.slot() + 1);
+    next = isLast ? null : new TableSlot(memory, slot.memory(), slot.segment(), slot.slot() + 1);
   }
 
   private boolean hasNext(int partitions) {
@@ -69,9 +66,9 @@ final class TableSegments {
   }
 
   /** Fewer where there is no room for so many beside the data. */
-  private int slots(int partitions, Cost data, boolean table) {
+  private int slots(int partitions, Cost data) {
     int slots = Math.min(maxSlots, TableSegment.nextSlots(used, partitions));
-    while (slots > 1 && !memory.hasRoom(TableSegment.bytes(slots, partitions), data, table)) {
+    while (slots > 1 && !memory.hasRoom(TableSegment.bytes(slots, partitions), data)) {
       slots /= 2;
     }
     return slots;

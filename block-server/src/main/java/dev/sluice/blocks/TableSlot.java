@@ -1,6 +1,7 @@
 package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.blocks.wire.TableSegment;
 import java.lang.foreign.MemorySegment;
@@ -8,16 +9,26 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * One map output's slot of a {@link TableSegment}. Who reads or writes it keeps the memory alive
- * meanwhile.
+ * One map output's slot of a {@link TableSegment}, where peers READ it. Who writes it has the lock
+ * of the {@link RegisteredShuffle}.
  *
+ * @param owner of the memory
  * @param memory of the whole segment
  */
-record TableSlot(MemorySegment memory, TableSegment segment, int slot) {
+record TableSlot(ShuffleMemory owner, MemorySegment memory, TableSegment segment, int slot)
+    implements PartitionTable {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  int partitions() {
+  private static final int ENTRY_LONGS = TableEntry.BYTES / Long.BYTES;
+
+  @Override
+  public MapOutputLocation location(long mapId) {
+    return new MapOutputLocation(mapId, segment, slot);
+  }
+
+  @Override
+  public int partitions() {
     return (int) segment.partitions();
   }
 
@@ -33,31 +44,28 @@ record TableSlot(MemorySegment memory, TableSegment segment, int slot) {
     MemorySegment.copy(longs, 0, memory, LONG, TableSegment.header(slot), longs.length);
   }
 
-  /** The map output is gone. */
-  void clear() {
+  @Override
+  public void clear() {
     memory.set(LONG, TableSegment.header(slot) + (long) MapOutputHeader.STATE * Long.BYTES, 0);
   }
 
-  /** Where a partition begins in the data file. */
-  long offset(int partition) {
-    return TableEntry.offset(first(partition));
+  @Override
+  public long[] entries(int start, int end) {
+    long[] entries = new long[(end - start) * ENTRY_LONGS];
+    for (int partition = start; partition < end; partition++) {
+      int at = (partition - start) * ENTRY_LONGS;
+      MemorySegment.copy(memory, LONG, segment.entry(partition, slot), entries, at, ENTRY_LONGS);
+    }
+    return entries;
   }
 
-  /** Bytes of a partition. */
-  long length(int partition) {
-    return TableEntry.length(first(partition), second(partition));
+  @Override
+  public boolean retain() {
+    return owner.retain();
   }
 
-  /** Of a partition's bytes. */
-  long checksum(int partition) {
-    return TableEntry.checksum(second(partition));
-  }
-
-  private long first(int partition) {
-    return memory.get(LONG, segment.entry(partition, slot));
-  }
-
-  private long second(int partition) {
-    return memory.get(LONG, segment.entry(partition, slot) + Long.BYTES);
+  @Override
+  public void release() {
+    owner.release();
   }
 }

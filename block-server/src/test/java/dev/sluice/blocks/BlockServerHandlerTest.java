@@ -18,7 +18,7 @@ class BlockServerHandlerTest {
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
   private final FakeAcceptor acceptor = new FakeAcceptor();
   private final BlockServerHandler handler =
-      new BlockServerHandler(codec, SELF, "soft", acceptor, null, null);
+      new BlockServerHandler(codec, SELF, "soft", acceptor, null, null, null);
 
   /** The end of a connection that was cut is noticed long after the peer has made another. */
   @Test

@@ -63,15 +63,18 @@ class BlockServerLeakTest {
     awaitNoThreads();
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("localhost"))) {
       long before = openFiles();
-      for (int i = 0; i < 3; i++) {
-        assertThatThrownBy(() -> listen(taken.getLocalPort())).hasStackTraceContaining("bind");
+      try (MapOutputRegistry registry = registry(new TestMapOutputs(directory))) {
+        for (int i = 0; i < 3; i++) {
+          assertThatThrownBy(() -> listen(taken.getLocalPort(), registry))
+              .hasStackTraceContaining("bind");
+        }
       }
       awaitNoThreads();
       assertThat(openFiles()).isLessThanOrEqualTo(before);
     }
   }
 
-  private static BlockServer listen(int port) {
+  private static BlockServer listen(int port, MapOutputRegistry registry) {
     return new BlockServer(
         SHUFFLE,
         "localhost",
@@ -80,13 +83,23 @@ class BlockServerLeakTest {
         TestBlockServer.SELF,
         "soft",
         new FakeAcceptor(),
-        null,
+        registry,
         null);
+  }
+
+  private static MapOutputRegistry registry(TestMapOutputs outputs) {
+    return new MapOutputRegistry(
+        new FakeProtectionDomain(),
+        outputs.directories(),
+        outputs::find,
+        new RegistryLimits(1 << 20, 100, 1_000),
+        new RecordingListener(),
+        () -> 0);
   }
 
   private static void useAndClose(TestMapOutputs outputs) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
-    RegistryLimits limits = new RegistryLimits(1 << 20, 0, 100, 1_000, false);
+    RegistryLimits limits = new RegistryLimits(1 << 20, 100, 1_000);
     try (MapOutputRegistry registry =
             new MapOutputRegistry(
                 domain,

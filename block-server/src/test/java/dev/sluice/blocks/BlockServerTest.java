@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -183,7 +188,7 @@ class BlockServerTest {
     server.nowMs.set(5_000);
     client.touch(peer, SHUFFLE);
 
-    assertThat(get(client.resolve(peer, 4, new long[] {1})).getFirst()).isNull();
+    assertThat(resolve(4, 1).segment().isRegistered()).isFalse();
     assertThat(server.domain.read(data)).isNotNull();
   }
 
@@ -209,9 +214,38 @@ class BlockServerTest {
     get(client.resolve(peer, SHUFFLE + 7, new long[] {1}));
     server.nowMs.set(5_000);
     client.touch(peer, SHUFFLE);
-    assertThat(get(client.resolve(peer, 4, new long[] {1}))).containsOnlyNulls();
+    assertThat(resolve(4, 1).segment().isRegistered()).isFalse();
     server.nowMs.addAndGet(Registrar.GRACE_MS);
-    assertThat(get(client.resolve(peer, 4, new long[] {1})).getFirst()).isNotNull();
+    outputs.write(4, 2, 10);
+    assertThat(resolve(4, 2).segment().isRegistered()).isTrue();
+  }
+
+  @Test
+  void tablesOfWhatIsStagedAreAskedFor() throws Exception {
+    outputs.write(SHUFFLE, 1, new int[10_000]);
+    outputs.write(SHUFFLE, 2, 10, 20);
+    assertThat(resolve(SHUFFLE, 1).segment().isRegistered()).isFalse();
+    resolve(SHUFFLE, 2);
+    GetTables question =
+        new GetTables(
+            SHUFFLE, TIMEOUT_MS, List.of(new Partitions(1, 0, 9_000), new Partitions(2, 1, 2)));
+
+    List<long[]> tables = ((Tables) get(client.tables(peer, question))).tables();
+
+    assertThat(tables.getFirst()).hasSize(MapOutputHeader.LONGS + 18_000);
+    assertThat(MapOutputHeader.of(2, tables.getLast(), 0).data().length()).isEqualTo(30);
+    assertThat(TableEntry.offset(tables.getLast()[4])).isEqualTo(10);
+  }
+
+  @Test
+  void aPeerThatCannotBeAskedForTablesIsAFailure() {
+    server.stop();
+    GetTables question = new GetTables(SHUFFLE, TIMEOUT_MS, List.of(new Partitions(1, 0, 1)));
+    assertFails(client.tables(peer, question), "No connection to server");
+  }
+
+  private MapOutputLocation resolve(int shuffleId, long mapId) throws Exception {
+    return get(client.resolve(peer, shuffleId, new long[] {mapId})).getFirst();
   }
 
   @Test

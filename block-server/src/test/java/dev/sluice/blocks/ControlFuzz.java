@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
@@ -98,11 +101,13 @@ public final class ControlFuzz {
               domain,
               outputs.directories(),
               outputs::find,
-              new RegistryLimits(1 << 20, 0, 100, 1_000, false),
+              new RegistryLimits(1 << 20, 100, 1_000),
               new RecordingListener(),
               () -> 0);
       Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime);
-      handler = new BlockServerHandler(codec, SELF, "soft", new FakeAcceptor(), registry, stager);
+      handler =
+          new BlockServerHandler(
+              codec, SELF, "soft", new FakeAcceptor(), registry, stager, new TableServer(registry));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -168,6 +173,11 @@ public final class ControlFuzz {
             new Resolve(SHUFFLE, new long[] {MAP_OUTPUT}),
             new Resolve(SHUFFLE, new long[] {1, 2, MAP_OUTPUT, Long.MAX_VALUE}),
             new Resolved(Arrays.asList(location, null, location)),
+            new GetTables(
+                SHUFFLE,
+                10_000,
+                List.of(new Partitions(MAP_OUTPUT, 0, 2), new Partitions(MAP_OUTPUT, -1, 3))),
+            new Tables(List.of(new long[] {MAP_OUTPUT, 1, 2, 3, 4, 5}, new long[0])),
             new Touch(SHUFFLE))) {
       encoded.add(FUZZ.codec.encode(message));
     }

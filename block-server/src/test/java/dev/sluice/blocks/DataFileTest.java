@@ -37,13 +37,13 @@ class DataFileTest {
     path = Files.write(directory.resolve("data"), bytes);
   }
 
-  private RegisteredData register(Arena arena) throws IOException {
+  private MapOutputData register(Arena arena) throws IOException {
     try (DataFile file = DataFile.open(path, BYTES, form)) {
       return register(file, arena);
     }
   }
 
-  private RegisteredData register(DataFile file, Arena arena) throws IOException {
+  private MapOutputData register(DataFile file, Arena arena) throws IOException {
     return file.isMapping() ? file.register(domain, file.map(arena)) : file.register(domain);
   }
 
@@ -58,8 +58,8 @@ class DataFileTest {
     FileTime modified = FileTime.fromMillis(1_000_000);
     Files.setLastModifiedTime(path, modified);
     try (Arena arena = Arena.ofShared();
-        RegisteredData data = register(arena)) {
-      assertThat(domain.read(data.region().toRemote())).isEqualTo(bytes);
+        MapOutputData data = register(arena)) {
+      assertThat(domain.read(data.remote())).isEqualTo(bytes);
     }
     assertThat(path).hasBinaryContent(bytes);
     assertThat(Files.getLastModifiedTime(path)).isEqualTo(modified);

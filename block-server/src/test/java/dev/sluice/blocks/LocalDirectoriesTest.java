@@ -133,7 +133,7 @@ class LocalDirectoriesTest {
             domain,
             LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory)),
             outputs::find,
-            new RegistryLimits(1 << 20, 1 << 20, 100, 1_000, true),
+            new RegistryLimits(1 << 20, 100, 1_000),
             new RecordingListener(),
             () -> 0)) {
       MapOutputHeader location = ResolvedOutput.header(registry, 3, 7);

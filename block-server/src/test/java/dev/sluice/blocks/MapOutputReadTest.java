@@ -61,7 +61,7 @@ class MapOutputReadTest {
             serving.domain(),
             outputs.directories(form),
             outputs::find,
-            new RegistryLimits(1 << 24, 0, 100, 1_000, false),
+            new RegistryLimits(1 << 24, 100, 1_000),
             new RecordingListener(),
             () -> 0);
     stager = new Stager(serving.domain(), registry, 4 << 20, 2, System::nanoTime);

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class MapOutputRegistryTest {
   private static final int SHUFFLE = 3;
   private static final long SLAB_BYTES = 16 << 10;
-  private static final RegistryLimits LIMITS = new RegistryLimits(1 << 20, 0, 100, 1_000, false);
+  private static final RegistryLimits LIMITS = new RegistryLimits(1 << 20, 100, 1_000);
 
   @Parameter RegistrationForm form;
   @TempDir Path directory;
@@ -109,7 +109,7 @@ class MapOutputRegistryTest {
       sparse.write(ByteBuffer.wrap(end), bytes - end.length);
     }
     registry.close();
-    registry = registry(outputs::find, new RegistryLimits(2 * bytes, 0, 100, 1_000, false));
+    registry = registry(outputs::find, new RegistryLimits(2 * bytes, 100, 1_000));
 
     MapOutputHeader location = resolve(SHUFFLE, 7);
     assertThat(domain.read(location.data(), bytes - end.length, end.length)).isEqualTo(end);
@@ -120,7 +120,7 @@ class MapOutputRegistryTest {
   void theTableHoldsOffsetsAndChecksums() throws Exception {
     byte[] data = outputs.write(SHUFFLE, 7, 5, 0, 10);
     MapOutputHeader header = resolve(SHUFFLE, 7);
-    TableSlot table = registry.output(SHUFFLE, 7).table();
+    TableSlot table = (TableSlot) registry.output(SHUFFLE, 7).table();
     RemoteRegion entries = table.segment().entries(0, 3, table.slot(), table.slot());
 
     ByteBuffer remote = ByteBuffer.wrap(domain.read(entries)).order(ByteOrder.LITTLE_ENDIAN);
@@ -188,7 +188,7 @@ class MapOutputRegistryTest {
     registry.resolve(SHUFFLE, new long[] {1, 2, 3}).get(10, TimeUnit.SECONDS);
 
     for (long mapId : new long[] {1, 2, 3}) {
-      TableSlot table = registry.output(SHUFFLE, mapId).table();
+      TableSlot table = (TableSlot) registry.output(SHUFFLE, mapId).table();
       assertThat(table.partitions()).isEqualTo(mapId == 2 ? 5_000 : 1);
       assertThat(domain.read(table.segment().region())).hasSize((int) table.memory().byteSize());
     }
@@ -234,7 +234,7 @@ class MapOutputRegistryTest {
   void unregisteringEndsAllReads() throws Exception {
     outputs.write(SHUFFLE, 7, 100);
     MapOutputHeader location = resolve(SHUFFLE, 7);
-    RemoteRegion segment = registry.output(SHUFFLE, 7).table().segment().region();
+    RemoteRegion segment = registry.output(SHUFFLE, 7).location().segment().region();
     registry.unregister(SHUFFLE);
 
     assertThat(domain.read(location.data())).isNull();

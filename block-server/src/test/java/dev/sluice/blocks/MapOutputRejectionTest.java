@@ -40,7 +40,7 @@ class MapOutputRejectionTest {
         domain,
         directories,
         outputs::find,
-        new RegistryLimits(1 << 20, 0, 100, 1_000, false),
+        new RegistryLimits(1 << 20, 100, 1_000),
         new RecordingListener(),
         () -> 0);
   }

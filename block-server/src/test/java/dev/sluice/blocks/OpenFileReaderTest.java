@@ -22,7 +22,7 @@ class OpenFileReaderTest extends MapOutputReaderTest {
         domain,
         outputs.directories(RegistrationForm.OPEN_FILE),
         outputs::find,
-        new RegistryLimits(maxBytes, 0, 100, IDLE_MS, false),
+        new RegistryLimits(maxBytes, 100, IDLE_MS),
         new RecordingListener(),
         clockMs);
   }

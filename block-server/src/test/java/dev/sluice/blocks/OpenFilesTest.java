@@ -35,7 +35,7 @@ class OpenFilesTest {
             domain,
             outputs.directories(),
             outputs::find,
-            new RegistryLimits(0, 1 << 20, 100, 1_000, false),
+            new RegistryLimits(0, 100, 1_000),
             new RecordingListener(),
             () -> 0);
     registry.resolve(SHUFFLE, new long[] {MAP}).get(10, TimeUnit.SECONDS);

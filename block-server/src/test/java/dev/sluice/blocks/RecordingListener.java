@@ -10,7 +10,8 @@ final class RecordingListener implements MapOutputListener {
 
   @Override
   public void registered(int shuffleId, MapOutputLocation location) {
-    events.add("registered " + shuffleId + "/" + location.mapId());
+    String state = location.segment().isRegistered() ? "registered " : "staged ";
+    events.add(state + shuffleId + "/" + location.mapId());
   }
 
   @Override

@@ -129,11 +129,13 @@ class RegisteredInputStreamTest extends RegisteredOutputFixture {
 
     nowMs.set(2 * IDLE_MS);
     open(0, 4).close();
-    assertThat(resolve(SHUFFLE + 1)).as("no room beside it").isNull();
+    assertThat(resolve(SHUFFLE + 1).isStaged()).as("no room beside it").isTrue();
+    registry.invalidate(SHUFFLE + 1, MAP);
     nowMs.set(4 * IDLE_MS);
-    assertThat(resolve(SHUFFLE + 1)).as("is to take its place").isNull();
+    assertThat(resolve(SHUFFLE + 1).isStaged()).as("is to take its place").isTrue();
+    registry.invalidate(SHUFFLE + 1, MAP);
     nowMs.addAndGet(Registrar.GRACE_MS);
-    assertThat(resolve(SHUFFLE + 1)).as("takes its place").isNotNull();
+    assertThat(resolve(SHUFFLE + 1).isStaged()).as("takes its place").isFalse();
     assertThat(open(0, 4)).isNull();
   }
 }

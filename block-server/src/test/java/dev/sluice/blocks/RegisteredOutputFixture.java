@@ -38,7 +38,7 @@ abstract class RegisteredOutputFixture {
         domain,
         outputs.directories(),
         outputs::find,
-        new RegistryLimits(maxBytes, 0, 100, IDLE_MS, false),
+        new RegistryLimits(maxBytes, 100, IDLE_MS),
         new RecordingListener(),
         clockMs);
   }

@@ -1,16 +1,15 @@
 package dev.sluice.blocks;
 
 import static dev.sluice.blocks.RegistryCounter.EVICTIONS;
-import static dev.sluice.blocks.RegistryCounter.REFUSALS;
 import static dev.sluice.blocks.RegistryCounter.REGISTERED_BYTES;
 import static dev.sluice.blocks.RegistryCounter.REGISTERED_REGIONS;
 import static dev.sluice.blocks.RegistryCounter.REJECTIONS;
+import static dev.sluice.blocks.RegistryCounter.STAGED_OUTPUTS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
-import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.Backoff;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
@@ -20,7 +19,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
-import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -68,13 +66,19 @@ class RegistrationBudgetTest {
             domain,
             outputs.directories(),
             outputs::find,
-            new RegistryLimits(maxBytes, 0, maxRegions, IDLE_MS, false),
+            new RegistryLimits(maxBytes, maxRegions, IDLE_MS),
             told,
             nowMs::get);
   }
 
+  /** Null where it is staged, which is forgotten, so that it is tried anew the next time. */
   private MapOutputHeader resolve(int shuffleId) throws Exception {
-    return ResolvedOutput.header(registry, shuffleId, 7);
+    MapOutputHeader header = ResolvedOutput.header(registry, shuffleId, 7);
+    if (header.isStaged()) {
+      registry.invalidate(shuffleId, 7);
+      return null;
+    }
+    return header;
   }
 
   private MapOutputHeader resolve(int shuffleId, long atMs) throws Exception {
@@ -83,32 +87,72 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void aBudgetOfZeroRegistersNothing() throws Exception {
+  void aBudgetOfZeroStagesEverything() throws Exception {
     open(0, 100);
-    registry.add(1, 7);
-
-    assertThat(resolve(1)).isNull();
+    for (int shuffle = 1; shuffle <= 4; shuffle++) {
+      assertThat(ResolvedOutput.header(registry, shuffle, 7).isStaged()).isTrue();
+    }
+    assertThat(listener.events).hasSize(4).allMatch(event -> event.startsWith("staged"));
     assertThat(domain.openRegions()).isZero();
-    assertThat(registry.counters().get(REFUSALS)).isZero();
+    assertThat(registry.counters().get(STAGED_OUTPUTS)).isEqualTo(4);
+  }
+
+  @Test
+  void whatNobodyMayReadIsNotLookedAt() throws Exception {
+    registry =
+        new MapOutputRegistry(
+            domain, outputs.directories(), outputs::find, RegistryLimits.OFF, listener, nowMs::get);
+    registry.add(1, 7);
+    assertThat(registry.resolve(1, new long[] {7}).get(10, TimeUnit.SECONDS)).containsOnlyNulls();
+    assertThat(listener.events).isEmpty();
+  }
+
+  /** Its tables are larger than all that may be registered. */
+  @Test
+  void whatIsStagedTakesNothingOfTheBudget() throws Exception {
+    open(OUTPUT_BYTES, 2);
+    MapOutputHeader first = resolve(1, 0);
+    int[] partitions = new int[10_000];
+    partitions[0] = 1;
+    for (int map = 10; map < 20; map++) {
+      outputs.write(2, map, partitions);
+      assertThat(ResolvedOutput.header(registry, 2, map).isStaged()).isTrue();
+    }
+    assertThat(domain.read(first.data())).isNotNull();
+    assertThat(registry.counters().get(REGISTERED_BYTES)).isEqualTo(OUTPUT_BYTES);
+    assertThat(registry.counters().get(REGISTERED_REGIONS)).isEqualTo(2);
+  }
+
+  /** It would make no room. */
+  @Test
+  void whatIsStagedIsNotWithdrawnForRoom() throws Exception {
+    open(2 * OUTPUT_BYTES, 100);
+    outputs.write(5, 7, 1 << 20);
+    assertThat(ResolvedOutput.header(registry, 5, 7).isStaged()).isTrue();
+    resolve(1, 10);
+    resolve(2, 20);
+    assertThat(resolve(3, 2 * IDLE_MS)).isNull();
+    assertThat(listener.events).contains("withdrawn 1").doesNotContain("withdrawn 5");
+    assertThat(registry.output(5, 7)).isNotNull();
   }
 
   @Test
   void whatFindsNoDescriptorIsStaged() throws Exception {
-    int maxRegions = 16; // of which two are for tables alone, and one is the slab
+    int maxRegions = 16; // of which one is the slab
     registry =
         new MapOutputRegistry(
             domain,
             outputs.directories(RegistrationForm.OPEN_FILE),
             outputs::find,
-            new RegistryLimits(1 << 20, 1 << 20, maxRegions, IDLE_MS, false),
+            new RegistryLimits(1 << 20, maxRegions, IDLE_MS),
             listener,
             nowMs::get);
     for (int mapId = 0; mapId < 20; mapId++) {
       outputs.write(1, mapId, 1 << 20);
       MapOutputHeader location = ResolvedOutput.header(registry, 1, mapId);
-      assertThat(location.isStaged()).as("map output %d", mapId).isEqualTo(mapId >= 13);
+      assertThat(location.isStaged()).as("map output %d", mapId).isEqualTo(mapId >= 15);
     }
-    assertThat(outputs.openFiles()).isEqualTo(13);
+    assertThat(outputs.openFiles()).isEqualTo(15);
     assertThat(registry.counters().get(REGISTERED_BYTES)).as("the slab").isEqualTo(16 << 10);
   }
 
@@ -120,7 +164,7 @@ class RegistrationBudgetTest {
             domain,
             outputs.directories(RegistrationForm.ON_DEMAND_MAPPING),
             outputs::find,
-            new RegistryLimits(1 << 20, 1 << 20, 100, IDLE_MS, true),
+            new RegistryLimits(1 << 20, 100, IDLE_MS),
             listener,
             nowMs::get);
     for (int mapId = 0; mapId < 5; mapId++) {
@@ -132,47 +176,17 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void whatFindsNoRoomAmongDataIsStagedHoweverManyThatAre() throws Exception {
-    long maxBytes = 100L << 12;
-    registry =
-        new MapOutputRegistry(
-            domain,
-            outputs.directories(),
-            outputs::find,
-            new RegistryLimits(maxBytes, 1, 1_000, IDLE_MS, false),
-            listener,
-            nowMs::get);
-    int registered = 0;
-    for (int shuffle = 1; shuffle <= 60; shuffle++) {
-      outputs.write(shuffle, 7, 4096 * 3);
-      MapOutputHeader location = resolve(shuffle);
-      assertThat(location).as("shuffle %d", shuffle).isNotNull();
-      registered += location.isStaged() ? 0 : 1;
-      if (shuffle > 15) {
-        assertThat(location.isStaged()).as("shuffle %d", shuffle).isTrue();
-        outputs.delete(shuffle, 7);
-        registry.unregister(shuffle);
-      }
-    }
-    assertThat(registered).isPositive();
-    assertThat(registry.counters().get(REGISTERED_BYTES)).isLessThanOrEqualTo(maxBytes);
-  }
-
-  @Test
-  void whatFindsNoRegionAmongDataIsStaged() throws Exception {
-    registry =
-        new MapOutputRegistry(
-            domain,
-            outputs.directories(),
-            outputs::find,
-            new RegistryLimits(1 << 30, 1, 16, IDLE_MS, false),
-            listener,
-            nowMs::get);
-    for (int shuffle = 1; shuffle <= 8; shuffle++) {
-      outputs.write(shuffle, 7, 10);
-      assertThat(resolve(shuffle)).as("shuffle %d", shuffle).isNotNull();
-    }
-    assertThat(resolve(8).isStaged()).isTrue();
+  void whatIsStagedIsRegisteredWhenItsShuffleIsResolvedAnew() throws Exception {
+    open(OUTPUT_BYTES, 100);
+    resolve(1, 0);
+    assertThat(ResolvedOutput.header(registry, 2, 7).isStaged()).isTrue();
+    registry.unregister(1);
+    assertThat(ResolvedOutput.header(registry, 2, 7).isStaged()).as("its bytes go once").isTrue();
+    registry.evict(2);
+    awaitTrue(() -> listener.events.contains("withdrawn 2"));
+    nowMs.set(GRACE_MS);
+    awaitTrue(() -> registry.output(2, 7) == null);
+    assertThat(resolve(2)).isNotNull();
   }
 
   @Test
@@ -182,7 +196,7 @@ class RegistrationBudgetTest {
     assertThat(resolve(2, IDLE_MS - 1)).isNull();
 
     assertThat(domain.read(first.data())).isNotNull();
-    assertThat(registry.counters().get(REFUSALS)).isEqualTo(1);
+    assertThat(registry.counters().get(STAGED_OUTPUTS)).isEqualTo(1);
     assertThat(registry.counters().get(EVICTIONS)).isZero();
     assertThat(registry.counters().get(REGISTERED_BYTES)).isEqualTo(OUTPUT_BYTES);
   }
@@ -197,7 +211,8 @@ class RegistrationBudgetTest {
     registry.touch(1);
     assertThat(resolve(3, 2 * IDLE_MS)).isNull();
 
-    assertThat(listener.events).containsExactly("registered 1/7", "registered 2/7", "withdrawn 2");
+    assertThat(listener.events)
+        .containsExactly("registered 1/7", "registered 2/7", "withdrawn 2", "staged 3/7");
     assertThat(domain.read(second.data())).isNotNull();
     assertThat(registry.counters().get(EVICTIONS)).isZero();
 
@@ -210,7 +225,7 @@ class RegistrationBudgetTest {
     assertThat(domain.read(second.data())).isNull();
     assertThat(domain.read(first.data())).isNotNull();
     assertThat(listener.events)
-        .containsExactly("registered 1/7", "registered 2/7", "withdrawn 2", "registered 3/7");
+        .endsWith("withdrawn 2", "staged 3/7", "staged 3/7", "registered 3/7");
     assertThat(registry.counters().get(EVICTIONS)).isEqualTo(1);
   }
 
@@ -220,9 +235,10 @@ class RegistrationBudgetTest {
     MapOutputHeader first = resolve(1, 0);
     assertThat(resolve(2, IDLE_MS)).isNull();
     registry.touch(1);
-    awaitTrue(() -> listener.events.size() == 3);
+    awaitTrue(() -> listener.events.size() == 4);
 
-    assertThat(listener.events).containsExactly("registered 1/7", "withdrawn 1", "registered 1/7");
+    assertThat(listener.events)
+        .containsExactly("registered 1/7", "withdrawn 1", "staged 2/7", "registered 1/7");
     assertThat(resolve(2, IDLE_MS + GRACE_MS)).isNull();
     assertThat(domain.read(first.data())).isNotNull();
     assertThat(registry.counters().get(EVICTIONS)).isZero();
@@ -236,7 +252,9 @@ class RegistrationBudgetTest {
         new MapOutputListener() {
           @Override
           public void registered(int shuffleId, MapOutputLocation location) {
-            published.add(location.segment());
+            if (location.segment().isRegistered()) {
+              published.add(location.segment());
+            }
           }
 
           @Override
@@ -308,7 +326,7 @@ class RegistrationBudgetTest {
       outputs.write(shuffle, 7, 100);
       assertThat(resolve(shuffle, shuffle * 2_000L)).as("shuffle %d", shuffle).isNotNull();
     }
-    assertThat(registry.counters().get(REFUSALS)).isZero();
+    assertThat(registry.counters().get(STAGED_OUTPUTS)).isZero();
     assertThat(registry.counters().get(EVICTIONS)).isPositive();
   }
 
@@ -342,6 +360,7 @@ class RegistrationBudgetTest {
     MapOutputHeader again = resolve(1, 2 * IDLE_MS + 2 * GRACE_MS);
     assertThat(domain.read(again.data())).hasSize(100);
     assertThat(listener.events)
+        .filteredOn(event -> !event.startsWith("staged"))
         .containsExactly(
             "registered 1/7", "withdrawn 1", "registered 2/7", "withdrawn 2", "registered 1/7");
   }
@@ -355,7 +374,7 @@ class RegistrationBudgetTest {
     assertThat(resolve(5, 2 * IDLE_MS)).isNull();
     assertThat(resolve(5, 2 * IDLE_MS + GRACE_MS)).isNull();
     assertThat(domain.read(first.data())).isNotNull();
-    assertThat(listener.events).containsExactly("registered 1/7");
+    assertThat(listener.events).containsExactly("registered 1/7", "staged 5/7", "staged 5/7");
   }
 
   @Test
@@ -378,7 +397,7 @@ class RegistrationBudgetTest {
     assertThat(resolve(3, 0)).isNull();
 
     assertThat(domain.read(first.data())).isNotNull();
-    assertThat(registry.counters().get(REFUSALS)).isEqualTo(2);
+    assertThat(registry.counters().get(STAGED_OUTPUTS)).isEqualTo(2);
     assertThat(outputs.mappings()).isEqualTo(1);
     assertThat(resolve(4, IDLE_MS)).isNull();
     assertThat(resolve(4, IDLE_MS + GRACE_MS)).isNotNull();
@@ -425,7 +444,7 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void aHeapThatIsFullRefusesTheMapOutputAndLowersNothing() throws Exception {
+  void aHeapThatIsFullHasTheMapOutputStagedAndLowersNothing() throws Exception {
     open(Long.MAX_VALUE, 100);
     domain.whenRegistering(
         () -> {
@@ -434,10 +453,10 @@ class RegistrationBudgetTest {
         });
     assertThat(resolve(1, 0)).isNull();
 
-    assertThat(registry.counters().get(REFUSALS)).isEqualTo(1);
+    assertThat(registry.counters().get(STAGED_OUTPUTS)).isEqualTo(1);
+    assertThat(registry.counters().get(REJECTIONS)).isZero();
     assertThat(resolve(2, 0)).isNotNull();
-    assertThat(resolve(1, 0)).as("asked again at once").isNull();
-    assertThat(resolve(1, Backoff.FIRST_MS)).isNotNull();
+    assertThat(resolve(1, 0)).isNotNull();
   }
 
   /** The mapping stays until the shuffle's memory goes, but it takes no memory. */
@@ -456,18 +475,5 @@ class RegistrationBudgetTest {
 
   private static void fail() {
     throw new IllegalStateException("scripted");
-  }
-
-  @Test
-  void theFirstRefusalWarnsAndSaysWhatToDo() throws Exception {
-    open(OUTPUT_BYTES, 100);
-    try (LogCapture log = new LogCapture(Registrar.class, Level.WARN)) {
-      for (int shuffleId = 1; shuffleId <= 4; shuffleId++) {
-        resolve(shuffleId);
-      }
-      assertThat(log.messages()).hasSize(1);
-      assertThat(log.messages().getFirst())
-          .contains("spark.shuffle.rdma.registration.maxBytes", "20480 of 20480 bytes");
-    }
   }
 }

@@ -106,7 +106,7 @@ abstract class RegistrationContract {
         serving.domain(),
         directories,
         outputs::find,
-        new RegistryLimits(1 << 24, 1 << 20, 100, 1_000, true),
+        new RegistryLimits(1 << 24, 100, 1_000),
         new RecordingListener(),
         () -> 0);
   }
@@ -136,7 +136,7 @@ abstract class RegistrationContract {
 
       assertThat(read(location.data())).isEqualTo(WorkCompletionStatus.SUCCESS);
       assertThat(reading.received(data.length)).isEqualTo(data);
-      assertThat(read(registry.output(SHUFFLE, 7).table().segment().region()))
+      assertThat(read(registry.output(SHUFFLE, 7).location().segment().region()))
           .isEqualTo(WorkCompletionStatus.SUCCESS);
       RemoteRegion acrossPages =
           new RemoteRegion(location.data().address() + 1_000, 30_000, location.data().rkey());

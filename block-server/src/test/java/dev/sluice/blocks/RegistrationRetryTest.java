@@ -42,7 +42,7 @@ class RegistrationRetryTest {
             domain,
             outputs.directories(form),
             outputs::find,
-            new RegistryLimits(1 << 20, 0, 100, 1_000, false),
+            new RegistryLimits(1 << 20, 100, 1_000),
             new RecordingListener(),
             nowMs::get);
   }

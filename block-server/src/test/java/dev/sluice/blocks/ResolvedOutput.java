@@ -13,7 +13,7 @@ final class ResolvedOutput {
   static MapOutputHeader header(MapOutputRegistry registry, int shuffleId, long mapId)
       throws Exception {
     registry.resolve(shuffleId, new long[] {mapId}).get(TIMEOUT_S, TimeUnit.SECONDS);
-    RegisteredMapOutput output = registry.output(shuffleId, mapId);
+    MapOutput output = registry.output(shuffleId, mapId);
     return output == null ? null : output.header();
   }
 }

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
-/** The same of map outputs of which the partition table alone is registered. */
+/** The same of map outputs that are staged. */
 class StagedOutputReaderTest extends MapOutputReaderTest {
   @Override
   MapOutputRegistry registry(long maxBytes, LongSupplier clockMs) {
@@ -15,7 +15,7 @@ class StagedOutputReaderTest extends MapOutputReaderTest {
         domain,
         outputs.directories(),
         outputs::find,
-        new RegistryLimits(0, 1 << 20, 100, IDLE_MS, false),
+        new RegistryLimits(0, 100, IDLE_MS),
         new RecordingListener(),
         clockMs);
   }
@@ -24,6 +24,7 @@ class StagedOutputReaderTest extends MapOutputReaderTest {
   void nothingIsMapped() throws Exception {
     assertThat(resolve(SHUFFLE).isStaged()).isTrue();
     assertThat(outputs.mappings()).isZero();
+    assertThat(domain.openRegions()).isZero();
   }
 
   @Test

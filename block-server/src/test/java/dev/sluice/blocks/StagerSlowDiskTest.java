@@ -49,7 +49,7 @@ class StagerSlowDiskTest {
             domain,
             LocalDirectories.unregistered(List.of(slowDirectory, fastDirectory)),
             (shuffleId, mapId) -> (mapId == SLOW ? slow : fast).find(shuffleId, mapId),
-            new RegistryLimits(0, 1 << 20, 100, 1_000, false),
+            new RegistryLimits(0, 100, 1_000),
             new RecordingListener(),
             () -> 0);
     registry.resolve(SHUFFLE, new long[] {SLOW, FAST}).get(10, TimeUnit.SECONDS);

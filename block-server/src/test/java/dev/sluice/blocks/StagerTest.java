@@ -55,7 +55,7 @@ class StagerTest {
             domain,
             outputs.directories(),
             outputs::find,
-            new RegistryLimits(0, 1 << 20, 100, 1_000, false),
+            new RegistryLimits(0, 100, 1_000),
             new RecordingListener(),
             () -> 0);
     stager = new Stager(domain, registry, MEMORY_BYTES, 2, this::nanoTime);

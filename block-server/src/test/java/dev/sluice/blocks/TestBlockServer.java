@@ -18,7 +18,7 @@ import org.apache.spark.network.util.TransportConf;
  * that opens it closes it.
  */
 final class TestBlockServer implements AutoCloseable {
-  private static final RegistryLimits LIMITS = new RegistryLimits(20_480, 0, 100, 1_000, false);
+  private static final RegistryLimits LIMITS = new RegistryLimits(20_480, 100, 1_000);
 
   static final ProcessName SELF = new ProcessName("app", "server");
   static final ProcessName CLIENT = new ProcessName("app", "client");

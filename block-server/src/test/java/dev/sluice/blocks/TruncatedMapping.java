@@ -34,7 +34,7 @@ final class TruncatedMapping {
             new FakeProtectionDomain(),
             outputs.directories(),
             outputs::find,
-            new RegistryLimits(1 << 24, 0, 100, 1_000, false),
+            new RegistryLimits(1 << 24, 100, 1_000),
             new RecordingListener(),
             () -> 0)) {
       registry.resolve(SHUFFLE, new long[] {1}).get(10, TimeUnit.SECONDS);

@@ -131,15 +131,15 @@ final class ReadingRuntime extends SluiceRuntime {
   }
 
   /**
-   * @param asFiles whether map outputs are registered as open files, of which nothing is pinned
+   * @param asFiles whether map outputs are registered as open files, or else as mappings
    */
   private RegistryLimits registryLimits(boolean asFiles) {
-    return new RegistryLimits(
-        conf.registrationMaxBytes(),
-        conf.tableBytes(),
-        conf.maxRegions(asFiles),
-        conf.registrationIdleTimeoutMs(),
-        !asFiles);
+    return conf.readsForbidden()
+        ? RegistryLimits.OFF
+        : new RegistryLimits(
+            conf.registrationMaxBytes(),
+            conf.maxRegions(asFiles),
+            conf.registrationIdleTimeoutMs());
   }
 
   private Stager stager(RdmaEndpoint endpoint) {

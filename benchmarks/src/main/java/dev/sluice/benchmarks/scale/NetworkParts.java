@@ -39,8 +39,7 @@ public final class NetworkParts implements AutoCloseable {
   static final long MEMORY_BYTES = 1 << 20;
 
   private static final int CONNECT_TIMEOUT_MS = 30_000;
-  private static final RegistryLimits LIMITS =
-      new RegistryLimits(0, 1 << 20, 10_000, 60_000, false);
+  private static final RegistryLimits LIMITS = new RegistryLimits(0, 10_000, 60_000);
 
   /** By default, with Spark's own default of memory. */
   private static final long STAGING_BYTES = 24 << 20;

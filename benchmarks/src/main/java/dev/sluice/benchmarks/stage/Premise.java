@@ -37,8 +37,7 @@ record Premise(ProtectionDomain domain, RegistrationMode mode, String name, int 
 
   private static final int COPIED_BYTES = 1 << 20;
   private static final long[] MAP_ID = {0};
-  private static final RegistryLimits LIMITS =
-      new RegistryLimits(1L << 34, 0, 10_000, 60_000, false);
+  private static final RegistryLimits LIMITS = new RegistryLimits(1L << 34, 10_000, 60_000);
 
   void measure(Path directory, Pairs pairs) throws IOException {
     for (int mib : SIZES_MIB) {

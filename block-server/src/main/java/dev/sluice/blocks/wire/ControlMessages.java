@@ -1,5 +1,6 @@
 package dev.sluice.blocks.wire;
 
+import com.esotericsoftware.kryo.KryoException;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
 import dev.sluice.rdma.QueuePairAddress;
@@ -14,7 +15,11 @@ public final class ControlMessages {
   /** Pieces that one {@link Stage} may ask for: 80 KB. */
   public static final int MAX_PIECES = 4096;
 
+  /** Partitions that one {@link GetTables} may ask for in all: its answer takes 640 KB at most. */
+  public static final int MAX_ENTRIES = 1 << 15;
+
   private static final int PIECE_BYTES = 2 * Long.BYTES + Integer.BYTES;
+  private static final int PARTITIONS_BYTES = Long.BYTES + 2 * Integer.BYTES;
 
   private static final int FIRST_ID = MessageType.FIRST_ID;
 
@@ -31,7 +36,9 @@ public final class ControlMessages {
           MessageType.of(FIRST_ID + 7, Stage.class, Stage::write, Stage::read),
           MessageType.of(FIRST_ID + 8, Staged.class, Staged::write, Staged::read),
           MessageType.of(FIRST_ID + 9, NotStaged.class, NotStaged::write, NotStaged::read),
-          MessageType.of(FIRST_ID + 10, Done.class, Done::write, Done::read));
+          MessageType.of(FIRST_ID + 10, Done.class, Done::write, Done::read),
+          MessageType.of(FIRST_ID + 11, GetTables.class, GetTables::write, GetTables::read),
+          MessageType.of(FIRST_ID + 12, Tables.class, Tables::write, Tables::read));
 
   private ControlMessages() {}
 
@@ -135,6 +142,63 @@ public final class ControlMessages {
     }
   }
 
+  /** Partitions [start, end) of a map output. */
+  public record Partitions(long mapId, int start, int end) {}
+
+  /**
+   * Asks for parts of partition tables that are not registered; answered by {@link Tables} or
+   * {@link NotStaged}.
+   *
+   * @param timeLeftMs what is not read by then need not be read any more
+   * @param wanted {@link #MAX_PIECES} at most, of {@link #MAX_ENTRIES} partitions in all
+   */
+  public record GetTables(int shuffleId, int timeLeftMs, List<Partitions> wanted) {
+    private void write(Output output) {
+      output.writeInt(shuffleId);
+      output.writeInt(timeLeftMs);
+      Fields.writeCount(output, wanted.size());
+      for (Partitions partitions : wanted) {
+        output.writeLong(partitions.mapId());
+        output.writeInt(partitions.start());
+        output.writeInt(partitions.end());
+      }
+    }
+
+    private static GetTables read(Input input) {
+      int shuffleId = Fields.readShuffleId(input);
+      int timeLeftMs = input.readInt();
+      Partitions[] wanted = new Partitions[Fields.readCount(input, PARTITIONS_BYTES)];
+      for (int i = 0; i < wanted.length; i++) {
+        wanted[i] = new Partitions(input.readLong(), input.readInt(), input.readInt());
+      }
+      return new GetTables(shuffleId, timeLeftMs, List.of(wanted));
+    }
+  }
+
+  /**
+   * What was asked for, in its order: of each the {@link MapOutputHeader} and the {@link
+   * TableEntry}s, as a READ of a table would have given them; nothing where the client's location
+   * is stale.
+   */
+  public record Tables(List<long[]> tables) {
+    private void write(Output output) {
+      Fields.writeCount(output, tables.size());
+      tables.forEach(table -> Fields.writeLongs(output, table));
+    }
+
+    private static Tables read(Input input) {
+      int count = Fields.readCount(input, 1);
+      if (count > MAX_PIECES) {
+        throw new KryoException("%d tables, %d are allowed".formatted(count, MAX_PIECES));
+      }
+      long[][] tables = new long[count][];
+      for (int i = 0; i < count; i++) {
+        tables[i] = Fields.readLongs(input);
+      }
+      return new Tables(List.of(tables));
+    }
+  }
+
   /** Bytes [position, position + length) of a map output's data file. */
   public record Piece(long mapId, long position, int length) {}
 
@@ -200,7 +264,7 @@ public final class ControlMessages {
   }
 
   /**
-   * Nothing was copied, and why.
+   * Nothing was copied, or no table read, and why.
    *
    * @param stale whether the client's locations are: it may locate the map outputs again
    */

@@ -16,6 +16,15 @@ import dev.sluice.rdma.RemoteRegion;
 public record TableSegment(RemoteRegion region, int slots) {
   public static final int MAX_SLOTS = 64;
 
+  /** One map output's, which is not registered: peers ask for what is in it. */
+  public static TableSegment unregistered(int partitions) {
+    return new TableSegment(new RemoteRegion(0, bytes(1, partitions), 0), 1);
+  }
+
+  public boolean isRegistered() {
+    return region.address() != 0;
+  }
+
   /** What a shuffle's first segment takes at most, unless one slot alone takes more. */
   private static final int FIRST_BYTES = 1 << 20;
 

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
@@ -42,6 +45,8 @@ class MessageCodecTest {
         new Resolve(3, new long[] {1, Long.MAX_VALUE, -5}),
         new Resolve(3, new long[0]),
         new Resolved(locations),
+        new GetTables(3, 10_000, List.of(new Partitions(1L << 40, 0, 1), new Partitions(-1, 7, 9))),
+        new Tables(List.of(new long[] {1, -2, Long.MAX_VALUE, 4, 5, 6}, new long[0])),
         new Touch(Integer.MAX_VALUE));
   }
 
@@ -92,7 +97,7 @@ class MessageCodecTest {
       random.nextBytes(bytes);
       if (bytes.length > 1 && i % 4 != 0) {
         bytes[0] = 1;
-        bytes[1] = (byte) (MessageType.FIRST_ID + random.nextInt(8));
+        bytes[1] = (byte) (MessageType.FIRST_ID + random.nextInt(ControlMessages.TYPES.size()));
       }
       decodeOrRefuse(bytes);
     }
@@ -130,6 +135,15 @@ class MessageCodecTest {
     assertThatThrownBy(() -> codec.decode(frame))
         .isInstanceOf(MessageException.class)
         .hasMessageContaining("elements");
+  }
+
+  @Test
+  void moreTablesThanCanBeAskedForAreRefused() throws Exception {
+    long[][] none = new long[ControlMessages.MAX_PIECES + 1][0];
+    byte[] frame = codec.encode(new Tables(List.of(none)));
+    assertThatThrownBy(() -> codec.decode(frame))
+        .isInstanceOf(MessageException.class)
+        .hasMessageContaining("4097 tables");
   }
 
   @Test

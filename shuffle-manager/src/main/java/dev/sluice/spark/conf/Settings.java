@@ -52,7 +52,7 @@ final class Settings {
               + " at most; files that are registered as they are, or paged on demand"
               + " (`registration.mode`), take none of them. From three quarters of it on the least"
               + " recently READ shuffles that are idle are deregistered; what finds no room is"
-              + " staged, as everything is with 0. Partition tables may take 16 MiB in any case.");
+              + " staged, as everything is with 0.");
 
   static final Setting<Long> STAGING_MAX_BYTES =
       derived(

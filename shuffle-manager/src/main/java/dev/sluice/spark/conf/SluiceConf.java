@@ -27,9 +27,6 @@ public final class SluiceConf {
           "spark.authenticate.enableSaslEncryption",
           "spark.ssl.rpc.enabled");
 
-  /** A million partitions, of however many map outputs. */
-  private static final long TABLE_BYTES = 16 << 20;
-
   private final SparkConf conf;
   private final EnvironmentHints hints;
   private final long registrationMaxBytes;
@@ -76,11 +73,6 @@ public final class SluiceConf {
   /** Bytes of map outputs that are registered at most: none where nobody may READ them. */
   public long registrationMaxBytes() {
     return registrationMaxBytes;
-  }
-
-  /** Bytes of partition tables that may be registered in any case. */
-  public long tableBytes() {
-    return readsForbidden() ? 0 : TABLE_BYTES;
   }
 
   /** Bytes of memory that what is not registered is copied into, at most. */
@@ -187,8 +179,7 @@ public final class SluiceConf {
   /** What may be registered at most and stays in memory while it is. */
   private long lockedBytes() {
     boolean pinned = registrationMode() != RegistrationMode.ODP;
-    long registered = Math.max(registrationMaxBytes, tableBytes());
-    return buffersMaxBytes + stagingMaxBytes + (pinned ? registered : tableBytes());
+    return buffersMaxBytes + stagingMaxBytes + (pinned ? registrationMaxBytes : 0);
   }
 
   /** Limits and times of this process's RDMA endpoint. */

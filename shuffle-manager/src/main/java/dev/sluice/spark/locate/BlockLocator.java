@@ -11,7 +11,8 @@ import java.util.stream.IntStream;
 
 /**
  * Finds blocks, for all fetches of an executor: in the driver's table or at the executor that has
- * them, and then in its partition tables. Any thread; never blocks; nothing to close.
+ * them, and then in its partition tables, which are READ or, of what is staged, asked for. Any
+ * thread; never blocks; nothing to close.
  */
 public final class BlockLocator {
   /** Heap of cached headers at most: those of a million map outputs. */
@@ -23,11 +24,17 @@ public final class BlockLocator {
   /**
    * @param deliverer reads what partition tables say
    * @param maxReadBytes bytes of partition tables that are READ with one request
+   * @param nanoClock which deadlines are given in
    */
   public BlockLocator(
-      Locator locator, ReadTransport transport, Executor deliverer, int maxReadBytes) {
+      Locator locator,
+      ReadTransport transport,
+      Executor deliverer,
+      int maxReadBytes,
+      LongSupplier nanoClock) {
     this.locator = locator;
-    this.tables = new TableReader(transport, deliverer, HEADER_CACHE_BYTES, maxReadBytes);
+    this.tables =
+        new TableReader(transport, deliverer, HEADER_CACHE_BYTES, maxReadBytes, nanoClock);
   }
 
   /** A task is about to fetch blocks of the shuffle. */

@@ -4,7 +4,6 @@ import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.transport.FallbackReason;
@@ -78,13 +77,13 @@ public final class LocatedBlocks {
 
   /** What is needed of the peer's partition tables. */
   Collection<TablePiece> pieces() {
-    Map<TableSegment, TablePiece> wanted = new LinkedHashMap<>();
+    Map<Object, TablePiece> wanted = new LinkedHashMap<>();
     TablePiece piece = null;
     for (int block = 0; block < blocks.size(); block++) {
       if (failures[block] == null) {
         MapOutputLocation location = locations[block];
-        if (piece == null || piece.segment() != location.segment()) {
-          piece = wanted.computeIfAbsent(location.segment(), TablePiece::new);
+        if (piece == null || !piece.has(location)) {
+          piece = wanted.computeIfAbsent(TablePiece.place(location), _ -> new TablePiece(location));
         }
         piece.want(location.slot(), blocks.startPartition(block), blocks.endPartition(block));
         pieces[block] = piece;

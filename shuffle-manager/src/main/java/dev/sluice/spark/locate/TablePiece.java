@@ -1,6 +1,7 @@
 package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
@@ -13,7 +14,8 @@ import java.util.stream.IntStream;
 
 /**
  * What is wanted of a segment of partition tables: of some slots the headers, and the entries of
- * some partitions. Filled by one thread at a time.
+ * some partitions. Where the segment is not registered, it is of one map output alone. Filled by
+ * one thread at a time.
  */
 final class TablePiece {
   /** A READ for each partition costs less than all of one where so small a part is wanted. */
@@ -30,6 +32,14 @@ final class TablePiece {
     private Rows(int start, int end) {
       this.start = start;
       this.end = end;
+    }
+
+    int start() {
+      return start;
+    }
+
+    int end() {
+      return end;
     }
 
     /**
@@ -54,7 +64,7 @@ final class TablePiece {
       return new Rows(Math.min(start, other.start), Math.max(end, other.end));
     }
 
-    /** Takes what is about to be READ. */
+    /** Takes what is about to be READ, or is asked for. */
     void entries(long[] ofRegions) {
       entries = ofRegions;
     }
@@ -66,6 +76,7 @@ final class TablePiece {
   }
 
   private final TableSegment segment;
+  private final long mapId;
 
   /** By their starts; none touches another. */
   private final TreeMap<Integer, Rows> rows = new TreeMap<>();
@@ -78,8 +89,22 @@ final class TablePiece {
 
   private FallbackReason failure;
 
-  TablePiece(TableSegment segment) {
-    this.segment = segment;
+  /**
+   * @param first a location in the segment
+   */
+  TablePiece(MapOutputLocation first) {
+    segment = first.segment();
+    mapId = first.mapId();
+  }
+
+  /** What is the same for all locations of a piece. */
+  static Object place(MapOutputLocation location) {
+    return location.segment().isRegistered() ? location.segment() : location;
+  }
+
+  /** Whether a location is known to be of this piece, without comparing much. */
+  boolean has(MapOutputLocation location) {
+    return segment == location.segment() && (segment.isRegistered() || mapId == location.mapId());
   }
 
   /** Partitions [start, end) of a slot; blocks mostly want the same, or some that adjoin. */
@@ -97,6 +122,11 @@ final class TablePiece {
 
   TableSegment segment() {
     return segment;
+  }
+
+  /** Of the one map output, where the segment is not registered. */
+  long mapId() {
+    return mapId;
   }
 
   long slots() {
@@ -120,7 +150,7 @@ final class TablePiece {
     return rows.values();
   }
 
-  /** Takes what is known, or about to be READ. */
+  /** Takes what is known, or about to be READ or asked for. */
   void headers(long[] ofSegment) {
     headers = ofSegment;
   }

@@ -1,5 +1,6 @@
 package dev.sluice.spark.locate;
 
+import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
@@ -15,12 +16,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
 /**
- * READs other executors' partition tables: the entries of a reducer's partitions each time, for
- * nobody else wants them, and the headers of map outputs once an executor. Any thread; the lock is
- * held for map operations only. Lives as long as the executor's {@link BlockLocator}; holds heap
- * only.
+ * READs other executors' partition tables, and asks for those that are not registered ({@link
+ * StagedTables}): the entries of a reducer's partitions each time, for nobody else wants them, and
+ * the headers of map outputs once an executor. Any thread; the lock is held for map operations
+ * only. Lives as long as the executor's {@link BlockLocator}; holds heap only.
  *
  * <p>A shuffle of 100,000 maps has 3.2 MB of headers. Where there are more than may be kept, the
  * least recently used leave and are READ again, with the entries: 32 bytes more a block.
@@ -35,6 +39,7 @@ final class TableReader {
   private final Executor deliverer;
   private final long maxCachedBytes;
   private final int maxReadBytes;
+  private final LongSupplier nanoClock;
 
   /** Headers of segments, which are not changed. Guarded by this, as all that follows. */
   private final Map<Key, long[]> cached = new LinkedHashMap<>(16, 0.75f, true);
@@ -45,12 +50,19 @@ final class TableReader {
    * @param deliverer takes what was READ out of its buffer
    * @param maxCachedBytes heap of cached headers at most
    * @param maxReadBytes bytes that are READ with one request
+   * @param nanoClock which deadlines are given in
    */
-  TableReader(ReadTransport transport, Executor deliverer, long maxCachedBytes, int maxReadBytes) {
+  TableReader(
+      ReadTransport transport,
+      Executor deliverer,
+      long maxCachedBytes,
+      int maxReadBytes,
+      LongSupplier nanoClock) {
     this.transport = transport;
     this.deliverer = deliverer;
     this.maxCachedBytes = maxCachedBytes;
     this.maxReadBytes = maxReadBytes;
+    this.nanoClock = nanoClock;
   }
 
   /** Fills the pieces. Completes on a delivery thread, never exceptionally. */
@@ -61,22 +73,31 @@ final class TableReader {
       long deadlineNanos,
       long bufferDeadlineNanos) {
     List<Part> parts = new ArrayList<>();
+    List<TablePiece> staged = new ArrayList<>();
     for (TablePiece piece : pieces) {
-      addHeaders(shuffleId, piece, parts);
-      piece.rows().forEach(rows -> addEntries(piece, rows, parts));
+      if (piece.segment().isRegistered()) {
+        addHeaders(shuffleId, piece, parts);
+        piece.rows().forEach(rows -> addEntries(piece, rows, parts));
+      } else {
+        staged.add(piece);
+      }
     }
-    if (parts.isEmpty()) {
+    if (parts.isEmpty() && staged.isEmpty()) {
       return CompletableFuture.completedFuture(null);
     }
+    Stream<CompletableFuture<Void>> reads =
+        batches(parts, part -> part.region().length(), maxReadBytes).stream()
+            .map(batch -> new TableRead(transport, deliverer, peer, batch, deadlineNanos))
+            .map(read -> read.start(bufferDeadlineNanos));
+    Stream<CompletableFuture<Void>> questions =
+        new StagedTables(transport, deliverer, nanoClock, peer, shuffleId)
+            .ask(staged, deadlineNanos);
     return CompletableFuture.allOf(
-            batches(parts).stream()
-                .map(batch -> new TableRead(transport, deliverer, peer, batch, deadlineNanos))
-                .map(read -> read.start(bufferDeadlineNanos))
-                .toArray(CompletableFuture[]::new))
+            Stream.concat(reads, questions).toArray(CompletableFuture[]::new))
         .thenRun(
             () -> {
               pieces.stream()
-                  .filter(piece -> piece.failure() == null)
+                  .filter(piece -> piece.failure() == null && piece.segment().isRegistered())
                   .forEach(piece -> keep(new Key(shuffleId, piece.segment()), piece.headers()));
               transport.touch(peer, shuffleId);
             });
@@ -131,14 +152,17 @@ final class TableReader {
     return parts;
   }
 
-  private List<List<Part>> batches(List<Part> parts) {
-    List<List<Part>> batches = new ArrayList<>();
-    long bytes = 0;
-    for (Part part : parts) {
-      bytes += part.region().length();
-      if (batches.isEmpty() || bytes > maxReadBytes) {
+  /** In batches of so much at most, and of no more parts than a request may have. */
+  static <T> List<List<T>> batches(List<T> parts, ToLongFunction<T> size, long max) {
+    List<List<T>> batches = new ArrayList<>();
+    long sum = 0;
+    for (T part : parts) {
+      sum += size.applyAsLong(part);
+      if (batches.isEmpty()
+          || sum > max
+          || batches.getLast().size() == ControlMessages.MAX_PIECES) {
         batches.add(new ArrayList<>());
-        bytes = part.region().length();
+        sum = size.applyAsLong(part);
       }
       batches.getLast().add(part);
     }

@@ -96,7 +96,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     ReadPath path =
         new ReadPath(
             transport,
-            new BlockLocator(locator, transport, deliverer, tableBytes),
+            new BlockLocator(locator, transport, deliverer, tableBytes, timer::nanoTime),
             new SparkTransfer(sparkClient, counters, blocking),
             counters,
             options,

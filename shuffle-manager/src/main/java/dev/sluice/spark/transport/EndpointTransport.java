@@ -1,6 +1,7 @@
 package dev.sluice.spark.transport;
 
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -73,6 +74,11 @@ public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers
   @Override
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
     return servers.stage(peer, request);
+  }
+
+  @Override
+  public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
+    return servers.tables(peer, request);
   }
 
   @Override

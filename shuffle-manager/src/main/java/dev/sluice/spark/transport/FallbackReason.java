@@ -8,9 +8,12 @@ public enum FallbackReason {
   OFF,
   /** The peer has no RDMA endpoint of the same provider. */
   PEER,
-  /** The map output is not registered at the peer: over budget, migrated, gone. */
+  /** The peer does not have the map output, or cannot read its files: migrated, gone. */
   NOT_REGISTERED,
-  /** The peer did not stage the bytes in time, or its leases were too short for the network. */
+  /**
+   * The peer did not stage the bytes in time, or say where they lie in what it has not registered,
+   * or its leases were too short for the network.
+   */
   STAGING,
   /** The location was stale, also when it was resolved again. */
   STALE_LOCATION,

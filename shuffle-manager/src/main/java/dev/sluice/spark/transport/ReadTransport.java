@@ -1,5 +1,6 @@
 package dev.sluice.spark.transport;
 
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -46,6 +47,9 @@ public interface ReadTransport {
 
   /** As {@link dev.sluice.blocks.BlockServerClient#stage}. */
   CompletableFuture<Object> stage(PeerAddress peer, Stage request);
+
+  /** As {@link dev.sluice.blocks.BlockServerClient#tables}. */
+  CompletableFuture<Object> tables(PeerAddress peer, GetTables request);
 
   /** Ends a lease. */
   void done(PeerAddress peer, long leaseId);

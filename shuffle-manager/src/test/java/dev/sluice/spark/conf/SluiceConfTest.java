@@ -134,7 +134,7 @@ class SluiceConfTest {
         .set("spark.shuffle.rdma.staging.maxBytes", "4m");
     assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo((5 + 70 + 4) << 20);
     conf.set("spark.shuffle.rdma.registration.mode", "odp");
-    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo((5 + 16 + 4) << 20);
+    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo((5 + 4) << 20);
   }
 
   @Test

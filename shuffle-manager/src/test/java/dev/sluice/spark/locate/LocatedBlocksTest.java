@@ -112,6 +112,24 @@ class LocatedBlocksTest {
     assertThat(located.fill().length(0)).isEqualTo(2 * PARTITION_BYTES);
   }
 
+  /** Their segments look the same, and nothing can be READ there. */
+  @Test
+  void eachMapOutputThatIsStagedHasATableOfItsOwn() {
+    TableSegment same = TableSegment.unregistered(PARTITIONS);
+    MapOutputLocation[] outputs = new MapOutputLocation[4];
+    for (int map = 0; map < 4; map++) {
+      outputs[map] = new MapOutputLocation(map / 2, same, 0);
+    }
+    PeerAddress peer = new PeerAddress("7", "peer", 1234);
+    Blocks blocks = new Blocks(3, 4, 4, 7, 3, 4, 8, 9);
+    LocatedBlocks located = new LocatedBlocks(blocks, new Located(peer, outputs), false);
+
+    Collection<TablePiece> pieces = located.pieces();
+
+    assertThat(pieces).extracting(TablePiece::mapId).containsExactly(0L, 1L);
+    assertThat(pieces).extracting(piece -> piece.rows().size()).containsExactly(1, 2);
+  }
+
   @Test
   void theSlotOfAnotherMapOutputIsStale() {
     MapOutputLocation other = new MapOutputLocation(6, LOCATION.segment(), SLOT);

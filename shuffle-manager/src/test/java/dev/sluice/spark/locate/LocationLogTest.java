@@ -52,6 +52,25 @@ class LocationLogTest {
     assertThat(log.bytes()).isLessThan(6 * slots * executors);
   }
 
+  /** They have one place as far as that goes. */
+  @Test
+  void mapOutputsThatAreStagedAreFoundAndForgottenOneByOne() throws IOException {
+    TableSegment nowhere = TableSegment.unregistered(80_000);
+    for (long mapId = 0; mapId < 100; mapId++) {
+      log.append(1, new MapOutputLocation(mapId, nowhere, 0));
+    }
+    assertThat(log.bytes()).isLessThan(100 * 6);
+    table.append(log.records(0));
+    table.remove(new MapOutputLocation(5, nowhere, 0));
+    for (long mapId = 0; mapId < 100; mapId++) {
+      int index = table.index(mapId, LocationTable.ABSENT);
+      assertThat(table.isOf(index, 1)).isEqualTo(mapId != 5);
+      if (mapId != 5) {
+        assertThat(table.location(index)).isEqualTo(new MapOutputLocation(mapId, nowhere, 0));
+      }
+    }
+  }
+
   @Test
   void saysWhatAreNoRecords() throws IOException {
     log.append(3, location(5));

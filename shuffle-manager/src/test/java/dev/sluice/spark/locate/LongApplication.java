@@ -130,7 +130,7 @@ final class LongApplication implements AutoCloseable {
             LocalDirectories.probe(
                 otherEndpoint.protectionDomain(), RegistrationMode.AUTO, List.of(directory)),
             this::find,
-            new RegistryLimits(1 << 20, 0, 1000, 0, false),
+            new RegistryLimits(1 << 20, 1000, 0),
             new Unheard(),
             this::clockMs);
     otherServer =

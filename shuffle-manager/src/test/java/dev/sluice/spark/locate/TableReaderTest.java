@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -26,6 +27,7 @@ class TableReaderTest {
 
   private final Queue<Runnable> steps = new ArrayDeque<>();
   private final FakeTransport transport = new FakeTransport(steps::add);
+  private final AtomicLong nowNanos = new AtomicLong();
   private TableReader reader = reader(1 << 20);
 
   @AfterEach
@@ -179,7 +181,8 @@ class TableReaderTest {
   }
 
   private TableReader reader(long maxBytes) {
-    return new TableReader(transport, steps::add, maxBytes, transport.maxBufferBytes());
+    return new TableReader(
+        transport, steps::add, maxBytes, transport.maxBufferBytes(), nowNanos::get);
   }
 
   private List<MapOutputLocation> maps(int count, int partitions) {
@@ -193,7 +196,7 @@ class TableReaderTest {
   private List<TablePiece> read(List<MapOutputLocation> maps, int start, int end) {
     List<TablePiece> pieces = new ArrayList<>();
     for (MapOutputLocation map : maps) {
-      TablePiece piece = new TablePiece(map.segment());
+      TablePiece piece = new TablePiece(map);
       piece.want(map.slot(), start, end);
       pieces.add(piece);
     }
@@ -218,7 +221,7 @@ class TableReaderTest {
     TableSegment segment =
         new TableSegment(new RemoteRegion(1 << 20, TableSegment.bytes(64, 100), 7), 64);
     transport.map(1 << 20, new byte[(int) TableSegment.bytes(64, 100)]);
-    TablePiece piece = new TablePiece(segment);
+    TablePiece piece = new TablePiece(new MapOutputLocation(1, segment, 0));
     for (int slot = 0; slot < 64; slot++) {
       piece.want(slot, 17, 18);
     }

@@ -175,7 +175,7 @@ class DataReadTest {
     read(block(10, 0));
 
     assertFailed(FallbackReason.STAGING);
-    assertThat(fixture.transport.reads()).as("the table").hasSize(1);
+    assertThat(fixture.transport.reads()).isEmpty();
   }
 
   @Test
@@ -223,7 +223,7 @@ class DataReadTest {
   void whatTheLeaseDoesNotCoverIsAskedForAgain() {
     fixture.staged(10, 100);
     fixture.transport.afterRead(
-        _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 2 ? 5_000 : 0));
+        _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 1 ? 5_000 : 0));
 
     read(block(10, 0));
 
@@ -268,7 +268,7 @@ class DataReadTest {
   void nothingIsAskedForAfterTheDeadline() {
     fixture.staged(10, 100);
     fixture.transport.afterRead(
-        _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 2 ? 10_000 : 0));
+        _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 1 ? 10_000 : 0));
 
     read(block(10, 0));
 
@@ -298,7 +298,7 @@ class DataReadTest {
     fixture.stager.leases(TimeUnit.MILLISECONDS.toNanos(leaseMs));
     fixture.stager.took(TimeUnit.MILLISECONDS.toNanos(tookMs));
     fixture.transport.afterRead(
-        _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 2 ? readMs : 0));
+        _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 1 ? readMs : 0));
     read(block(10, 0));
     return fixture.count("staged.late");
   }
@@ -331,7 +331,7 @@ class DataReadTest {
               }
             });
     fixture.unverifiable(11, 100);
-    fixture.transport.afterRead(_ -> holds.set(fixture.transport.reads().size() == 2));
+    fixture.transport.afterRead(_ -> holds.set(fixture.transport.reads().size() == 1));
 
     read(block(11, 0));
     assertThat(held).as("the verification").hasSize(1);
@@ -346,7 +346,7 @@ class DataReadTest {
   void bytesThatAreWrongThriceAreGivenUp() {
     fixture.staged(10, 100);
     fixture.unverifiable(11, 100);
-    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() > 1));
+    fixture.transport.afterRead(read -> corrupt(read, true));
 
     read(block(10, 0), block(11, 0));
 
@@ -365,7 +365,7 @@ class DataReadTest {
   @Test
   void aFailedReadGivesBackItsLease() {
     fixture.staged(10, 100);
-    fixture.transport.script((number, _) -> number == 1 ? Cause.TRANSPORT : null);
+    fixture.transport.script((number, _) -> number == 0 ? Cause.TRANSPORT : null);
     read(block(10, 0));
     assertFailed(FallbackReason.TRANSPORT);
   }
@@ -374,7 +374,7 @@ class DataReadTest {
   @Test
   void stagingMemoryThatIsGoneIsAStaleLocation() {
     fixture.staged(10, 100);
-    fixture.transport.script((number, _) -> number == 1 ? Cause.STALE_LOCATION : null);
+    fixture.transport.script((number, _) -> number == 0 ? Cause.STALE_LOCATION : null);
     read(block(10, 0));
     assertFailed(FallbackReason.STALE_LOCATION);
   }
@@ -384,7 +384,7 @@ class DataReadTest {
     fixture.staged(10, 100);
     fixture.transport.script(
         (number, _) -> {
-          if (number == 1) {
+          if (number == 0) {
             throw new IllegalStateException("a defect");
           }
           return null;

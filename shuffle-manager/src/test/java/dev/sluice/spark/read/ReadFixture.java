@@ -127,9 +127,9 @@ final class ReadFixture {
     return put(output.register(transport, nextAddress));
   }
 
-  /** Registers its partition table alone, perhaps anew. */
+  /** Registers nothing of it. */
   void stage(MapOutput output) {
-    put(output.stage(transport, nextAddress));
+    put(output.stage());
   }
 
   /** Registers it, or what of it can be verified by somebody. */

@@ -35,7 +35,7 @@ import org.apache.spark.network.util.TransportConf;
 final class SoftPeer implements AutoCloseable {
   static final TransportConf TRANSPORT_CONF = new TransportConf("shuffle", MapConfigProvider.EMPTY);
   static final String APPLICATION = "app";
-  static final RegistryLimits ALL = new RegistryLimits(1 << 30, 0, 1000, 0, false);
+  static final RegistryLimits ALL = new RegistryLimits(1 << 30, 1000, 0);
   static final TransferOptions OPTIONS =
       TransferOptions.DEFAULT.with(
           o -> {

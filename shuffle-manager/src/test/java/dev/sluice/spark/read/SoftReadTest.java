@@ -5,6 +5,7 @@ import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -54,9 +55,9 @@ class SoftReadTest {
     start(faults, SoftPeer.ALL, 1 << 20);
   }
 
-  /** Nothing but partition tables is registered. */
+  /** Nothing is registered. */
   private void startStaging(FaultPlan faults, long stagingBytes) throws IOException {
-    start(faults, new RegistryLimits(0, 1 << 20, 1000, 0, false), stagingBytes);
+    start(faults, new RegistryLimits(0, 1000, 0), stagingBytes);
   }
 
   private void start(FaultPlan faults, RegistryLimits limits, long stagingBytes)
@@ -212,6 +213,29 @@ class SoftReadTest {
     fetchBoth(new DownloadDirectory(downloads));
 
     assertAllWasStaged(4 * (3 << 20));
+  }
+
+  /** A table takes 640 KB, and nothing may be registered that is larger than 64 KB. */
+  @Test
+  void tablesLargerThanWhatMayBeRegisteredAreAskedFor() throws Exception {
+    start(FaultPlan.NONE, new RegistryLimits(64 << 10, 1000, 0), 1 << 20);
+    int partitions = 40_000;
+    List<String> blocks = new ArrayList<>();
+    for (int mapId = 100; mapId < 103; mapId++) {
+      commit(new MapOutput(mapId, new Random(mapId).ints(partitions, 0, 5).toArray()));
+      blocks.add(ReadFixture.batch(mapId, 0, 1_000));
+      blocks.add(ReadFixture.batch(mapId, 3_000, partitions));
+    }
+    Answers answers = new Answers(blocks);
+    client.fetchBlocks("localhost", 1, "7", blocks.toArray(String[]::new), answers, null);
+    answers.await();
+
+    answers.assertRight();
+    assertThat(spark.blockIdsFetched()).isEmpty();
+    assertThat(count("staged.bytes")).isPositive().isEqualTo(count("read.bytes"));
+    assertThat(peer.registry().counters().get(RegistryCounter.REGISTERED_BYTES))
+        .isLessThanOrEqualTo(64 << 10);
+    assertNothingIsHeld();
   }
 
   private void fetchBoth(DownloadFileManager files) throws InterruptedException {

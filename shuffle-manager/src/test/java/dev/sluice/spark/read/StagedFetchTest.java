@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.transport.FallbackReason;
@@ -14,6 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -134,6 +138,48 @@ class StagedFetchTest {
     fixture.fetch(block(10, 0));
 
     assertFellBack(FallbackReason.STALE_LOCATION, block(10, 0));
+  }
+
+  @Test
+  void aTableThatIsNotThereHasItsMapOutputLocatedAgain() {
+    MapOutput output = fixture.staged(10, 100);
+    fixture.stager.tableAnswers(_ -> new Tables(List.of(new long[0])));
+    fixture.locator.onInvalidate(_ -> fixture.register(output));
+
+    fixture.fetch(block(10, 0));
+
+    fixture.assertDelivered(block(10, 0));
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void whatHasNoTableGoesToSpark() {
+    fixture.staged(10, 100);
+    fixture.stager.tableAnswers(_ -> new NotStaged(false, "too many questions wait"));
+
+    fixture.fetch(block(10, 0));
+
+    assertFellBack(FallbackReason.STAGING, block(10, 0));
+  }
+
+  /** As what was evicted, and registered again when there was room. */
+  @Test
+  void aTableMaySayThatItsMapOutputIsRegistered() {
+    MapOutput output = fixture.staged(10, 100, 200);
+    fixture.transport.map(7 << 20, output.data());
+    RemoteRegion data = new RemoteRegion(7 << 20, output.data().length, 5);
+    fixture.stager.tableAnswers(
+        answer -> {
+          long[] header = new MapOutputHeader(10, data, output.algorithm()).toLongs();
+          System.arraycopy(header, 0, ((Tables) answer).tables().getFirst(), 0, header.length);
+          return answer;
+        });
+
+    fixture.fetch(block(10, 1));
+
+    fixture.assertDelivered(block(10, 1));
+    assertThat(fixture.count("read.bytes")).isEqualTo(200);
+    assertThat(fixture.count("staged.bytes")).isZero();
   }
 
   /** The lease was no protection where the peer's process is another one. */
@@ -264,22 +310,19 @@ class StagedFetchTest {
   @Test
   void whatFindsNoBufferMakesRoomForOthers() {
     stageEach(1);
-    fixture.fetch(block(0, 0)); // The table stays known.
     fixture.transport.poolBytes(BLOCK_BYTES - 1);
     fixture.fetch(block(0, 0));
     assertFellBack(FallbackReason.BUFFERS, block(0, 0));
-    fixture.listener.repeated().clear();
   }
 
   /** The second of these blocks is to come in slices. */
   @Test
   void whateverIsThrownThePeersShareIsGivenBack() {
     fixture.staged(0, BLOCK_BYTES, BLOCK_BYTES, 3 << 20);
-    fixture.fetch(block(0, 0)); // The table stays known.
     fixture.transport.throwInAcquire(new OutOfMemoryError("scripted"), BLOCK_BYTES);
     fixture.fetch(block(0, 1));
     fixture.fetch(block(0, 2));
-    fixture.assertDelivered(block(0, 0), block(0, 1), block(0, 2));
+    fixture.assertDelivered(block(0, 1), block(0, 2));
     assertFellBack(FallbackReason.TRANSPORT, block(0, 1), block(0, 2));
   }
 
@@ -303,11 +346,7 @@ class StagedFetchTest {
   @Test
   void whatTheDeadlineFindsUnderWayGoesToSpark() {
     stageEach(1);
-    fixture.transport.script(
-        (number, _) -> {
-          fixture.transport.holdReads(number == 0 ? Runnable::run : held::add);
-          return null;
-        });
+    fixture.transport.holdReads(held::add);
     fixture.fetch(block(0, 0));
     assertThat(held).hasSize(1);
 

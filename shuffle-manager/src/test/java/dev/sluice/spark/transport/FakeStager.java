@@ -1,12 +1,16 @@
 package dev.sluice.spark.transport;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.rdma.RemoteRegion;
 import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +34,7 @@ public final class FakeStager {
   private final LongSupplier nanoClock;
   private final Map<Long, Lease> leases = new LinkedHashMap<>();
   private UnaryOperator<Object> answers = UnaryOperator.identity();
+  private UnaryOperator<Object> tableAnswers = UnaryOperator.identity();
   private long tookNanos;
   private long leaseNanos = 5_000_000_000L;
   private long nextAddress = 1L << 40;
@@ -101,6 +106,20 @@ public final class FakeStager {
       nextId++;
     }
     return answer;
+  }
+
+  /** May change the answers to questions for tables, or throw in their place. */
+  public void tableAnswers(UnaryOperator<Object> newAnswers) {
+    tableAnswers = newAnswers;
+  }
+
+  public Object tables(GetTables request) {
+    List<long[]> tables = new ArrayList<>();
+    for (Partitions wanted : request.wanted()) {
+      MapOutput output = outputs.apply(wanted.mapId());
+      tables.add(output == null ? new long[0] : output.table(wanted.start(), wanted.end()));
+    }
+    return tableAnswers.apply(new Tables(tables));
   }
 
   public void done(long leaseId) {

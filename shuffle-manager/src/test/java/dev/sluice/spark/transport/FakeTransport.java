@@ -1,5 +1,6 @@
 package dev.sluice.spark.transport;
 
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.WorkCompletionStatus;
@@ -43,6 +44,7 @@ public final class FakeTransport implements ReadTransport {
   private Executor stageCompletions;
   private final List<Read> reads = new ArrayList<>();
   private final List<Stage> stages = new ArrayList<>();
+  private final List<GetTables> questions = new ArrayList<>();
   private final List<Long> done = new ArrayList<>();
   private final long pool;
   private FakeStager stager = new FakeStager(this, _ -> null, () -> 0);
@@ -86,6 +88,11 @@ public final class FakeTransport implements ReadTransport {
 
   public List<Stage> stages() {
     return stages;
+  }
+
+  /** For tables. */
+  public List<GetTables> questions() {
+    return questions;
   }
 
   /** Leases that were given back. */
@@ -217,6 +224,12 @@ public final class FakeTransport implements ReadTransport {
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
     stages.add(request);
     return CompletableFuture.supplyAsync(() -> stager.stage(request), stageCompletions);
+  }
+
+  @Override
+  public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
+    questions.add(request);
+    return CompletableFuture.supplyAsync(() -> stager.tables(request), completions);
   }
 
   @Override

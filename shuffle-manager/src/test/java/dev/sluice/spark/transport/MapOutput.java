@@ -11,6 +11,7 @@ import java.nio.ByteOrder;
 import java.nio.LongBuffer;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.stream.LongStream;
 import java.util.zip.Checksum;
 
 /** A map output in the memory of a {@link FakeTransport}'s peer. */
@@ -87,9 +88,26 @@ public final class MapOutput {
     return location(transport, address, new RemoteRegion(address, data.length, rkey(address)));
   }
 
-  /** Its partition table is in the peer's memory, its bytes are to be staged. */
-  public MapOutputLocation stage(FakeTransport transport, long address) {
-    return location(transport, address, MapOutputHeader.unregistered(data.length));
+  /** Its bytes are to be staged, and its table is to be asked for. */
+  public MapOutputLocation stage() {
+    return new MapOutputLocation(mapId, TableSegment.unregistered(offsets.length - 1), 0);
+  }
+
+  /** What its peer answers who asks for partitions of its table; nothing where there are none. */
+  public long[] table(int start, int end) {
+    if (end >= offsets.length) {
+      return new long[0];
+    }
+    RemoteRegion bytes = MapOutputHeader.unregistered(data.length);
+    LongStream.Builder longs = LongStream.builder();
+    for (long part : new MapOutputHeader(mapId, bytes, algorithm).toLongs()) {
+      longs.add(part);
+    }
+    for (int i = start; i < end; i++) {
+      long length = offsets[i + 1] - offsets[i];
+      longs.add(TableEntry.first(offsets[i], length)).add(TableEntry.second(length, checksum(i)));
+    }
+    return longs.build().toArray();
   }
 
   /** A segment of its own, of which it has the second slot. */

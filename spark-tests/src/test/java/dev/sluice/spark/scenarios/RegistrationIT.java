@@ -33,7 +33,7 @@ final class RegistrationIT {
     }
   }
 
-  /** The partition tables of three map outputs are 16 KiB, and those of the others have no room. */
+  /** The partition tables of four map outputs are 20 KiB, and those of the others have no room. */
   @Test
   void whatFindsNoRoomIsStaged() {
     try (LocalCluster cluster =
@@ -43,8 +43,21 @@ final class RegistrationIT {
       Totals totals = cluster.totals();
       assertThat(totals.of("registry.staged-outputs"))
           .isBetween(1L, totals.of("registry.registrations") - 1);
-      assertThat(totals.of("registry.refusals")).isZero();
       assertThat(totals.of("registry.registered-bytes")).isBetween(1L, TABLE_BYTES);
+    }
+  }
+
+  /** No table either: readers ask for what they want of them. */
+  @Test
+  void whereNothingMayBeRegisteredEverythingIsStaged() {
+    try (LocalCluster cluster =
+        LocalCluster.start("spark.shuffle.rdma.registration.maxBytes", "0")) {
+      shuffle(cluster, 6_000);
+      PathAssert.allStaged(cluster);
+      Totals totals = cluster.totals();
+      assertThat(totals.of("registry.staged-outputs"))
+          .isEqualTo(totals.of("registry.registrations"));
+      assertThat(totals.of("registry.registered-bytes")).isZero();
     }
   }
 

@@ -14,9 +14,6 @@ final class MappingsExhausted extends SharedFault {
   /** Of map outputs that could not be mapped. */
   private final Evidence staged = Evidence.of("registry.staged-outputs");
 
-  /** Of those whose partition tables could not be registered either. */
-  private final Evidence refused = Evidence.of("registry.refusals");
-
   MappingsExhausted() {
     super(
         "mappings",
@@ -46,7 +43,6 @@ final class MappingsExhausted extends SharedFault {
   public void prepare(Cluster cluster, Random random) throws Exception {
     cluster.warmUp(); // What cannot be started fails for good, where it was asked for by name.
     staged.begin(cluster);
-    refused.begin(cluster);
   }
 
   @Override
@@ -57,9 +53,7 @@ final class MappingsExhausted extends SharedFault {
 
   @Override
   public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
-    return staged.hasGrown(cluster)
-        || refused.hasGrown(cluster)
-        || cluster.stages().lostExecutors() > 0;
+    return staged.hasGrown(cluster) || cluster.stages().lostExecutors() > 0;
   }
 
   @Override

@@ -2,35 +2,31 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.MappedMemory;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.zip.Checksum;
 
 /**
- * A map output that can be READ, from what is registered or, where that is the partition table
- * alone, staged. Some 1 KB of heap whatever the number of partitions: 100 KB an executor where
- * 1,000 executors hold 100,000 map outputs.
+ * A map output that can be READ: it is registered, data and table, or staged, and then nothing of
+ * it is. Some 1 KB of heap whatever the number of partitions: 100 KB an executor where 1,000
+ * executors hold 100,000 map outputs.
  *
- * @param header what peers READ
+ * @param header what peers are told, or READ
  * @param file the data file
- * @param data the registered data file; null where all partitions are empty or the data are staged
- * @param table the partition table, in {@code memory}
- * @param memory keeps data and table alive while they are read
  */
-record RegisteredMapOutput(
-    MapOutputHeader header, Path file, RegisteredData data, TableSlot table, ShuffleMemory memory) {
+record MapOutput(MapOutputHeader header, Path file, MapOutputData data, PartitionTable table) {
 
   /** What peers get. */
   MapOutputLocation location() {
-    return new MapOutputLocation(header.mapId(), table.segment(), table.slot());
+    return table.location(header.mapId());
   }
 
   private boolean isMapped() {
-    return data instanceof RegisteredData.Mapped;
+    return data instanceof MapOutputData.Mapped;
   }
 
   /** Whether the data file has these bytes, and there are any. */
@@ -39,16 +35,33 @@ record RegisteredMapOutput(
     return length > 0 && position >= 0 && position <= end - length;
   }
 
-  /** Null when the partitions do not exist or the table is gone. Any thread. */
-  MapOutputRegistry.Segment segment(int startPartition, int endPartition) {
-    if (!hasPartitions(startPartition, endPartition) || !memory.retain()) {
+  /**
+   * The {@link TableEntry}s of partitions [start, end). Any thread; may block as its disk does.
+   *
+   * @return null when the partitions do not exist or the table is gone
+   * @throws IOException when the index file is gone or is not what it was
+   */
+  long[] entries(int startPartition, int endPartition) throws IOException {
+    if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
       return null;
     }
     try {
-      long start = table.offset(startPartition);
+      return table.entries(startPartition, endPartition);
+    } finally {
+      table.release();
+    }
+  }
+
+  /** As {@link #entries}. */
+  MapOutputRegistry.Segment segment(int startPartition, int endPartition) throws IOException {
+    if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
+      return null;
+    }
+    try {
+      long start = start(startPartition);
       return new MapOutputRegistry.Segment(file, start, end(endPartition) - start, isMapped());
     } finally {
-      memory.release();
+      table.release();
     }
   }
 
@@ -56,14 +69,14 @@ record RegisteredMapOutput(
    * Opens partitions in their registered memory; null when they do not exist, are empty or are not
    * mapped. Any thread; whoever gets the stream closes it.
    */
-  RegisteredInputStream open(int startPartition, int endPartition) {
-    if (!isMapped() || !hasPartitions(startPartition, endPartition) || !memory.retain()) {
+  RegisteredInputStream open(int startPartition, int endPartition) throws IOException {
+    if (!isMapped() || !hasPartitions(startPartition, endPartition) || !table.retain()) {
       return null;
     }
-    long start = table.offset(startPartition);
+    long start = start(startPartition);
     long end = end(endPartition);
     if (start == end) {
-      memory.release();
+      table.release();
       return null;
     }
     return new RegisteredInputStream(this, start, end);
@@ -79,44 +92,29 @@ record RegisteredMapOutput(
    */
   int copy(int startPartition, int endPartition, byte[] target, int offset, Checksum checksum)
       throws IOException {
-    if (!hasPartitions(startPartition, endPartition) || !memory.retain()) {
+    if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
       return MapOutputReader.UNREADABLE;
     }
     try {
-      long start = table.offset(startPartition);
+      long start = start(startPartition);
       long length = end(endPartition) - start;
       if (length > target.length - offset) {
         return length > target.length ? MapOutputReader.UNREADABLE : MapOutputReader.NO_ROOM;
       }
-      if (data == null) {
-        read(start, target, offset, (int) length);
-      } else {
-        data.copy(start, target, offset, (int) length);
-      }
-      if (matches(startPartition, endPartition, target, offset, checksum)) {
+      data.copy(start, target, offset, (int) length);
+      long[] entries = table.entries(startPartition, endPartition);
+      if (matches(entries, target, offset, (int) length, checksum)) {
         return (int) length;
       }
       MappedMemory.awaitFault(); // Only here: what a fault has left does not match.
       return MapOutputReader.UNREADABLE;
     } finally {
-      memory.release();
+      table.release();
     }
   }
 
   /**
-   * Opened by each task for itself, and not a channel: where a thread that reads one is
-   * interrupted, as a task that is killed, it is closed for all, and whoever interrupts waits for
-   * their reads.
-   */
-  private void read(long position, byte[] target, int offset, int length) throws IOException {
-    try (RandomAccessFile data = new RandomAccessFile(file.toFile(), "r")) {
-      data.seek(position);
-      data.readFully(target, offset, length);
-    }
-  }
-
-  /**
-   * Copies bytes of the data file, which is mapped. The caller has a reference to the memory.
+   * Copies bytes of the data file, which is mapped. The caller has a reference to the table.
    *
    * @throws InternalError when the file has become shorter, or its disk fails
    */
@@ -125,9 +123,15 @@ record RegisteredMapOutput(
     MappedMemory.awaitFault();
   }
 
-  /** Where the partitions before this one end. The caller has a reference to the memory. */
-  private long end(int endPartition) {
-    return table.offset(endPartition - 1) + table.length(endPartition - 1);
+  /** Where a partition begins. The caller has a reference to the table. */
+  private long start(int partition) throws IOException {
+    return TableEntry.offset(table.entries(partition, partition + 1)[0]);
+  }
+
+  /** Where the partitions before this one end. The caller has a reference to the table. */
+  private long end(int endPartition) throws IOException {
+    long[] last = table.entries(endPartition - 1, endPartition);
+    return TableEntry.offset(last[0]) + TableEntry.length(last[0], last[1]);
   }
 
   /**
@@ -143,19 +147,22 @@ record RegisteredMapOutput(
     }
   }
 
-  private boolean matches(
-      int startPartition, int endPartition, byte[] bytes, int offset, Checksum checksum) {
-    int position = offset;
-    for (int partition = startPartition; partition < endPartition; partition++) {
-      int length = (int) table.length(partition);
+  private static boolean matches(
+      long[] entries, byte[] bytes, int offset, int total, Checksum checksum) {
+    int position = 0;
+    for (int i = 0; i < entries.length; i += 2) {
+      long length = TableEntry.length(entries[i], entries[i + 1]);
+      if (length > total - position) {
+        return false;
+      }
       if (length > 0) {
         checksum.reset();
-        checksum.update(bytes, position, length);
-        if (checksum.getValue() != table.checksum(partition)) {
+        checksum.update(bytes, offset + position, (int) length);
+        if (checksum.getValue() != TableEntry.checksum(entries[i + 1])) {
           return false;
         }
       }
-      position += length;
+      position += (int) length;
     }
     return true;
   }
@@ -169,9 +176,7 @@ record RegisteredMapOutput(
   /** No peer READs the data once this has returned. Idempotent. With the shuffle's lock. */
   void deregister() {
     table.clear();
-    if (data != null) {
-      data.close();
-    }
+    data.close();
   }
 
   /** A registration is itself: another one of the same map output may be of another file. */

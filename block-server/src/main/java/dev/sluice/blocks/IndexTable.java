@@ -1,0 +1,114 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.blocks.wire.TableSegment;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
+import java.nio.file.Path;
+
+/**
+ * The partition table of a map output that is staged: in its index and checksum files, which were
+ * checked as a whole when it was registered ({@link MapOutputIndex}), and of which the process's
+ * {@link IndexCache} has what was read lately. Holds nothing open.
+ */
+final class IndexTable implements PartitionTable {
+  /** What is read at a time: 2 KiB of each file. */
+  static final int PAGE_PARTITIONS = 256;
+
+  private static final int ENTRY_LONGS = TableEntry.BYTES / Long.BYTES;
+
+  private final IndexCache cache;
+  private final MapOutputFiles.Files files;
+  private final int partitions;
+  private final long dataBytes;
+
+  IndexTable(IndexCache cache, MapOutputFiles.Files files, MapOutputIndex index) {
+    this.cache = cache;
+    this.files = files;
+    this.partitions = index.partitions();
+    this.dataBytes = index.dataBytes();
+  }
+
+  @Override
+  public MapOutputLocation location(long mapId) {
+    return new MapOutputLocation(mapId, TableSegment.unregistered(partitions), 0);
+  }
+
+  @Override
+  public int partitions() {
+    return partitions;
+  }
+
+  /** Blocks as its disk does where the cache lacks something. */
+  @Override
+  public long[] entries(int start, int end) throws IOException {
+    long[] entries = new long[(end - start) * ENTRY_LONGS];
+    int at = start;
+    while (at < end) {
+      int page = at / PAGE_PARTITIONS;
+      int first = page * PAGE_PARTITIONS;
+      int count = Math.min(end, first + PAGE_PARTITIONS) - at;
+      System.arraycopy(
+          cache.page(this, page),
+          (at - first) * ENTRY_LONGS,
+          entries,
+          (at - start) * ENTRY_LONGS,
+          count * ENTRY_LONGS);
+      at += count;
+    }
+    return entries;
+  }
+
+  /**
+   * Reads a page of entries.
+   *
+   * @throws IOException when the files are gone or are not what they were
+   */
+  long[] read(int page) throws IOException {
+    int first = page * PAGE_PARTITIONS;
+    int count = Math.min(PAGE_PARTITIONS, partitions - first);
+    LongBuffer offsets = longs(files.index(), first, count + 1, partitions + 1L);
+    boolean hasChecksums = files.checksums() != null;
+    LongBuffer checksums = hasChecksums ? longs(files.checksums(), first, count, partitions) : null;
+    long[] entries = new long[count * ENTRY_LONGS];
+    for (int i = 0; i < count; i++) {
+      long offset = offsets.get(i);
+      long length = offsets.get(i + 1) - offset;
+      if (offset < 0 || length < 0 || length > dataBytes - offset) {
+        throw new IOException(files.index() + " is not what it was");
+      }
+      entries[i * ENTRY_LONGS] = TableEntry.first(offset, length);
+      entries[i * ENTRY_LONGS + 1] = TableEntry.second(length, hasChecksums ? checksums.get(i) : 0);
+    }
+    return entries;
+  }
+
+  /** Not by a channel, which an interrupt of its reader would close. */
+  private static LongBuffer longs(Path path, int first, int count, long all) throws IOException {
+    byte[] bytes = new byte[count * Long.BYTES];
+    try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
+      if (file.length() != all * Long.BYTES) {
+        throw new IOException(path + " is not what it was");
+      }
+      file.seek((long) first * Long.BYTES);
+      file.readFully(bytes);
+    }
+    return ByteBuffer.wrap(bytes).asLongBuffer();
+  }
+
+  /** Its files are there as long as they have names. */
+  @Override
+  public boolean retain() {
+    return true;
+  }
+
+  @Override
+  public void release() {}
+
+  /** Nobody asks for its pages any more: they leave the cache when others come. */
+  @Override
+  public void clear() {}
+}

@@ -1,0 +1,27 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableEntry;
+import java.io.IOException;
+
+/** Where the partitions of a map output begin in its data file, and what they are. Any thread. */
+sealed interface PartitionTable permits TableSlot, IndexTable {
+  /** What peers are told. */
+  MapOutputLocation location(long mapId);
+
+  int partitions();
+
+  /**
+   * The {@link TableEntry}s of partitions [start, end), which there are. The caller has {@linkplain
+   * #retain retained} it.
+   */
+  long[] entries(int start, int end) throws IOException;
+
+  /** Keeps the memory that it lies in until {@link #release}; false when that is gone. */
+  boolean retain();
+
+  void release();
+
+  /** The map output is gone. */
+  void clear();
+}

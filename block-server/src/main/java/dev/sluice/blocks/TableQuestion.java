@@ -1,0 +1,124 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
+import dev.sluice.blocks.wire.MapOutputHeader;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A question for parts of partition tables, on its way from directory to directory, and its one
+ * answer. Any thread; the {@link TableServer} makes it.
+ */
+final class TableQuestion {
+  private static final Logger LOG = LoggerFactory.getLogger(TableQuestion.class);
+
+  static final NotStaged LATE = new NotStaged(false, "there is no time left for it");
+
+  /** Of a map output that there is not, or not any more. */
+  private static final long[] STALE = {};
+
+  private final MapOutputRegistry registry;
+  private final BooleanSupplier isThere;
+  private final GetTables asked;
+  private final MapOutput[] outputs;
+
+  /** That each lies in; none for those that there are not. */
+  private final int[] directories;
+
+  private final long[][] tables;
+  private final CompletableFuture<Object> answer = new CompletableFuture<>();
+
+  /** Directories that have not been read. */
+  private final AtomicInteger unread;
+
+  /**
+   * @param isThere whether the peer is still connected
+   */
+  TableQuestion(MapOutputRegistry registry, BooleanSupplier isThere, GetTables asked) {
+    this.registry = registry;
+    this.isThere = isThere;
+    this.asked = asked;
+    int size = asked.wanted().size();
+    outputs = new MapOutput[size];
+    directories = new int[size];
+    tables = new long[size][];
+    for (int i = 0; i < size; i++) {
+      outputs[i] = registry.output(asked.shuffleId(), asked.wanted().get(i).mapId());
+      directories[i] = outputs[i] == null ? -1 : registry.directories().indexOf(outputs[i].file());
+    }
+    unread = new AtomicInteger((int) directories().count());
+    if (unread.get() == 0) {
+      answer.complete(tables());
+    }
+  }
+
+  /** Those that its files lie in, each once. */
+  IntStream directories() {
+    return Arrays.stream(directories).filter(directory -> directory >= 0).distinct();
+  }
+
+  /** Completes with {@link Tables} or {@link NotStaged}; whoever is first completes it. */
+  CompletableFuture<Object> answer() {
+    return answer;
+  }
+
+  /** Reads what it wants of a directory, as long as somebody waits for it. */
+  void read(int directory) {
+    try {
+      for (int i = 0; i < outputs.length && isAwaited(); i++) {
+        if (directories[i] == directory) {
+          tables[i] = read(outputs[i], asked.wanted().get(i));
+        }
+      }
+      if (unread.decrementAndGet() == 0 && isAwaited()) {
+        answer.complete(tables());
+      }
+    } catch (RuntimeException | Error e) {
+      answer.complete(new NotStaged(false, e.toString()));
+    }
+  }
+
+  private boolean isAwaited() {
+    if (!isThere.getAsBoolean()) {
+      answer.complete(LATE);
+    }
+    return !answer.isDone();
+  }
+
+  private static long[] read(MapOutput output, Partitions wanted) {
+    try {
+      long[] entries = output.entries(wanted.start(), wanted.end());
+      return entries == null ? STALE : table(output.header(), entries);
+    } catch (IOException e) {
+      LOG.debug("The index of {} cannot be read", output, e);
+      return STALE;
+    }
+  }
+
+  private static long[] table(MapOutputHeader header, long[] entries) {
+    long[] table = Arrays.copyOf(header.toLongs(), MapOutputHeader.LONGS + entries.length);
+    System.arraycopy(entries, 0, table, MapOutputHeader.LONGS, entries.length);
+    return table;
+  }
+
+  /** What was replaced while it was read may be part old, part new. */
+  private Tables tables() {
+    for (int i = 0; i < outputs.length; i++) {
+      long mapId = asked.wanted().get(i).mapId();
+      if (outputs[i] == null || registry.output(asked.shuffleId(), mapId) != outputs[i]) {
+        tables[i] = STALE;
+      }
+    }
+    return new Tables(List.of(tables));
+  }
+}

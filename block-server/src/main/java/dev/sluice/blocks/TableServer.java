@@ -1,0 +1,147 @@
+package dev.sluice.blocks;
+
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * Answers peers that ask for parts of partition tables which they cannot READ, because their map
+ * outputs are staged ({@link IndexTable}). Asked on the transport's threads, which it never blocks.
+ *
+ * <p>Files are read on a few threads that each local directory has for itself, apart from those
+ * that copy ({@link Stager}): so a disk that does not answer holds up those questions alone that
+ * want something of it, and each of these has its answer when an eighth of its reader's time is
+ * left. The {@link BlockServer} makes and closes it.
+ *
+ * <p>A reducer asks once for what it wants of an executor: 1.6 KB for one partition each of 100 map
+ * outputs, and 4.9 KB for the answer.
+ */
+final class TableServer implements AutoCloseable {
+  /** Of each directory: one page is read much faster than it is asked for. */
+  private static final int THREADS = 2;
+
+  /** Questions that wait for a directory; one is 16 bytes for each map output, on the wire. */
+  private static final int MAX_WAITING = 4096;
+
+  private static final long THREAD_IDLE_MS = 10_000;
+
+  /** The reader needs a part of its time for what comes next. */
+  private static final int MARGIN = 8;
+
+  private static final NotStaged TOO_MANY = new NotStaged(false, "too many questions wait");
+  private static final NotStaged STOPS = new NotStaged(false, "the server stops");
+
+  private final MapOutputRegistry registry;
+
+  /** By directory, and one for what lies in none. */
+  private final List<ThreadPoolExecutor> directories;
+
+  private volatile boolean closed;
+
+  /** What a question wants of a directory. */
+  private record Part(TableQuestion question, int directory) implements Runnable {
+    @Override
+    public void run() {
+      question.read(directory);
+    }
+  }
+
+  TableServer(MapOutputRegistry registry) {
+    this.registry = registry;
+    this.directories =
+        Stream.generate(TableServer::newThreads)
+            .limit(registry.directories().count() + 1L)
+            .toList();
+  }
+
+  private static ThreadPoolExecutor newThreads() {
+    ThreadPoolExecutor threads =
+        new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            THREAD_IDLE_MS,
+            TimeUnit.MILLISECONDS,
+            new LinkedBlockingQueue<>(MAX_WAITING),
+            Thread.ofPlatform()
+                .daemon()
+                .name("sluice-tables")
+                .inheritInheritableThreadLocals(false)
+                .factory());
+    threads.allowCoreThreadTimeOut(true);
+    return threads;
+  }
+
+  /**
+   * Reads what is asked for. Never blocks.
+   *
+   * @param isThere whether the peer is still connected: nothing is read for one that is not
+   * @param taker gets one {@link ControlMessages.Tables} or {@link NotStaged}, on any thread
+   */
+  void get(BooleanSupplier isThere, GetTables asked, Consumer<Object> taker) {
+    long partitions = asked.wanted().stream().mapToLong(TableServer::count).sum();
+    if (asked.wanted().size() > ControlMessages.MAX_PIECES
+        || partitions > ControlMessages.MAX_ENTRIES) {
+      String reason =
+          "%d partitions of %d map outputs are asked for, %d of %d are read at a time"
+              .formatted(
+                  partitions,
+                  asked.wanted().size(),
+                  ControlMessages.MAX_ENTRIES,
+                  ControlMessages.MAX_PIECES);
+      taker.accept(new NotStaged(false, reason));
+      return;
+    }
+    registry.touch(asked.shuffleId());
+    start(new TableQuestion(registry, isThere, asked), usableMs(asked.timeLeftMs()), taker);
+  }
+
+  private static long count(Partitions wanted) {
+    return Math.max(0, (long) wanted.end() - wanted.start());
+  }
+
+  private static long usableMs(int timeLeftMs) {
+    return timeLeftMs - timeLeftMs / MARGIN;
+  }
+
+  private void start(TableQuestion question, long usableMs, Consumer<Object> taker) {
+    List<Part> parts =
+        question.directories().mapToObj(directory -> new Part(question, directory)).toList();
+    question
+        .answer()
+        .completeOnTimeout(TableQuestion.LATE, usableMs, TimeUnit.MILLISECONDS)
+        .thenAccept(
+            answer -> {
+              parts.forEach(this::remove); // Nobody waits for what has not begun.
+              taker.accept(answer);
+            });
+    try {
+      parts.forEach(part -> directories.get(part.directory()).execute(part));
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
+      question.answer().complete(closed ? STOPS : TOO_MANY);
+    }
+  }
+
+  private void remove(Part part) {
+    directories.get(part.directory()).getQueue().remove(part);
+  }
+
+  /** Answers who waits; a file that is being read is closed by its reader. Idempotent. */
+  @Override
+  public void close() {
+    closed = true;
+    for (ThreadPoolExecutor threads : directories) {
+      for (Runnable waiting : threads.shutdownNow()) {
+        ((Part) waiting).question().answer().complete(STOPS);
+      }
+    }
+  }
+}

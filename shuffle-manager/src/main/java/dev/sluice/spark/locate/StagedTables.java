@@ -1,0 +1,139 @@
+package dev.sluice.spark.locate;
+
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks one peer for what is wanted of partition tables that are not registered, as those of map
+ * outputs are that it stages. Any thread; never blocks. Each time it is asked anew: nobody else
+ * wants the entries, and headers come with them.
+ */
+final class StagedTables {
+  private static final Logger LOG = LoggerFactory.getLogger(StagedTables.class);
+  private static final int ENTRY_LONGS = TableEntry.BYTES / Long.BYTES;
+
+  /**
+   * Some entries, and where they go.
+   *
+   * @param at the index of the first long in the target
+   */
+  private record Part(TablePiece piece, Partitions wanted, long[] target, int at) {
+    int entries() {
+      return wanted.end() - wanted.start();
+    }
+  }
+
+  private final ReadTransport transport;
+  private final Executor deliverer;
+  private final LongSupplier nanoClock;
+  private final PeerAddress peer;
+  private final int shuffleId;
+
+  /**
+   * @param deliverer takes the answers
+   */
+  StagedTables(
+      ReadTransport transport,
+      Executor deliverer,
+      LongSupplier nanoClock,
+      PeerAddress peer,
+      int shuffleId) {
+    this.transport = transport;
+    this.deliverer = deliverer;
+    this.nanoClock = nanoClock;
+    this.peer = peer;
+    this.shuffleId = shuffleId;
+  }
+
+  /** Fills the pieces. What it returns never completes exceptionally: pieces say what failed. */
+  Stream<CompletableFuture<Void>> ask(List<TablePiece> pieces, long deadlineNanos) {
+    List<Part> parts = new ArrayList<>();
+    for (TablePiece piece : pieces) {
+      piece.headers(new long[MapOutputHeader.LONGS]);
+      piece.rows().forEach(rows -> add(piece, rows, parts));
+    }
+    return TableReader.batches(parts, Part::entries, ControlMessages.MAX_ENTRIES).stream()
+        .map(batch -> question(batch, deadlineNanos));
+  }
+
+  /** In parts of which each fits a request. */
+  private static void add(TablePiece piece, TablePiece.Rows rows, List<Part> parts) {
+    long[] entries = new long[(rows.end() - rows.start()) * ENTRY_LONGS];
+    rows.entries(entries);
+    for (int start = rows.start(); start < rows.end(); start += ControlMessages.MAX_ENTRIES) {
+      int end = Math.min(rows.end(), start + ControlMessages.MAX_ENTRIES);
+      Partitions wanted = new Partitions(piece.mapId(), start, end);
+      parts.add(new Part(piece, wanted, entries, (start - rows.start()) * ENTRY_LONGS));
+    }
+  }
+
+  private CompletableFuture<Void> question(List<Part> parts, long deadlineNanos) {
+    long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - nanoClock.getAsLong());
+    if (leftMs <= 0) {
+      return CompletableFuture.runAsync(() -> fail(parts, FallbackReason.DEADLINE), deliverer);
+    }
+    int timeLeftMs = (int) Math.min(leftMs, Integer.MAX_VALUE);
+    List<Partitions> wanted = parts.stream().map(Part::wanted).toList();
+    try {
+      return transport
+          .tables(peer, new GetTables(shuffleId, timeLeftMs, wanted))
+          .handleAsync((answer, failure) -> take(parts, answer, failure), deliverer);
+    } catch (RuntimeException | Error e) {
+      LOG.error("{} cannot be asked for partition tables", peer, e);
+      return CompletableFuture.runAsync(() -> fail(parts, FallbackReason.TRANSPORT), deliverer);
+    }
+  }
+
+  private Void take(List<Part> parts, Object answer, Throwable failure) {
+    switch (answer) {
+      case Tables(List<long[]> tables) when tables.size() == parts.size() -> {
+        for (int i = 0; i < parts.size(); i++) {
+          take(parts.get(i), tables.get(i));
+        }
+      }
+      case NotStaged not -> {
+        LOG.debug("{} gives no tables: {}", peer, not.reason());
+        fail(parts, not.stale() ? FallbackReason.STALE_LOCATION : FallbackReason.STAGING);
+      }
+      case null, default -> {
+        LOG.debug("{} was not asked for tables, or answers {}", peer, answer, failure);
+        fail(parts, FallbackReason.STAGING);
+      }
+    }
+    return null;
+  }
+
+  private void take(Part part, long[] table) {
+    int longs = part.entries() * ENTRY_LONGS;
+    if (table.length == 0) {
+      part.piece().failed(FallbackReason.STALE_LOCATION);
+    } else if (table.length == MapOutputHeader.LONGS + longs) {
+      System.arraycopy(table, 0, part.piece().headers(), 0, MapOutputHeader.LONGS);
+      System.arraycopy(table, MapOutputHeader.LONGS, part.target(), part.at(), longs);
+    } else {
+      LOG.warn("{} was asked for {} and answers {} longs", peer, part.wanted(), table.length);
+      part.piece().failed(FallbackReason.STAGING);
+    }
+  }
+
+  private static void fail(List<Part> parts, FallbackReason reason) {
+    parts.forEach(part -> part.piece().failed(reason));
+  }
+}

@@ -1,0 +1,197 @@
+package dev.sluice.spark.locate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableSegment;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.transport.FakeStager;
+import dev.sluice.spark.transport.FakeTransport;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.MapOutput;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Tables of map outputs of which nothing is registered. */
+class StagedTablesTest {
+  private static final int SHUFFLE = 3;
+  private static final PeerAddress PEER = new PeerAddress("7", "peer", 1234);
+  private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final Queue<Runnable> steps = new ArrayDeque<>();
+  private final FakeTransport transport = new FakeTransport(steps::add);
+  private final Map<Long, MapOutput> outputs = new HashMap<>();
+  private final FakeStager stager = new FakeStager(transport, outputs::get, () -> 0);
+  private final AtomicLong nowNanos = new AtomicLong();
+  private final TableReader reader =
+      new TableReader(transport, steps::add, 1 << 20, transport.maxBufferBytes(), nowNanos::get);
+
+  @BeforeEach
+  void open() {
+    transport.stager(stager);
+  }
+
+  private MapOutputLocation staged(long mapId, int... lengths) {
+    MapOutput output = new MapOutput(mapId, lengths);
+    outputs.put(mapId, output);
+    return output.stage();
+  }
+
+  private static TablePiece piece(MapOutputLocation location, int start, int end) {
+    TablePiece piece = new TablePiece(location);
+    piece.want(location.slot(), start, end);
+    return piece;
+  }
+
+  private void read(TablePiece... pieces) {
+    CompletableFuture<Void> answer =
+        reader.read(PEER, SHUFFLE, List.of(pieces), SECOND_NANOS, SECOND_NANOS);
+    while (!steps.isEmpty()) {
+      steps.remove().run();
+    }
+    assertThat(answer).isCompleted();
+  }
+
+  @Test
+  void aTableIsAskedForAndNotRead() {
+    TablePiece piece = piece(staged(5, 10, 20, 30), 1, 3);
+
+    read(piece);
+
+    assertThat(piece.failure()).isNull();
+    assertThat(piece.header(0, 5).data().length()).isEqualTo(60);
+    assertThat(piece.header(0, 5).isStaged()).isTrue();
+    assertThat(piece.offset(0, 1)).isEqualTo(10);
+    assertThat(piece.length(0, 2)).isEqualTo(30);
+    assertThat(transport.reads()).isEmpty();
+    assertThat(transport.questions())
+        .containsExactly(new GetTables(SHUFFLE, 1_000, List.of(new Partitions(5, 1, 3))));
+    assertThat(reader.heapBytes()).isZero();
+  }
+
+  @Test
+  void oneQuestionIsForAllThatIsStagedAndTheOthersAreRead() {
+    TablePiece first = piece(staged(5, 10), 0, 1);
+    TablePiece second = piece(staged(6, 20), 0, 1);
+    MapOutputLocation registered = new MapOutput(7, 10, 30).register(transport, 1 << 20);
+    TablePiece third = piece(registered, 1, 2);
+
+    read(first, third, second);
+
+    assertThat(transport.questions()).hasSize(1);
+    assertThat(transport.reads()).hasSize(1);
+    assertThat(first.length(0, 0)).isEqualTo(10);
+    assertThat(second.length(0, 0)).isEqualTo(20);
+    assertThat(third.length(registered.slot(), 1)).isEqualTo(30);
+  }
+
+  @Test
+  void moreThanAnAnswerHoldsIsAskedForInParts() {
+    int partitions = 2 * ControlMessages.MAX_ENTRIES + 100;
+    int[] lengths = new int[partitions];
+    Arrays.setAll(lengths, i -> i % 7);
+    TablePiece large = piece(staged(5, lengths), 10, partitions);
+    large.want(0, 3, 4);
+    TablePiece small = piece(staged(6, 20), 0, 1);
+
+    read(large, small);
+
+    assertThat(transport.questions()).hasSizeGreaterThan(2).allMatch(StagedTablesTest::isAllowed);
+    assertThat(large.length(0, 3)).isEqualTo(3);
+    for (int partition = 10; partition < partitions; partition++) {
+      assertThat(large.length(0, partition)).isEqualTo(partition % 7);
+    }
+    assertThat(large.header(0, 5)).isNotNull();
+    assertThat(small.length(0, 0)).isEqualTo(20);
+  }
+
+  private static boolean isAllowed(GetTables question) {
+    int entries = question.wanted().stream().mapToInt(part -> part.end() - part.start()).sum();
+    return entries <= ControlMessages.MAX_ENTRIES
+        && question.wanted().size() <= ControlMessages.MAX_PIECES;
+  }
+
+  @Test
+  void moreMapOutputsThanARequestMayHaveAreAskedForInParts() {
+    List<TablePiece> pieces = new ArrayList<>();
+    for (int map = 0; map < ControlMessages.MAX_PIECES + 10; map++) {
+      pieces.add(piece(staged(map, 1), 0, 1));
+    }
+    read(pieces.toArray(TablePiece[]::new));
+
+    assertThat(transport.questions()).hasSize(2).allMatch(StagedTablesTest::isAllowed);
+    assertThat(pieces).allMatch(piece -> piece.length(0, 0) == 1);
+  }
+
+  @Test
+  void whatThePeerDoesNotHaveIsStaleAlone() {
+    MapOutputLocation gone = new MapOutputLocation(9, TableSegment.unregistered(1), 0);
+    TablePiece stale = piece(gone, 0, 1);
+    TablePiece other = piece(staged(5, 10), 0, 1);
+
+    read(stale, other);
+
+    assertThat(stale.failure()).isEqualTo(FallbackReason.STALE_LOCATION);
+    assertThat(other.failure()).isNull();
+  }
+
+  private FallbackReason failure() {
+    TablePiece piece = piece(staged(5, 10), 0, 1);
+    read(piece);
+    return piece.failure();
+  }
+
+  @Test
+  void whatIsNoAnswerSaysSo() {
+    stager.tableAnswers(_ -> new NotStaged(true, "scripted"));
+    assertThat(failure()).isEqualTo(FallbackReason.STALE_LOCATION);
+    for (Object wrong :
+        new Object[] {
+          new NotStaged(false, "scripted"),
+          new Tables(List.of()),
+          new Tables(List.of(new long[3])),
+          new Tables(List.of(new long[8])),
+          "garbage",
+          null
+        }) {
+      stager.tableAnswers(_ -> wrong);
+      assertThat(failure()).as("%s", wrong).isEqualTo(FallbackReason.STAGING);
+    }
+    stager.tableAnswers(
+        _ -> {
+          throw new IllegalStateException("connection closed");
+        });
+    assertThat(failure()).isEqualTo(FallbackReason.STAGING);
+  }
+
+  /** Whoever answers for another map output is not believed. */
+  @Test
+  void theHeaderOfAnotherMapOutputIsNone() {
+    stager.tableAnswers(_ -> new Tables(List.of(new MapOutput(6, 10).table(0, 1))));
+    TablePiece piece = piece(staged(5, 10), 0, 1);
+    read(piece);
+    assertThat(piece.header(0, 5)).isNull();
+  }
+
+  @Test
+  void nobodyIsAskedWhenTheTimeIsOver() {
+    nowNanos.set(SECOND_NANOS);
+    assertThat(failure()).isEqualTo(FallbackReason.DEADLINE);
+    assertThat(transport.questions()).isEmpty();
+  }
+}
