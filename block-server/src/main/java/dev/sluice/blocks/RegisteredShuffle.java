@@ -349,6 +349,11 @@ final class RegisteredShuffle {
   }
 
   private void unlock() {
+    if (lock.getHoldCount() > 1) {
+      lock.unlock(); // It asks for its own cost to make room: nothing ends before that
+      // registration.
+      return;
+    }
     do {
       try {
         for (Runnable next = ends.poll(); next != null; next = ends.poll()) {

@@ -16,6 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -300,6 +301,37 @@ class RegistrationBudgetTest {
     assertThat(resolve(2)).isNotNull();
     assertThat(resolve(2, IDLE_MS + GRACE_MS)).isNotNull();
     assertThat(registry.counters().get(EVICTIONS)).isZero();
+  }
+
+  /** It is being unregistered when it finds no room, as what was withdrawn is looked at. */
+  @Test
+  void whatIsUnregisteredWhileItLooksForRoomLeavesNothing() throws Exception {
+    CountDownLatch looking = new CountDownLatch(1);
+    CountDownLatch mayGoOn = new CountDownLatch(1);
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(),
+            (shuffleId, mapId) -> {
+              if (mapId == 8) {
+                looking.countDown();
+                MapOutputRegistryTest.await(mayGoOn);
+              }
+              return outputs.find(shuffleId, mapId);
+            },
+            new RegistryLimits(OUTPUT_BYTES, 100, 0),
+            listener,
+            nowMs::get);
+    resolve(1);
+    awaitTrue(() -> listener.events.contains("withdrawn 1"));
+    outputs.write(1, 8, 100);
+    registry.add(1, 8);
+    MapOutputRegistryTest.await(looking);
+    Thread unregistering = Thread.ofVirtual().start(() -> registry.unregister(1));
+    awaitTrue(() -> unregistering.getState() == Thread.State.TIMED_WAITING);
+    mayGoOn.countDown();
+    unregistering.join();
+    assertThat(registry.counters().get(RegistryCounter.REGISTERED_OUTPUTS)).isZero();
   }
 
   @Test
