@@ -50,9 +50,6 @@ import org.apache.spark.network.util.TransportConf;
  * all peers 5 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
-  /** One who had less time to be staged for has waited elsewhere, which says nothing of a peer. */
-  private static final long IN_VAIN_MS = 1_000;
-
   private final ProcessName self;
   private final TransferOptions options;
   private final long resolveTimeoutMs;
@@ -157,7 +154,9 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    *     asked or does not answer in the time that the request has
    */
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
-    return ask(peer, request, request.timeLeftMs(), Staged.class, late -> giveBack(peer, late));
+    PeerBreaker breaker = channel(peer).staging();
+    int timeLeftMs = request.timeLeftMs();
+    return ask(breaker, peer, request, timeLeftMs, Staged.class, late -> giveBack(peer, late));
   }
 
   /**
@@ -167,33 +166,30 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * @return {@link Tables} or {@link NotStaged}; completes exceptionally as {@link #stage}
    */
   public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
-    return ask(peer, request, request.timeLeftMs(), Tables.class, null);
+    PeerBreaker breaker = channel(peer).tables();
+    return ask(breaker, peer, request, request.timeLeftMs(), Tables.class, null);
   }
 
   private CompletableFuture<Object> ask(
-      PeerAddress peer, Object request, int timeLeftMs, Class<?> wanted, Consumer<Object> late) {
-    PeerChannel channel = channel(peer);
-    if (!channel.mayStage()) {
-      return failure(peer + " has not staged in time of late");
+      PeerBreaker breaker,
+      PeerAddress peer,
+      Object request,
+      int timeLeftMs,
+      Class<?> wanted,
+      Consumer<Object> late) {
+    if (!breaker.admits()) {
+      return failure(peer + " has not answered in time of late");
     }
     long askedMs = clockMs.getAsLong();
     return request(peer, request, timeLeftMs, late)
-        .whenComplete((answer, _) -> judge(channel, wanted.isInstance(answer), timeLeftMs, askedMs))
+        .whenComplete(
+            (answer, _) ->
+                breaker.judge(wanted.isInstance(answer), clockMs.getAsLong() - askedMs, timeLeftMs))
         .thenCompose(
             answer ->
                 wanted.isInstance(answer) || answer instanceof NotStaged
                     ? CompletableFuture.completedFuture(answer)
                     : unexpected(peer, answer));
-  }
-
-  /** A refusal is an answer, too, unless it took most of the time that there was. */
-  private void judge(PeerChannel channel, boolean done, int timeLeftMs, long askedMs) {
-    long waitedMs = clockMs.getAsLong() - askedMs;
-    if (done || waitedMs < timeLeftMs / 2) {
-      channel.staged();
-    } else {
-      channel.notStaged(waitedMs >= IN_VAIN_MS);
-    }
   }
 
   /** Nobody waits for it any more. */
@@ -247,12 +243,21 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     // Who asks a peer that was lost before does not hear of it again.
     channels.values().removeIf(PeerChannel::closeIfAbandoned);
     return channels.computeIfAbsent(
-        peer, key -> new PeerChannel(key, factory, codec, breaker(), clockMs));
+        peer,
+        key ->
+            new PeerChannel(
+                key,
+                factory,
+                codec,
+                breaker(key, "requests to stage"),
+                breaker(key, "questions for partition tables"),
+                clockMs));
   }
 
-  private CircuitBreaker breaker() {
-    return new CircuitBreaker(
-        options.circuitFailures(), TimeUnit.MILLISECONDS.toNanos(options.circuitCooldownMs()));
+  private PeerBreaker breaker(PeerAddress peer, String what) {
+    long cooldownNanos = TimeUnit.MILLISECONDS.toNanos(options.circuitCooldownMs());
+    CircuitBreaker breaker = new CircuitBreaker(options.circuitFailures(), cooldownNanos);
+    return new PeerBreaker(peer, what, breaker, clockMs);
   }
 
   /** Peers to which there is a connection, or was one lately. */

@@ -14,11 +14,11 @@ import java.util.Map;
  * <p>With 100 staged map outputs of any number of partitions one reducer wants 100 pages: 430 KB.
  */
 final class IndexCache {
-  /** For 2,000 pages. */
+  /** For 1,600 pages. */
   static final long MAX_BYTES = 8 << 20;
 
-  /** Heap of a page beside its longs. */
-  private static final int OVERHEAD_BYTES = 120;
+  /** Heap of a page beside its longs, and of its table, which may be gone but for that. */
+  private static final int OVERHEAD_BYTES = 1_200;
 
   private record Key(IndexTable table, int page) {}
 

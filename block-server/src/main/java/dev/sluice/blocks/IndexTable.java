@@ -8,6 +8,7 @@ import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * The partition table of a map output that is staged: in its index and checksum files, which were
@@ -97,6 +98,13 @@ final class IndexTable implements PartitionTable {
       file.readFully(bytes);
     }
     return ByteBuffer.wrap(bytes).asLongBuffer();
+  }
+
+  @Override
+  public List<Path> files() {
+    return files.checksums() == null
+        ? List.of(files.index())
+        : List.of(files.index(), files.checksums());
   }
 
   /** Its files are there as long as they have names. */

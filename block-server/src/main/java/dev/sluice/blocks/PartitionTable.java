@@ -3,6 +3,8 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 
 /** Where the partitions of a map output begin in its data file, and what they are. Any thread. */
 sealed interface PartitionTable permits TableSlot, IndexTable {
@@ -16,6 +18,9 @@ sealed interface PartitionTable permits TableSlot, IndexTable {
    * #retain retained} it.
    */
   long[] entries(int start, int end) throws IOException;
+
+  /** The files that {@link #entries} reads; none where it is in memory. */
+  List<Path> files();
 
   /** Keeps the memory that it lies in until {@link #release}; false when that is gone. */
   boolean retain();

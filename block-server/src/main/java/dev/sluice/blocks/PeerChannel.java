@@ -2,7 +2,6 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
-import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -46,8 +45,10 @@ final class PeerChannel {
   private final MessageCodec codec;
   private final LongSupplier clockMs;
 
+  private final PeerBreaker staging;
+  private final PeerBreaker tables;
+
   // Guarded by this.
-  private final CircuitBreaker staging;
   private final Map<Integer, Long> touchedMs = new HashMap<>();
   private CompletableFuture<TransportClient> connection;
   private long failedMs;
@@ -56,17 +57,20 @@ final class PeerChannel {
 
   /**
    * @param staging opens when the peer does not stage in time
+   * @param tables opens when it does not say in time what its tables have
    */
   PeerChannel(
       PeerAddress peer,
       TransportClientFactory factory,
       MessageCodec codec,
-      CircuitBreaker staging,
+      PeerBreaker staging,
+      PeerBreaker tables,
       LongSupplier clockMs) {
     this.peer = peer;
     this.factory = factory;
     this.codec = codec;
     this.staging = staging;
+    this.tables = tables;
     this.clockMs = clockMs;
     usedMs = clockMs.getAsLong();
   }
@@ -125,33 +129,14 @@ final class PeerChannel {
     return true;
   }
 
-  /**
-   * Whether the peer may be asked to stage; if so, {@link #staged} or {@link #notStaged} is told
-   * what came of it.
-   */
-  synchronized boolean mayStage() {
-    return staging.admits(nowNanos());
+  /** Of requests to stage. */
+  PeerBreaker staging() {
+    return staging;
   }
 
-  synchronized void staged() {
-    staging.succeeded();
-  }
-
-  /**
-   * Who asked has waited in vain.
-   *
-   * @param forLong or else it says nothing, unless the peer was on probation
-   */
-  synchronized void notStaged(boolean forLong) {
-    if (!forLong) {
-      staging.probeEnded(nowNanos());
-    } else if (staging.failed(nowNanos())) {
-      LOG.warn("{} did not stage in time, and not for the first time: it is left alone", peer);
-    }
-  }
-
-  private long nowNanos() {
-    return TimeUnit.MILLISECONDS.toNanos(clockMs.getAsLong());
+  /** Of questions for partition tables: in time or not, they say nothing of staging. */
+  PeerBreaker tables() {
+    return tables;
   }
 
   /** Fails what waits for an answer, and all that comes later. Idempotent. */

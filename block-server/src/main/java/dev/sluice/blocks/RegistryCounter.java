@@ -8,10 +8,10 @@ public enum RegistryCounter {
   /** Memory regions that count against the limit of mappings, or of open files, now. */
   REGISTERED_REGIONS,
 
-  /** Map outputs that can be READ now. */
+  /** Map outputs that can be READ now, those that are staged included. */
   REGISTERED_OUTPUTS,
 
-  /** Map outputs registered so far, repeated ones included. */
+  /** Map outputs registered or staged so far, repeated ones included. */
   REGISTRATIONS,
 
   /** Shuffles deregistered so far that nobody read: to make room, or because they were over. */

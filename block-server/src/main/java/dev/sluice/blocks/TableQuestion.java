@@ -6,6 +6,7 @@ import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -16,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A question for parts of partition tables, on its way from directory to directory, and its one
- * answer. Any thread; the {@link TableServer} makes it.
+ * A question for parts of partition tables, on its way from disk to disk, and its one answer. Any
+ * thread; the {@link TableServer} makes it.
  */
 final class TableQuestion {
   private static final Logger LOG = LoggerFactory.getLogger(TableQuestion.class);
@@ -32,13 +33,13 @@ final class TableQuestion {
   private final GetTables asked;
   private final MapOutput[] outputs;
 
-  /** That each lies in; none for those that there are not. */
-  private final int[] directories;
+  /** By their numbers, those whose tables lie on the same disks; none for what there is not. */
+  private final int[] disks;
 
   private final long[][] tables;
   private final CompletableFuture<Object> answer = new CompletableFuture<>();
 
-  /** Directories that have not been read. */
+  /** Disks that have not been read. */
   private final AtomicInteger unread;
 
   /**
@@ -50,21 +51,32 @@ final class TableQuestion {
     this.asked = asked;
     int size = asked.wanted().size();
     outputs = new MapOutput[size];
-    directories = new int[size];
+    disks = new int[size];
     tables = new long[size][];
     for (int i = 0; i < size; i++) {
       outputs[i] = registry.output(asked.shuffleId(), asked.wanted().get(i).mapId());
-      directories[i] = outputs[i] == null ? -1 : registry.directories().indexOf(outputs[i].file());
+      disks[i] =
+          outputs[i] == null ? -1 : disks(registry.directories(), outputs[i].table().files());
     }
-    unread = new AtomicInteger((int) directories().count());
+    unread = new AtomicInteger((int) disks().count());
     if (unread.get() == 0) {
       answer.complete(tables());
     }
   }
 
-  /** Those that its files lie in, each once. */
-  IntStream directories() {
-    return Arrays.stream(directories).filter(directory -> directory >= 0).distinct();
+  /**
+   * A number for the local directories that a table's files lie in, of which Spark chooses one for
+   * each file: below the square of how many there are, and one more for what lies in none.
+   */
+  private static int disks(LocalDirectories directories, List<Path> files) {
+    int first = files.isEmpty() ? directories.count() : directories.indexOf(files.getFirst());
+    int last = files.isEmpty() ? directories.count() : directories.indexOf(files.getLast());
+    return first * (directories.count() + 1) + last;
+  }
+
+  /** Those that it wants something of, each once. */
+  IntStream disks() {
+    return Arrays.stream(disks).filter(each -> each >= 0).distinct();
   }
 
   /** Completes with {@link Tables} or {@link NotStaged}; whoever is first completes it. */
@@ -72,11 +84,11 @@ final class TableQuestion {
     return answer;
   }
 
-  /** Reads what it wants of a directory, as long as somebody waits for it. */
-  void read(int directory) {
+  /** Reads what it wants of some disks, as long as somebody waits for it. */
+  void read(int disk) {
     try {
       for (int i = 0; i < outputs.length && isAwaited(); i++) {
-        if (directories[i] == directory) {
+        if (disks[i] == disk) {
           tables[i] = read(outputs[i], asked.wanted().get(i));
         }
       }

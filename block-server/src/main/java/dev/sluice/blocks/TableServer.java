@@ -9,6 +9,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -17,20 +18,21 @@ import java.util.stream.Stream;
  * Answers peers that ask for parts of partition tables which they cannot READ, because their map
  * outputs are staged ({@link IndexTable}). Asked on the transport's threads, which it never blocks.
  *
- * <p>Files are read on a few threads that each local directory has for itself, apart from those
- * that copy ({@link Stager}): so a disk that does not answer holds up those questions alone that
- * want something of it, and each of these has its answer when an eighth of its reader's time is
- * left. The {@link BlockServer} makes and closes it.
+ * <p>Files are read on a few threads that the local directories of a table's files have for
+ * themselves, apart from those that copy ({@link Stager}): Spark puts index and checksums into any
+ * two of them. So a disk that does not answer holds up those questions alone that want something of
+ * it, and each of these has its answer when an eighth of its reader's time is left. The {@link
+ * BlockServer} makes and closes it.
  *
  * <p>A reducer asks once for what it wants of an executor: 1.6 KB for one partition each of 100 map
  * outputs, and 4.9 KB for the answer.
  */
 final class TableServer implements AutoCloseable {
-  /** Of each directory: one page is read much faster than it is asked for. */
+  /** Of the same directories: one page is read much faster than it is asked for. */
   private static final int THREADS = 2;
 
-  /** Questions that wait for a directory; one is 16 bytes for each map output, on the wire. */
-  private static final int MAX_WAITING = 4096;
+  /** Map outputs and their partitions that are asked for and have no answer: 64 MB of heap. */
+  private static final long MAX_WAITING = 1 << 20;
 
   private static final long THREAD_IDLE_MS = 10_000;
 
@@ -42,25 +44,25 @@ final class TableServer implements AutoCloseable {
 
   private final MapOutputRegistry registry;
 
-  /** By directory, and one for what lies in none. */
-  private final List<ThreadPoolExecutor> directories;
+  /** By {@link TableQuestion#disks}. */
+  private final List<ThreadPoolExecutor> disks;
+
+  private final AtomicLong waiting = new AtomicLong();
 
   private volatile boolean closed;
 
-  /** What a question wants of a directory. */
-  private record Part(TableQuestion question, int directory) implements Runnable {
+  /** What a question wants of some disks. */
+  private record Part(TableQuestion question, int disk) implements Runnable {
     @Override
     public void run() {
-      question.read(directory);
+      question.read(disk);
     }
   }
 
   TableServer(MapOutputRegistry registry) {
     this.registry = registry;
-    this.directories =
-        Stream.generate(TableServer::newThreads)
-            .limit(registry.directories().count() + 1L)
-            .toList();
+    long directories = registry.directories().count() + 1L;
+    this.disks = Stream.generate(TableServer::newThreads).limit(directories * directories).toList();
   }
 
   private static ThreadPoolExecutor newThreads() {
@@ -70,7 +72,7 @@ final class TableServer implements AutoCloseable {
             THREADS,
             THREAD_IDLE_MS,
             TimeUnit.MILLISECONDS,
-            new LinkedBlockingQueue<>(MAX_WAITING),
+            new LinkedBlockingQueue<>(),
             Thread.ofPlatform()
                 .daemon()
                 .name("sluice-tables")
@@ -100,8 +102,20 @@ final class TableServer implements AutoCloseable {
       taker.accept(new NotStaged(false, reason));
       return;
     }
+    long cost = asked.wanted().size() + partitions;
+    if (waiting.addAndGet(cost) > MAX_WAITING) {
+      waiting.addAndGet(-cost);
+      taker.accept(TOO_MANY);
+      return;
+    }
     registry.touch(asked.shuffleId());
-    start(new TableQuestion(registry, isThere, asked), usableMs(asked.timeLeftMs()), taker);
+    start(
+        new TableQuestion(registry, isThere, asked),
+        usableMs(asked.timeLeftMs()),
+        answer -> {
+          waiting.addAndGet(-cost);
+          taker.accept(answer);
+        });
   }
 
   private static long count(Partitions wanted) {
@@ -113,8 +127,7 @@ final class TableServer implements AutoCloseable {
   }
 
   private void start(TableQuestion question, long usableMs, Consumer<Object> taker) {
-    List<Part> parts =
-        question.directories().mapToObj(directory -> new Part(question, directory)).toList();
+    List<Part> parts = question.disks().mapToObj(disk -> new Part(question, disk)).toList();
     question
         .answer()
         .completeOnTimeout(TableQuestion.LATE, usableMs, TimeUnit.MILLISECONDS)
@@ -124,21 +137,21 @@ final class TableServer implements AutoCloseable {
               taker.accept(answer);
             });
     try {
-      parts.forEach(part -> directories.get(part.directory()).execute(part));
+      parts.forEach(part -> disks.get(part.disk()).execute(part));
     } catch (RejectedExecutionException | OutOfMemoryError e) {
-      question.answer().complete(closed ? STOPS : TOO_MANY);
+      question.answer().complete(STOPS);
     }
   }
 
   private void remove(Part part) {
-    directories.get(part.directory()).getQueue().remove(part);
+    disks.get(part.disk()).getQueue().remove(part);
   }
 
   /** Answers who waits; a file that is being read is closed by its reader. Idempotent. */
   @Override
   public void close() {
     closed = true;
-    for (ThreadPoolExecutor threads : directories) {
+    for (ThreadPoolExecutor threads : disks) {
       for (Runnable waiting : threads.shutdownNow()) {
         ((Part) waiting).question().answer().complete(STOPS);
       }

@@ -7,6 +7,8 @@ import dev.sluice.blocks.wire.TableSegment;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.List;
 
 /**
  * One map output's slot of a {@link TableSegment}, where peers READ it. Who writes it has the lock
@@ -42,6 +44,11 @@ record TableSlot(ShuffleMemory owner, MemorySegment memory, TableSegment segment
   void set(MapOutputHeader header) {
     long[] longs = header.toLongs();
     MemorySegment.copy(longs, 0, memory, LONG, TableSegment.header(slot), longs.length);
+  }
+
+  @Override
+  public List<Path> files() {
+    return List.of();
   }
 
   @Override

@@ -250,7 +250,7 @@ class BlockServerTest {
 
   @Test
   void aTouchIsDueOncePerShuffleAndInterval() {
-    PeerChannel channel = new PeerChannel(peer, null, null, null, clientMs::get);
+    PeerChannel channel = new PeerChannel(peer, null, null, null, null, clientMs::get);
     assertThat(channel.touchIsDue(1)).isTrue();
     assertThat(channel.touchIsDue(2)).isTrue();
     clientMs.set(PeerChannel.TOUCH_INTERVAL_MS - 1);

@@ -20,7 +20,7 @@ class IndexTableTest {
   private static final int SHUFFLE = 3;
   private static final int PAGE = IndexTable.PAGE_PARTITIONS;
   private static final int PARTITIONS = 3 * PAGE + 7;
-  private static final long PAGE_BYTES = PAGE * TableEntry.BYTES + 120;
+  private static final long PAGE_BYTES = PAGE * TableEntry.BYTES + 1_200;
 
   @TempDir Path directory;
   private final int[] lengths = new Random(1).ints(PARTITIONS, 0, 100).toArray();

@@ -121,7 +121,7 @@ class StageRequestTest {
 
   private void assertNotAsked() {
     assertThatThrownBy(() -> stage(IN_TIME_MS).get(10, TimeUnit.SECONDS))
-        .hasMessageContaining("has not staged in time of late");
+        .hasMessageContaining("has not answered in time of late");
     assertThat(requests).isEmpty();
   }
 
@@ -198,5 +198,21 @@ class StageRequestTest {
       requests.poll(10, TimeUnit.SECONDS);
       assertThat(stage(LEASE)).isEqualTo(LEASE);
     }
+  }
+
+  @Test
+  void tablesInTimeDoNotHideThatNothingIsStaged() throws Exception {
+    for (int i = 0; i < FAILURES; i++) {
+      CompletableFuture<Object> tables =
+          client.tables(
+              peer,
+              new ControlMessages.GetTables(
+                  3, IN_TIME_MS, List.of(new ControlMessages.Partitions(1, 0, 1))));
+      answer(new ControlMessages.Tables(List.of(new long[6])));
+      tables.get(10, TimeUnit.SECONDS);
+      waitInVain();
+      requests.poll(10, TimeUnit.SECONDS);
+    }
+    assertNotAsked();
   }
 }

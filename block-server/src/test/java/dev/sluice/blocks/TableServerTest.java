@@ -182,11 +182,12 @@ class TableServerTest {
   @Test
   void moreQuestionsThanMayWaitAreRefusedAndTheOthersLeaveWhenTheyAreLate() throws Exception {
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
-      for (int i = 0; i < 5_000; i++) {
-        ask(2_000, slow());
+      Partitions[] many = Collections.nCopies(4_000, slow()).toArray(Partitions[]::new);
+      for (int i = 0; i < 140; i++) {
+        ask(2_000, many);
       }
       assertThat(answer()).isEqualTo(new NotStaged(false, "too many questions wait"));
-      for (int i = 1; i < 5_000; i++) {
+      for (int i = 1; i < 140; i++) {
         assertThat(answer()).isInstanceOf(NotStaged.class);
       }
       ask(200, slow());
@@ -250,5 +251,41 @@ class TableServerTest {
     long[] table = tables(new Partitions(FAST, 3, 4)).getFirst();
     assertThat(MapOutputHeader.of(FAST, table, 0)).isEqualTo(header);
     assertThat(TableEntry.offset(table[4])).isEqualTo(18);
+  }
+
+  /** As Spark's DiskBlockManager has it: each file's directory by the hash of its own name. */
+  @Test
+  void anIndexOnADiskThatHangsHoldsUpNoneOfOtherDisks() throws Exception {
+    long mixed = 7;
+    fast.write(SHUFFLE, mixed, 4, 4);
+    Path index = slowDirectory.resolve("mixed.index");
+    Files.move(fast.index(SHUFFLE, mixed), index);
+    close();
+    registry =
+        new MapOutputRegistry(
+            domain,
+            LocalDirectories.unregistered(List.of(slowDirectory, fastDirectory)),
+            (shuffleId, mapId) -> {
+              if (mapId != mixed) {
+                return fast.find(shuffleId, mapId);
+              }
+              MapOutputFiles.Files found = fast.find(shuffleId, FAST);
+              return new MapOutputFiles.Files(
+                  fast.data(SHUFFLE, mixed), index, null, ChecksumAlgorithm.NONE);
+            },
+            new RegistryLimits(0, 100, 1_000),
+            new RecordingListener(),
+            () -> 0);
+    registry.resolve(SHUFFLE, new long[] {mixed, FAST}).get(10, TimeUnit.SECONDS);
+    server = new TableServer(registry);
+    try (SlowFile disk = SlowFile.inPlaceOf(index)) {
+      for (int i = 0; i < 4; i++) {
+        ask(IN_TIME_MS, new Partitions(mixed, 0, 1));
+      }
+      ask(2_000, fast());
+      Object first = answer();
+      disk.answer();
+      assertThat(first).as("who wants the fast disk alone").isInstanceOf(Tables.class);
+    }
   }
 }

@@ -50,7 +50,7 @@ public record TableSegment(RemoteRegion region, int slots) {
   public boolean hasSlot(int slot) {
     return slot >= 0
         && slot < slots
-        && slots <= MAX_SLOTS
+        && slots <= (isRegistered() ? MAX_SLOTS : 1)
         && partitions() > 0
         && partitions() <= Integer.MAX_VALUE
         && region.length() == bytes(slots, (int) partitions());

@@ -27,8 +27,14 @@ final class LocationLog {
 
   private record Numbered(TableSegment segment, int number) {}
 
-  /** Each executor's last segment, by the executor's number. */
-  private final Map<Integer, Numbered> lastSegments = new HashMap<>();
+  /**
+   * An executor's last segment that is registered, or that is not: it may publish either by turns.
+   *
+   * @param executor the executor's number
+   */
+  private record Last(int executor, boolean registered) {}
+
+  private final Map<Last, Numbered> lastSegments = new HashMap<>();
 
   /** Executors whose records are still to be dropped. */
   private final BitSet removed = new BitSet();
@@ -58,13 +64,14 @@ final class LocationLog {
   }
 
   private int number(int executor, TableSegment segment) {
-    Numbered last = lastSegments.get(executor);
+    Last key = new Last(executor, segment.isRegistered());
+    Numbered last = lastSegments.get(key);
     if (last == null || !last.segment().equals(segment)) {
       output.writeInt(SEGMENT, true);
       output.writeInt(executor, true);
       Fields.writeSegment(output, segment);
       last = new Numbered(segment, ++segments);
-      lastSegments.put(executor, last);
+      lastSegments.put(key, last);
     }
     return last.number();
   }
@@ -80,7 +87,7 @@ final class LocationLog {
    * for what is left, since all records are written again. False when there were none.
    */
   boolean remove(int executor) {
-    boolean hasRecords = lastSegments.remove(executor) != null;
+    boolean hasRecords = lastSegments.keySet().removeIf(last -> last.executor() == executor);
     if (hasRecords) {
       removed.set(executor);
     }

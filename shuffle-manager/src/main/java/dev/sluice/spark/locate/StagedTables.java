@@ -27,6 +27,10 @@ import org.slf4j.LoggerFactory;
  */
 final class StagedTables {
   private static final Logger LOG = LoggerFactory.getLogger(StagedTables.class);
+
+  /** Of the time that there is: what is registered waits to be READ with it, and needs some. */
+  private static final int SHARE = 2;
+
   private static final int ENTRY_LONGS = TableEntry.BYTES / Long.BYTES;
 
   /**
@@ -89,7 +93,7 @@ final class StagedTables {
     if (leftMs <= 0) {
       return CompletableFuture.runAsync(() -> fail(parts, FallbackReason.DEADLINE), deliverer);
     }
-    int timeLeftMs = (int) Math.min(leftMs, Integer.MAX_VALUE);
+    int timeLeftMs = (int) Math.min(leftMs / SHARE, Integer.MAX_VALUE);
     List<Partitions> wanted = parts.stream().map(Part::wanted).toList();
     try {
       return transport

@@ -181,4 +181,24 @@ class LocationLogTest {
     table.remove(location(5, 1));
     assertThat(table.isOf(table.index(5, LocationTable.ABSENT), 1)).isFalse();
   }
+
+  @Test
+  void registeredAndStagedByTurnsTakeFewBytes() throws IOException {
+    int slots = 64;
+    TableSegment nowhere = TableSegment.unregistered(10_000);
+    TableSegment somewhere =
+        new TableSegment(
+            new RemoteRegion(0x7f00_0000_0000L, TableSegment.bytes(slots, 10_000), 7 << 8), slots);
+    for (int mapId = 0; mapId < 2 * slots; mapId++) {
+      log.append(
+          1,
+          mapId % 2 == 0
+              ? new MapOutputLocation(mapId, nowhere, 0)
+              : new MapOutputLocation(mapId, somewhere, mapId / 2));
+    }
+    LocationReader reader = new LocationReader();
+    reader.read(log.records(0), (a, b, c) -> {});
+    assertThat(log.bytes()).isLessThan(12 * 2 * slots);
+    assertThat(reader.segments().size()).isEqualTo(2);
+  }
 }

@@ -31,9 +31,9 @@ final class Samples {
   /** Another location of the same map output. */
   static MapOutputLocation location(long mapId, int move) {
     int slot = (int) (mapId % SLOTS);
-    long number = mapId / SLOTS;
+    long number = 1 + mapId / SLOTS; // What is registered is not at address 0.
     RemoteRegion region =
-        new RemoteRegion(number << 20 | move, TableSegment.bytes(SLOTS, 3), (int) number + 2);
+        new RemoteRegion(number << 20 | move, TableSegment.bytes(SLOTS, 3), (int) number + 1);
     return new MapOutputLocation(mapId, new TableSegment(region, SLOTS), slot);
   }
 

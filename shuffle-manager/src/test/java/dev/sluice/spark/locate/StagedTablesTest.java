@@ -80,7 +80,8 @@ class StagedTablesTest {
     assertThat(piece.length(0, 2)).isEqualTo(30);
     assertThat(transport.reads()).isEmpty();
     assertThat(transport.questions())
-        .containsExactly(new GetTables(SHUFFLE, 1_000, List.of(new Partitions(5, 1, 3))));
+        .as("with half of the time, that the other half is for READs")
+        .containsExactly(new GetTables(SHUFFLE, 500, List.of(new Partitions(5, 1, 3))));
     assertThat(reader.heapBytes()).isZero();
   }
 
