@@ -139,7 +139,7 @@ final class TableServer implements AutoCloseable {
     try {
       parts.forEach(part -> disks.get(part.disk()).execute(part));
     } catch (RejectedExecutionException | OutOfMemoryError e) {
-      question.answer().complete(STOPS);
+      question.answer().complete(closed ? STOPS : TOO_MANY);
     }
   }
 
