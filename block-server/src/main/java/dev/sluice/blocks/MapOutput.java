@@ -96,13 +96,13 @@ record MapOutput(MapOutputHeader header, Path file, MapOutputData data, Partitio
       return MapOutputReader.UNREADABLE;
     }
     try {
-      long start = start(startPartition);
-      long length = end(endPartition) - start;
+      long[] entries = table.entries(startPartition, endPartition);
+      long start = TableEntry.offset(entries[0]);
+      long length = end(entries) - start;
       if (length > target.length - offset) {
         return length > target.length ? MapOutputReader.UNREADABLE : MapOutputReader.NO_ROOM;
       }
       data.copy(start, target, offset, (int) length);
-      long[] entries = table.entries(startPartition, endPartition);
       if (matches(entries, target, offset, (int) length, checksum)) {
         return (int) length;
       }
@@ -130,8 +130,12 @@ record MapOutput(MapOutputHeader header, Path file, MapOutputData data, Partitio
 
   /** Where the partitions before this one end. The caller has a reference to the table. */
   private long end(int endPartition) throws IOException {
-    long[] last = table.entries(endPartition - 1, endPartition);
-    return TableEntry.offset(last[0]) + TableEntry.length(last[0], last[1]);
+    return end(table.entries(endPartition - 1, endPartition));
+  }
+
+  private static long end(long[] entries) {
+    long first = entries[entries.length - 2];
+    return TableEntry.offset(first) + TableEntry.length(first, entries[entries.length - 1]);
   }
 
   /**
