@@ -10,10 +10,10 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * READs blocks in slices, one block after the other, through two pooled buffers: the sink has one
- * slice while the next one is READ. Where the peer has to stage, each slice waits for its turn, and
- * for a buffer, anew: so that a block of many slices keeps others from neither. Everything here is
- * a step of the one whose sink it is, which closes it; READs that are under way then give back
+ * READs blocks in slices, one block after the other, through a few pooled buffers: the sink has one
+ * slice while the next ones are READ. Where the peer has to stage, each slice waits for its turn,
+ * and for a buffer, anew: so that a block of many slices keeps others from neither. Everything here
+ * is a step of the one whose sink it is, which closes it; READs that are under way then give back
  * their buffers when they end.
  */
 final class Slices implements StagedBuffer.User {
@@ -32,13 +32,21 @@ final class Slices implements StagedBuffer.User {
     void failed(FallbackReason reason);
   }
 
-  private static final int BUFFERS = 2;
+  /** One slice is READ while the sink has the other; and a task asks a peer to stage two. */
+  private static final int MIN_BUFFERS = 2;
+
+  /**
+   * Of what is registered: each thread that a slice passes through finds several when it runs, on
+   * cores that others want as well.
+   */
+  private static final int MAX_BUFFERS = 8;
 
   private final ReadPath path;
   private final FetchCall call;
   private final LocatedBlocks located;
   private final int bufferBytes;
   private final boolean staged;
+  private final int mostBuffers;
   private final Steps steps;
   private final Sink sink;
   private final Deque<StagedBuffer> free = new ArrayDeque<>();
@@ -71,11 +79,14 @@ final class Slices implements StagedBuffer.User {
     this.located = located;
     this.bufferBytes = bufferBytes;
     this.staged = staged;
+    // All of them together are no more than one READ of a large block takes of the pool.
+    int most = path.transport().maxBufferBytes() / bufferBytes;
+    this.mostBuffers = staged ? MIN_BUFFERS : Math.clamp(most, MIN_BUFFERS, MAX_BUFFERS);
     this.steps = steps;
     this.sink = sink;
   }
 
-  /** Where there is no second buffer slices are READ one after the other. */
+  /** Where there is no other buffer slices are READ one after the other. */
   void acquire() {
     asking = true;
     StagedBuffer.acquire(path, located.peer(), bufferBytes, staged, this);
@@ -137,7 +148,7 @@ final class Slices implements StagedBuffer.User {
     return position < located.length(block);
   }
 
-  /** As many as there are buffers. */
+  /** As many slices as there are buffers. */
   private void read() {
     while (hasMore() && !free.isEmpty()) {
       int bytes = (int) Math.min(bufferBytes, located.length(block) - position);
@@ -148,9 +159,14 @@ final class Slices implements StagedBuffer.User {
       position += bytes;
       slice.read.start();
     }
-    if (hasMore() && !asking && underWay.size() < BUFFERS) {
+    if (hasMore() && !asking && underWay.size() < buffers()) {
       acquire();
     }
+  }
+
+  /** Others that wait for buffers come before a third one. */
+  private int buffers() {
+    return path.transport().isShort() ? MIN_BUFFERS : mostBuffers;
   }
 
   private final class Slice implements DataRead.Sink {
@@ -214,7 +230,7 @@ final class Slices implements StagedBuffer.User {
   }
 
   private void release(StagedBuffer buffer) {
-    if (closed || staged) {
+    if (closed || staged || underWay.size() + free.size() >= buffers()) {
       buffer.release();
     } else {
       free.add(buffer);

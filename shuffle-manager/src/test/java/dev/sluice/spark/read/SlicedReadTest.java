@@ -83,6 +83,59 @@ class SlicedReadTest {
   }
 
   @Test
+  void asManySlicesAreReadAtATimeAsTheLargestBufferHolds() {
+    Deque<Runnable> underWay = new ArrayDeque<>();
+    fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxGroupBytes = BUFFER_BYTES));
+    fixture.transport.maxBufferBytes(4 * BUFFER_BYTES);
+    fixture.registered(11, 30_000, 100);
+    fixture.transport.holdReads(underWay::add);
+
+    fixture.fetch(downloads, block(11, 0));
+    underWay.removeFirst().run(); // The table.
+
+    assertThat(underWay).hasSize(4);
+    underWay.removeFirst().run();
+    assertThat(underWay).as("its buffer is used again").hasSize(4);
+    underWay.removeFirst().run();
+    assertThat(underWay).as("of six slices").hasSize(4);
+    fixture.transport.othersWait(true);
+    runAll(underWay);
+    fixture.assertDelivered(block(11, 0));
+  }
+
+  @Test
+  void buffersThatOthersWaitForAreGivenBackButTwo() {
+    Deque<Runnable> underWay = new ArrayDeque<>();
+    fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxGroupBytes = BUFFER_BYTES));
+    fixture.transport.maxBufferBytes(4 * BUFFER_BYTES);
+    fixture.registered(11, 50_000, 100);
+    fixture.transport.holdReads(underWay::add);
+
+    fixture.fetch(downloads, block(11, 0));
+    underWay.removeFirst().run(); // The table.
+    assertThat(fixture.transport.buffersOut()).isEqualTo(4);
+
+    fixture.transport.othersWait(true);
+    underWay.removeFirst().run();
+    underWay.removeFirst().run();
+    assertThat(fixture.transport.buffersOut()).isEqualTo(2);
+    underWay.removeFirst().run();
+    assertThat(underWay).hasSize(2);
+
+    fixture.transport.othersWait(false);
+    underWay.removeFirst().run();
+    assertThat(underWay).hasSizeGreaterThan(2);
+    runAll(underWay);
+    fixture.assertDelivered(block(11, 0));
+  }
+
+  private static void runAll(Deque<Runnable> underWay) {
+    while (!underWay.isEmpty()) {
+      underWay.removeFirst().run();
+    }
+  }
+
+  @Test
   void aSecondBufferThatIsNotThereIsNotMissed() {
     fixture.fetch(block(10, 3)); // The table stays known.
     fixture.transport.poolBytes(BUFFER_BYTES);

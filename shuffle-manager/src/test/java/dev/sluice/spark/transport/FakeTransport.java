@@ -60,6 +60,7 @@ public final class FakeTransport implements ReadTransport {
   private Error defect;
   private int defectBytes;
   private boolean isShort;
+  private boolean othersWait;
   private int wanted;
 
   public FakeTransport(Executor completions) {
@@ -186,7 +187,12 @@ public final class FakeTransport implements ReadTransport {
 
   @Override
   public boolean isShort() {
-    return isShort && wanted > poolBytes;
+    return othersWait || isShort && wanted > poolBytes;
+  }
+
+  /** Whether somebody else waits for a buffer. */
+  public void othersWait(boolean now) {
+    othersWait = now;
   }
 
   @Override
