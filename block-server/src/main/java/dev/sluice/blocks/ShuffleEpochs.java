@@ -9,7 +9,8 @@ import java.util.stream.Stream;
 /**
  * The current epoch of each shuffle. An epoch begins with a map output of a shuffle that is unknown
  * or was unregistered, and ends when the shuffle is unregistered, after which only a new map output
- * begins another: a reader that comes late does not.
+ * begins another: a reader that comes late does not. Epochs are this executor's own and have no
+ * numbers: peers notice their ends by keys that are no longer valid.
  *
  * <p>Any thread. An epoch in which nothing is registered, about to be or known to fail leaves no
  * trace. What remains of an unregistered shuffle is one bit.

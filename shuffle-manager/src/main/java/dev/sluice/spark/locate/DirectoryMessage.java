@@ -74,6 +74,11 @@ public sealed interface DirectoryMessage {
   /**
    * A shuffle's locations.
    *
+   * <p>A generation is one of the driver's tables of a shuffle, to which records are only ever
+   * added: a new one begins whenever records are taken away. It is not an epoch of the shuffle on a
+   * peer, within which the keys in the records are valid: a lost executor ends the generations of
+   * all tables that name it, and no epoch.
+   *
    * @param generation differs from that of the request where the table is to be replaced
    * @param broadcast handle of a broadcast that holds the first records; empty for none
    * @param records records of {@link LocationLog} that follow those known, or the broadcast's
