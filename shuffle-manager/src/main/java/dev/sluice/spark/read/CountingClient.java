@@ -5,6 +5,8 @@ import dev.sluice.spark.transport.FallbackReason;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.storage.BlockManagerId;
+import scala.Option;
 
 /** Leaves all blocks to Spark's own client, and counts them. Nothing to close. */
 final class CountingClient extends ShuffleClient {
@@ -26,7 +28,12 @@ final class CountingClient extends ShuffleClient {
       String[] blockIds,
       BlockFetchingListener listener,
       DownloadFileManager files) {
-    transfer.fetch(new FetchTarget(host, port, execId), blockIds, reason, listener, files);
+    transfer.fetch(
+        BlockManagerId.apply(execId, host, port, Option.empty()),
+        blockIds,
+        reason,
+        listener,
+        files);
   }
 
   @Override

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.storage.BlockManagerId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,7 +21,7 @@ final class FetchCall {
   private static final Logger LOG = LoggerFactory.getLogger(FetchCall.class);
 
   private final ReadPath path;
-  private final FetchTarget target;
+  private final BlockManagerId target;
   private final List<RequestedBlock> blocks;
   private final BlockFetchingListener listener;
   private final DownloadFileManager files;
@@ -34,7 +35,7 @@ final class FetchCall {
    */
   FetchCall(
       ReadPath path,
-      FetchTarget target,
+      BlockManagerId target,
       List<RequestedBlock> blocks,
       BlockFetchingListener listener,
       DownloadFileManager files) {
@@ -57,7 +58,7 @@ final class FetchCall {
         });
   }
 
-  FetchTarget target() {
+  BlockManagerId target() {
     return target;
   }
 

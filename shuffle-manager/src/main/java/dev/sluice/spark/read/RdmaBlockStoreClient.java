@@ -20,7 +20,9 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.util.TransportConf;
+import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.FallbackStorage;
+import scala.Option;
 
 /**
  * The block store client that Spark's ShuffleBlockFetcherIterator fetches through: shuffle blocks
@@ -126,7 +128,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       String[] blockIds,
       BlockFetchingListener listener,
       DownloadFileManager downloadFileManager) {
-    FetchTarget target = new FetchTarget(host, port, execId);
+    BlockManagerId target = BlockManagerId.apply(execId, host, port, Option.empty());
     BlockFetchingListener asking =
         asker.<BlockFetchingListener>map(told -> new Telling(listener, told)).orElse(listener);
     asker.ifPresent(told -> told.asked(blockIds.length));

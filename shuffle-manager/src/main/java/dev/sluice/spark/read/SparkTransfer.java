@@ -10,6 +10,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.storage.BlockManagerId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,7 +41,7 @@ final class SparkTransfer {
 
   /** Fetches on the calling thread, as Spark's tasks do: may block while it connects. */
   void fetch(
-      FetchTarget target,
+      BlockManagerId target,
       String[] blockIds,
       FallbackReason reason,
       BlockFetchingListener listener,
@@ -51,7 +52,7 @@ final class SparkTransfer {
 
   /** Fetches soon, on a thread that may block. Every block gets an answer. */
   void fetchSoon(
-      FetchTarget target,
+      BlockManagerId target,
       String[] blockIds,
       FallbackReason reason,
       BlockFetchingListener listener,
@@ -78,7 +79,7 @@ final class SparkTransfer {
   }
 
   private void fetch(
-      FetchTarget target, String[] blockIds, Relay relay, DownloadFileManager files) {
+      BlockManagerId target, String[] blockIds, Relay relay, DownloadFileManager files) {
     client.fetchBlocks(target.host(), target.port(), target.executorId(), blockIds, relay, files);
   }
 
