@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * The executor's runtime, from the first task on that needs it. It starts on a thread of its own:
@@ -69,7 +70,8 @@ final class LazyRuntime implements AutoCloseable {
       try {
         return start.get(timeoutMs, TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
-        decide(null, new IOException("it has not started within " + timeoutMs + " ms", e));
+        IOException late = new IOException("it has not started within " + timeoutMs + " ms", e);
+        decide(() -> starter.startWithout(late));
         return start.get(timeoutMs, TimeUnit.MILLISECONDS); // as another task decides
       }
     } catch (ExecutionException e) {
@@ -101,38 +103,41 @@ final class LazyRuntime implements AutoCloseable {
   private void run() {
     try {
       SluiceRuntime started = starter.start();
-      if (!decide(started, null)) {
+      if (!decide(() -> started)) {
         started.close();
       }
     } catch (Throwable e) { // Nothing that RDMA lacks ends an executor.
-      decide(null, e);
+      decide(() -> starter.startWithout(e));
     }
   }
 
   /**
    * Once: by the start, or by a task that has waited long enough.
    *
-   * @param cause why nothing has started; null where something has
+   * @param chosen makes the runtime, or throws where there is none
+   * @return whether it was this call that decided; else nothing is made
    */
-  private boolean decide(SluiceRuntime started, Throwable cause) {
+  private boolean decide(Supplier<SluiceRuntime> chosen) {
     if (!decided.compareAndSet(false, true)) {
       return false;
     }
-    SluiceRuntime runtime = started;
     try {
-      if (cause != null) {
-        runtime = starter.startWithout(cause);
-      }
-      starter.started(runtime);
-      start.complete(runtime);
+      handOver(chosen.get());
     } catch (RuntimeException | Error e) {
-      if (runtime != null) {
-        runtime.close();
-      }
       start.completeExceptionally(e);
       starter.failed(e);
     }
     return true;
+  }
+
+  private void handOver(SluiceRuntime runtime) {
+    try {
+      starter.started(runtime);
+      start.complete(runtime);
+    } catch (RuntimeException | Error e) {
+      runtime.close();
+      throw e;
+    }
   }
 
   @Override

@@ -106,8 +106,8 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   /** Before executors start; where the driver is the executor, its device is tried, too. */
   private void checkOnDriver(SluiceConf conf) {
-    if (conf.offReason() != null) {
-      LOG.warn("Shuffle blocks are not READ, because {}", conf.offReason());
+    if (conf.offReason().isPresent()) {
+      LOG.warn("Shuffle blocks are not READ, because {}", conf.offReason().get());
     } else if (conf.readsForbidden()) {
       LOG.warn(
           "Remote shuffle blocks go by Spark's own transfer, which is encrypted: READs are neither"
@@ -149,7 +149,7 @@ public final class SluiceShuffle extends RdmaShuffle {
       SluiceRuntime.Environment env =
           ExecutorEnvironment.of(spark, driver, new ResolverMapOutputFiles(spark.conf(), resolver));
       environment = env;
-      if (checked.offReason() != null) {
+      if (checked.offReason().isPresent()) {
         return new CountingRuntime(env);
       }
       if (!driver.hasDirectory()) {

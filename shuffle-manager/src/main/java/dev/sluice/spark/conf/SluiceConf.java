@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.spark.SparkConf;
 
 /**
@@ -63,11 +64,11 @@ public final class SluiceConf {
     return provider().equals("verbs") || provider().equals("soft");
   }
 
-  /** Why blocks are not READ whatever the provider; null where they are. */
-  public String offReason() {
+  /** Why blocks are not READ whatever the provider; empty where they are. */
+  public Optional<String> offReason() {
     return conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)
-        ? "spark.shuffle.useOldFetchProtocol=true, under which map ids are not unique"
-        : null;
+        ? Optional.of("spark.shuffle.useOldFetchProtocol=true, under which map ids are not unique")
+        : Optional.empty();
   }
 
   /** Bytes of map outputs that are registered at most: none where nobody may READ them. */

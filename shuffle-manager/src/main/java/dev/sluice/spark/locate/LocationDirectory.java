@@ -173,8 +173,8 @@ public final class LocationDirectory {
 
   /**
    * The shuffle's files are deleted. Its id may come back: what is published under it afterwards
-   * begins a table of a new generation, provided that Spark knows the shuffle. A task that commits too late may
-   * publish before Spark forgets it, so shuffles that it has forgotten since go, too.
+   * begins a table of a new generation, provided that Spark knows the shuffle. A task that commits
+   * too late may publish before Spark forgets it, so shuffles that it has forgotten since go, too.
    */
   public void unregister(int shuffleId) {
     remove(shuffleId);

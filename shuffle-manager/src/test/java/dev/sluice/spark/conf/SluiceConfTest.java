@@ -87,9 +87,10 @@ class SluiceConfTest {
 
   @Test
   void theOldFetchProtocolSwitchesReadingOff() {
-    assertThat(new SluiceConf(conf).offReason()).isNull();
+    assertThat(new SluiceConf(conf).offReason()).isEmpty();
     conf.set("spark.shuffle.useOldFetchProtocol", "true");
-    assertThat(new SluiceConf(conf).offReason()).contains("spark.shuffle.useOldFetchProtocol");
+    assertThat(new SluiceConf(conf).offReason())
+        .hasValueSatisfying(why -> assertThat(why).contains("spark.shuffle.useOldFetchProtocol"));
   }
 
   @Test
