@@ -25,6 +25,8 @@ public enum FallbackReason {
   DEADLINE,
   /** The peer is not tried for a while. */
   CIRCUIT_OPEN,
+  /** This executor stops: its endpoint is closed. */
+  CLOSED,
   /** No buffer became free in time, or there was no memory for a large block. */
   BUFFERS,
   /** The bytes did not match Spark's checksum, twice. */
@@ -36,7 +38,7 @@ public enum FallbackReason {
   /** A block of a kind that is not READ: push-merged, or empty, which Spark takes for an error. */
   BLOCK_KIND;
 
-  /** What a failed READ means for its blocks. */
+  /** The reason of the same name as the cause of a failed READ. */
   public static FallbackReason of(ReadException failure) {
     return switch (failure.failure()) {
       case STALE_LOCATION -> STALE_LOCATION;
@@ -44,7 +46,7 @@ public enum FallbackReason {
       case TRANSPORT -> TRANSPORT;
       case DEADLINE -> DEADLINE;
       case CIRCUIT_OPEN -> CIRCUIT_OPEN;
-      case CLOSED -> OFF;
+      case CLOSED -> CLOSED;
     };
   }
 }

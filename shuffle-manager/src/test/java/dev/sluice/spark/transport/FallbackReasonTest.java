@@ -2,6 +2,9 @@ package dev.sluice.spark.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.transfer.TransferCounter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,5 +18,15 @@ class FallbackReasonTest {
   @EnumSource
   void whoSeesItFindsWhatToDo(FallbackReason reason) throws IOException {
     assertThat(Files.readString(TROUBLESHOOTING)).contains("\n| `" + reason + "` | ");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFailedReadIsCalledTheSameWhereverItIsCounted(ReadException.Cause cause) {
+    ReadException failure = new ReadException(cause, null, new PeerAddress("1", "host", 1), "");
+    assertThat(FallbackReason.of(failure)).hasToString(cause.name());
+    assertThat(TransferCounter.values())
+        .extracting(TransferCounter::name)
+        .contains("READS_" + cause);
   }
 }
