@@ -10,7 +10,7 @@ final class CountingRuntime extends SluiceRuntime {
   CountingRuntime(Environment env) {
     super(env);
     ready(
-        ExecutorReading.without(env.sparkClient(), FallbackReason.OFF, counters),
+        ExecutorReading.without(env.network().client(), FallbackReason.OFF, counters),
         "off",
         new ExecutorMetrics(counters));
   }

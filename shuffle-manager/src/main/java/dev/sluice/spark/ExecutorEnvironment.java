@@ -43,20 +43,21 @@ final class ExecutorEnvironment {
             TRANSPORT_THREADS,
             Option.empty(),
             new Some<>(security.getRpcSSLOptions()));
-    String host = env.blockManager().blockManagerId().host();
     return new SluiceRuntime.Environment(
         conf,
-        env.executorId(),
-        cores(env.memoryManager()),
-        host,
-        transportConf,
-        serverBootstraps(transportConf, security),
-        clientBootstraps(transportConf, security, conf),
+        new SluiceRuntime.Executor(
+            env.executorId(),
+            env.blockManager().blockManagerId().host(),
+            cores(env.memoryManager())),
+        new SluiceRuntime.Network(
+            transportConf,
+            serverBootstraps(transportConf, security),
+            clientBootstraps(transportConf, security, conf),
+            env.blockManager().blockStoreClient()),
         driver,
         new SparkBroadcasts(env.broadcastManager()),
         files,
-        localDirectories(env),
-        env.blockManager().blockStoreClient());
+        localDirectories(env));
   }
 
   /**

@@ -58,8 +58,8 @@ final class ReadingRuntime extends SluiceRuntime {
           started(
               new BlockServerClient(
                   self(),
-                  env.transportConf(),
-                  env.clientBootstraps(),
+                  env.network().conf(),
+                  env.network().clientBootstraps(),
                   conf.transferOptions(),
                   conf.locateTimeoutMs(),
                   ReadingRuntime::clockMs));
@@ -70,7 +70,7 @@ final class ReadingRuntime extends SluiceRuntime {
       started(publisher);
       publisher.start(
           new ExecutorEndpoint(
-              new PeerAddress(env.executorId(), env.host(), server.port()),
+              new PeerAddress(env.executor().id(), env.executor().host(), server.port()),
               endpoint.device().providerName()));
       locator = locator(endpoint, servers);
       ready(
@@ -91,7 +91,7 @@ final class ReadingRuntime extends SluiceRuntime {
     SparkConf spark = env.sparkConf();
     String application =
         spark.get("spark.app.id", "") + " since " + spark.get("spark.app.startTime", "");
-    return new ProcessName(application, env.executorId());
+    return new ProcessName(application, env.executor().id());
   }
 
   private void sayStarted(Device device, BlockServer server) {
@@ -100,7 +100,7 @@ final class ReadingRuntime extends SluiceRuntime {
             + " outputs, {} MiB for what of them is staged, {} MiB for buffers",
         device.providerName(),
         device.name(),
-        env.host(),
+        env.executor().host(),
         server.port(),
         conf.registrationMaxBytes() >> 20,
         conf.stagingMaxBytes() >> 20,
@@ -147,22 +147,22 @@ final class ReadingRuntime extends SluiceRuntime {
         endpoint.protectionDomain(),
         registry,
         conf.stagingMaxBytes(),
-        env.cores(),
+        env.executor().cores(),
         System::nanoTime);
   }
 
   private BlockServer listen(RdmaEndpoint endpoint, Stager stager) throws IOException {
     String provider = endpoint.device().providerName();
-    String bindAddress = bindAddress(env.host());
+    String bindAddress = bindAddress(env.executor().host());
     return FreePort.listen(
         conf.port(),
         conf.portRetries(),
         port ->
             new BlockServer(
-                env.transportConf(),
+                env.network().conf(),
                 bindAddress,
                 port,
-                env.serverBootstraps(),
+                env.network().serverBootstraps(),
                 self(),
                 provider,
                 new EndpointAcceptor(endpoint),
@@ -192,15 +192,16 @@ final class ReadingRuntime extends SluiceRuntime {
   /** READs are neither encrypted nor authenticated, as Spark's network may have to be. */
   private ExecutorReading reading(RdmaEndpoint endpoint, BlockServerClient servers) {
     if (conf.readsForbidden()) {
-      return ExecutorReading.without(env.sparkClient(), FallbackReason.WIRE_ENCRYPTION, counters);
+      return ExecutorReading.without(
+          env.network().client(), FallbackReason.WIRE_ENCRYPTION, counters);
     }
     RdmaBlockStoreClient client =
         started(
             RdmaBlockStoreClient.open(
-                env.sparkClient(),
-                env.executorId(),
-                env.transportConf(),
-                conf.readOptions(env.cores()),
+                env.network().client(),
+                env.executor().id(),
+                env.network().conf(),
+                conf.readOptions(env.executor().cores()),
                 endpoint,
                 locator,
                 servers,

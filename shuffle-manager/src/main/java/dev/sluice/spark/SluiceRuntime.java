@@ -38,27 +38,38 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
   /**
    * What Spark gives to an executor's runtime.
    *
-   * @param cores on which its tasks run
-   * @param host how other executors reach this one
-   * @param serverBootstraps authenticate those who connect
-   * @param clientBootstraps authenticate this process where it connects
    * @param files finds map outputs
    * @param localDirectories where they are
-   * @param sparkClient fetches what is not READ
    */
   record Environment(
       SparkConf sparkConf,
-      String executorId,
-      int cores,
-      String host,
-      TransportConf transportConf,
-      List<TransportServerBootstrap> serverBootstraps,
-      List<TransportClientBootstrap> clientBootstraps,
+      Executor executor,
+      Network network,
       DriverChannel driver,
       Broadcasts broadcasts,
       MapOutputFiles files,
-      List<Path> localDirectories,
-      BlockStoreClient sparkClient) {}
+      List<Path> localDirectories) {}
+
+  /**
+   * Who runs it.
+   *
+   * @param host how other executors reach this one
+   * @param cores on which its tasks run
+   */
+  record Executor(String id, String host, int cores) {}
+
+  /**
+   * Spark's own transport.
+   *
+   * @param serverBootstraps authenticate those who connect
+   * @param clientBootstraps authenticate this process where it connects
+   * @param client fetches what is not READ
+   */
+  record Network(
+      TransportConf conf,
+      List<TransportServerBootstrap> serverBootstraps,
+      List<TransportClientBootstrap> clientBootstraps,
+      BlockStoreClient client) {}
 
   final Environment env;
   final ShuffleCounters counters = new ShuffleCounters();
@@ -101,14 +112,14 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
     reporter =
         started(
             new CountersReporter(
-                env.executorId(),
+                env.executor().id(),
                 device,
                 metrics,
                 this,
                 env.driver(),
                 driverThreads,
                 System::nanoTime,
-                line -> LOG.info("Shuffle blocks of executor {}: {}", env.executorId(), line)));
+                line -> LOG.info("Shuffle blocks of executor {}: {}", env.executor().id(), line)));
   }
 
   final ExecutorReading reading() {

@@ -160,7 +160,9 @@ public final class SluiceShuffle extends RdmaShuffle {
         return new CountingRuntime(env);
       }
       return new ReadingRuntime(
-          checked, env, () -> outside.openDevice(checked, env.executorId(), env.host()));
+          checked,
+          env,
+          () -> outside.openDevice(checked, env.executor().id(), env.executor().host()));
     }
 
     @Override
@@ -191,7 +193,7 @@ public final class SluiceShuffle extends RdmaShuffle {
       SluiceRuntime.Environment env = environment;
       if (env != null) {
         try {
-          env.driver().ask(new Failure(env.executorId(), reason.getMessage()));
+          env.driver().ask(new Failure(env.executor().id(), reason.getMessage()));
         } catch (IOException e) {
           LOG.debug("The driver does not hear why nothing starts here", e);
         }
