@@ -21,6 +21,16 @@ import org.apache.spark.network.util.TransportConf;
  * transport is configured with.
  */
 public final class BlockServer implements AutoCloseable {
+  /**
+   * Where it listens, and whom it lets ask.
+   *
+   * @param host address to bind to; null for all
+   * @param port 0 for any
+   * @param bootstraps authenticate those who connect
+   */
+  public record Binding(
+      TransportConf conf, String host, int port, List<TransportServerBootstrap> bootstraps) {}
+
   private final TransportContext context;
   private final TransportServer server;
   private final TableServer tables;
@@ -28,16 +38,11 @@ public final class BlockServer implements AutoCloseable {
   /**
    * Binds at once.
    *
-   * @param host address to bind to; null for all
-   * @param port 0 for any
    * @param self this process: a peer that wants another one is refused
    * @param providerName provider of this process's device; peers with another one are refused
    */
   public BlockServer(
-      TransportConf conf,
-      String host,
-      int port,
-      List<TransportServerBootstrap> bootstraps,
+      Binding binding,
       ProcessName self,
       String providerName,
       QueuePairAcceptor acceptor,
@@ -47,17 +52,17 @@ public final class BlockServer implements AutoCloseable {
     tables = new TableServer(registry);
     context =
         new TransportContext(
-            conf,
+            binding.conf(),
             new BlockServerHandler(codec, self, providerName, acceptor, registry, stager, tables));
-    List<TransportServerBootstrap> guarded = new ArrayList<>(bootstraps);
-    guarded.addFirst(guard(conf.authRTTimeoutMs()));
-    server = listen(host, port, guarded);
+    server = listen(binding);
   }
 
-  private TransportServer listen(String host, int port, List<TransportServerBootstrap> guarded) {
+  private TransportServer listen(Binding binding) {
+    List<TransportServerBootstrap> guarded = new ArrayList<>(binding.bootstraps());
+    guarded.addFirst(guard(binding.conf().authRTTimeoutMs()));
     boolean listening = false;
     try {
-      TransportServer bound = context.createServer(host, port, guarded);
+      TransportServer bound = context.createServer(binding.host(), binding.port(), guarded);
       listening = true;
       return bound;
     } finally {

@@ -76,10 +76,7 @@ class BlockServerLeakTest {
 
   private static BlockServer listen(int port, MapOutputRegistry registry) {
     return new BlockServer(
-        SHUFFLE,
-        "localhost",
-        port,
-        List.of(),
+        new BlockServer.Binding(SHUFFLE, "localhost", port, List.of()),
         TestBlockServer.SELF,
         "soft",
         new FakeAcceptor(),
@@ -111,10 +108,7 @@ class BlockServerLeakTest {
         Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime);
         BlockServer server =
             new BlockServer(
-                CONF,
-                "localhost",
-                0,
-                List.of(),
+                new BlockServer.Binding(CONF, "localhost", 0, List.of()),
                 TestBlockServer.SELF,
                 "soft",
                 new FakeAcceptor(),

@@ -67,10 +67,7 @@ class MapOutputReadTest {
     stager = new Stager(serving.domain(), registry, 4 << 20, 2, System::nanoTime);
     server =
         new BlockServer(
-            CONF,
-            "localhost",
-            0,
-            List.of(),
+            new BlockServer.Binding(CONF, "localhost", 0, List.of()),
             TestBlockServer.SELF,
             "soft",
             serving,

@@ -77,7 +77,12 @@ final class TestBlockServer implements AutoCloseable {
   void start(int port) {
     server =
         new BlockServer(
-            conf, "localhost", port, bootstraps, SELF, "soft", acceptor, registry, stager);
+            new BlockServer.Binding(conf, "localhost", port, bootstraps),
+            SELF,
+            "soft",
+            acceptor,
+            registry,
+            stager);
   }
 
   void stop() {

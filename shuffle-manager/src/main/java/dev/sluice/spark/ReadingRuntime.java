@@ -19,6 +19,7 @@ import dev.sluice.spark.locate.Publisher;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.read.ExecutorReading;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
+import dev.sluice.spark.transport.EndpointTransport;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -159,10 +160,8 @@ final class ReadingRuntime extends SluiceRuntime {
         conf.portRetries(),
         port ->
             new BlockServer(
-                env.network().conf(),
-                bindAddress,
-                port,
-                env.network().serverBootstraps(),
+                new BlockServer.Binding(
+                    env.network().conf(), bindAddress, port, env.network().serverBootstraps()),
                 self(),
                 provider,
                 new EndpointAcceptor(endpoint),
@@ -180,10 +179,8 @@ final class ReadingRuntime extends SluiceRuntime {
     return new LocatorClient(
         new LocatorClient.Services(
             endpoint.device().providerName(),
-            env.driver(),
-            env.broadcasts(),
+            new LocatorClient.Driver(env.driver(), env.broadcasts(), driverThreads),
             servers::resolve,
-            driverThreads,
             conf.locateTimeoutMs(),
             peer -> peerLost(peer, endpoint, servers),
             System::nanoTime));
@@ -198,13 +195,11 @@ final class ReadingRuntime extends SluiceRuntime {
     RdmaBlockStoreClient client =
         started(
             RdmaBlockStoreClient.open(
-                env.network().client(),
-                env.executor().id(),
-                env.network().conf(),
+                new RdmaBlockStoreClient.Stock(
+                    env.network().client(), env.executor().id(), env.network().conf()),
                 conf.readOptions(env.executor().cores()),
-                endpoint,
+                new EndpointTransport(endpoint, servers),
                 locator,
-                servers,
                 counters));
     return ExecutorReading.with(client, registry, counters, conf.readsOwnBlocks());
   }

@@ -105,10 +105,7 @@ public final class NetworkParts implements AutoCloseable {
     stager = new Stager(endpoint.protectionDomain(), registry, STAGING_BYTES, 2, System::nanoTime);
     server =
         new BlockServer(
-            TRANSPORT,
-            "localhost",
-            0,
-            List.of(),
+            new BlockServer.Binding(TRANSPORT, "localhost", 0, List.of()),
             self,
             SoftProvider.NAME,
             new EndpointAcceptor(endpoint),

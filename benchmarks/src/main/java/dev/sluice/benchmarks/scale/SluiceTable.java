@@ -90,10 +90,8 @@ final class SluiceTable implements MapTable {
     return new LocatorClient(
         new LocatorClient.Services(
             ScaleSamples.PROVIDER,
-            driver,
-            broadcasts,
+            new LocatorClient.Driver(driver, broadcasts, Runnable::run),
             (_, _, _) -> CompletableFuture.failedFuture(new IOException("nobody there")),
-            Runnable::run,
             TIMEOUT_MS,
             _ -> {},
             System::nanoTime));

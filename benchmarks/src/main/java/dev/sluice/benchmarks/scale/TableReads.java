@@ -13,6 +13,7 @@ import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
 import dev.sluice.spark.read.ReadOptions;
+import dev.sluice.spark.transport.EndpointTransport;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -66,18 +67,15 @@ final class TableReads implements AutoCloseable {
     outputs = fill(memory, maps, partitions);
     client =
         RdmaBlockStoreClient.open(
-            new NoTransfer(),
-            "reader",
-            NetworkParts.TRANSPORT,
+            new RdmaBlockStoreClient.Stock(new NoTransfer(), "reader", NetworkParts.TRANSPORT),
             ReadOptions.DEFAULT.with(
                 o -> {
                   o.readTimeoutMs = TIMEOUT_MS;
                   o.bufferWaitMs = TIMEOUT_MS;
                   o.gatherBytes = 0;
                 }),
-            reader.endpoint(),
+            new EndpointTransport(reader.endpoint(), reader.client()),
             new Locations(),
-            reader.client(),
             new ShuffleCounters());
     bytesBefore = counted(TransferCounter.READ_BYTES);
     readsBefore = counted(TransferCounter.WORK_REQUESTS);

@@ -55,20 +55,23 @@ public final class LocatorClient implements Locator {
    * What a locator works with.
    *
    * @param provider provider of this process's device
-   * @param driver asked on {@code asker} only
-   * @param asker runs questions to the driver, which block
    * @param timeoutMs neither the driver nor a peer is waited for longer
    * @param lost is told of executors that are gone
    */
   public record Services(
       String provider,
-      DriverChannel driver,
-      Broadcasts broadcasts,
+      Driver driver,
       Resolver resolver,
-      Executor asker,
       long timeoutMs,
       Consumer<PeerAddress> lost,
       LongSupplier nanoClock) {}
+
+  /**
+   * How the driver is asked.
+   *
+   * @param asker runs the questions, and fetches what the driver has broadcast: both block
+   */
+  public record Driver(DriverChannel channel, Broadcasts broadcasts, Executor asker) {}
 
   private final Services services;
   private final KnownExecutors executors;
@@ -195,7 +198,7 @@ public final class LocatorClient implements Locator {
 
   private CompletableFuture<Void> askDriver(ShuffleLocations locations) {
     try {
-      return CompletableFuture.runAsync(() -> ask(locations), services.asker())
+      return CompletableFuture.runAsync(() -> ask(locations), services.driver().asker())
           .orTimeout(services.timeoutMs(), TimeUnit.MILLISECONDS)
           .exceptionally(LocatorClient::unanswered);
     } catch (RejectedExecutionException e) {
@@ -207,11 +210,11 @@ public final class LocatorClient implements Locator {
   private void ask(ShuffleLocations locations) {
     Locate question = locations.question();
     try {
-      if (services.driver().ask(question) instanceof Table table) {
+      if (services.driver().channel().ask(question) instanceof Table table) {
         // Before what may fail: peers are asked for what the table lacks.
         executors.update(table.executors());
         byte[] handle = table.broadcast();
-        byte[] broadcast = handle.length == 0 ? null : services.broadcasts().fetch(handle);
+        byte[] broadcast = handle.length == 0 ? null : services.driver().broadcasts().fetch(handle);
         locations.update(question, table, broadcast);
       }
     } catch (IOException e) {

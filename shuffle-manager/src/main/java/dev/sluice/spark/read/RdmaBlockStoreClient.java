@@ -1,13 +1,11 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.locate.BlockLocator;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
-import dev.sluice.spark.transport.EndpointTransport;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.ArrayList;
@@ -49,66 +47,58 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   }
 
   /**
+   * What Spark has on an executor.
+   *
+   * @param client Spark's own
+   * @param executorId id of this executor
+   * @param conf for the download files that Spark makes
+   */
+  public record Stock(BlockStoreClient client, String executorId, TransportConf conf) {}
+
+  /**
    * A client that READs.
    *
-   * @param sparkClient Spark's own
-   * @param ownExecutorId id of this executor
-   * @param transportConf for the download files that Spark makes
-   * @param endpoint READs; the caller closes it after this client
+   * @param transport its endpoint is the caller's, who closes it after this client
    */
   public static RdmaBlockStoreClient open(
-      BlockStoreClient sparkClient,
-      String ownExecutorId,
-      TransportConf transportConf,
+      Stock stock,
       ReadOptions options,
-      RdmaEndpoint endpoint,
+      ReadTransport transport,
       Locator locator,
-      BlockServerClient servers,
       ShuffleCounters counters) {
-    ReadThreads threads = new ReadThreads();
-    return open(
-        sparkClient,
-        ownExecutorId,
-        transportConf,
-        options,
-        new EndpointTransport(endpoint, servers),
-        locator,
-        counters,
-        threads,
-        threads.deliverer(),
-        threads.blocking(),
-        threads::close);
+    return open(stock, options, transport, locator, counters, ReadThreads.start());
   }
 
-  /** As above; threads and time are what tests want them to be. */
+  /**
+   * As above.
+   *
+   * @param threads threads and time, which in tests are what they want them to be
+   */
   static RdmaBlockStoreClient open(
-      BlockStoreClient sparkClient,
-      String ownExecutorId,
-      TransportConf transportConf,
+      Stock stock,
       ReadOptions options,
       ReadTransport transport,
       Locator locator,
       ShuffleCounters counters,
-      DeadlineTimer timer,
-      Executor deliverer,
-      Executor blocking,
-      Runnable closeThreads) {
+      ReadThreads threads) {
+    Executor deliverer = threads.deliverer();
+    DeadlineTimer timer = threads.timer();
     int maxBytes = Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
     int tableBytes = Math.min(maxBytes, RdmaEndpoint.SMALL_READ_BYTES);
     ReadPath path =
         new ReadPath(
             transport,
             new BlockLocator(locator, transport, deliverer, tableBytes, timer::nanoTime),
-            new SparkTransfer(sparkClient, counters, blocking),
+            new SparkTransfer(stock.client(), counters, threads.blocking()),
             counters,
             options,
-            transportConf,
+            stock.conf(),
             deliverer,
             timer,
             new ParkedBytes(transport, deliverer),
             new TaskLimits(),
             new PeerQuota<>(transport.poolBytes() / 2, transport.poolBytes() / 8));
-    return new RdmaBlockStoreClient(ownExecutorId, path, Optional.empty(), closeThreads);
+    return new RdmaBlockStoreClient(stock.executorId(), path, Optional.empty(), threads.end());
   }
 
   /**

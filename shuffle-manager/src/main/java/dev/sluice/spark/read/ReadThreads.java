@@ -14,62 +14,60 @@ import java.util.concurrent.TimeUnit;
  * The threads of an executor's reading side, whatever the number of peers, tasks and blocks: a few
  * that verify and deliver, one for deadlines, and virtual ones for calls of Spark's client that
  * block while they connect, so that a peer that cannot be reached holds up nobody else's blocks.
- * {@link RdmaBlockStoreClient} makes and closes them.
+ * {@link RdmaBlockStoreClient} ends them.
+ *
+ * @param blocking runs what may block
+ * @param end steps under way end; what comes later runs on its caller's thread; does not wait
  */
-final class ReadThreads implements DeadlineTimer, AutoCloseable {
+record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, Runnable end) {
   /** A core computes Spark's checksums of some 2 GB/s. */
   private static final int DELIVERERS =
       Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 2, 8);
 
+  static ReadThreads start() {
+    ExecutorService deliverer = deliverers();
+    ExecutorService blocking =
+        Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual()
+                .name("sluice-fallback-", 0)
+                .inheritInheritableThreadLocals(false)
+                .factory());
+    Deadlines deadlines =
+        new Deadlines(new ScheduledThreadPoolExecutor(1, daemons("sluice-deadline-")));
+    deadlines.thread().setRemoveOnCancelPolicy(true);
+    return new ReadThreads(
+        deadlines,
+        deliverer,
+        blocking,
+        () -> {
+          deliverer.shutdown();
+          blocking.shutdown();
+          deadlines.thread().shutdownNow();
+        });
+  }
+
   /** What comes once its threads are gone runs on its caller's: it has to be answered. */
-  private final ExecutorService deliverer =
-      new ThreadPoolExecutor(
-          DELIVERERS,
-          DELIVERERS,
-          0,
-          TimeUnit.SECONDS,
-          new LinkedBlockingQueue<>(),
-          daemons("sluice-deliver-"),
-          (step, _) -> step.run());
-
-  private final ExecutorService blocking =
-      Executors.newThreadPerTaskExecutor(
-          Thread.ofVirtual()
-              .name("sluice-fallback-", 0)
-              .inheritInheritableThreadLocals(false)
-              .factory());
-  private final ScheduledThreadPoolExecutor deadlines =
-      new ScheduledThreadPoolExecutor(1, daemons("sluice-deadline-"));
-
-  ReadThreads() {
-    deadlines.setRemoveOnCancelPolicy(true);
+  private static ExecutorService deliverers() {
+    return new ThreadPoolExecutor(
+        DELIVERERS,
+        DELIVERERS,
+        0,
+        TimeUnit.SECONDS,
+        new LinkedBlockingQueue<>(),
+        daemons("sluice-deliver-"),
+        (step, _) -> step.run());
   }
 
-  Executor deliverer() {
-    return deliverer;
-  }
+  private record Deadlines(ScheduledThreadPoolExecutor thread) implements DeadlineTimer {
+    @Override
+    public long nanoTime() {
+      return System.nanoTime();
+    }
 
-  /** Runs what may block. */
-  Executor blocking() {
-    return blocking;
-  }
-
-  @Override
-  public long nanoTime() {
-    return System.nanoTime();
-  }
-
-  @Override
-  public Future<?> schedule(Runnable task, long delayNanos) {
-    return deadlines.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
-  }
-
-  /** Steps under way end; what comes later runs on its caller's thread. Does not wait. */
-  @Override
-  public void close() {
-    deliverer.shutdown();
-    blocking.shutdown();
-    deadlines.shutdownNow();
+    @Override
+    public Future<?> schedule(Runnable task, long delayNanos) {
+      return thread.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+    }
   }
 
   private static ThreadFactory daemons(String name) {

@@ -52,10 +52,8 @@ class LocatorClientTest {
     return new LocatorClient(
         new LocatorClient.Services(
             "soft",
-            this::driver,
-            broadcasts,
+            new LocatorClient.Driver(this::driver, broadcasts, asker),
             this::peer,
-            asker,
             timeoutMs,
             peer -> lost.add(peer.id()),
             () -> nowNanos));

@@ -116,10 +116,8 @@ final class LongApplication implements AutoCloseable {
         new LocatorClient(
             new LocatorClient.Services(
                 SoftProvider.NAME,
-                this::ask,
-                new FakeBroadcasts(),
+                new LocatorClient.Driver(this::ask, new FakeBroadcasts(), Runnable::run),
                 client::resolve,
-                Runnable::run,
                 TIMEOUT_MS,
                 this::peerLost,
                 () -> nowNanos));
@@ -135,10 +133,7 @@ final class LongApplication implements AutoCloseable {
             this::clockMs);
     otherServer =
         new BlockServer(
-            TRANSPORT,
-            "localhost",
-            0,
-            List.of(),
+            new BlockServer.Binding(TRANSPORT, "localhost", 0, List.of()),
             new ProcessName(APPLICATION, OTHERS),
             SoftProvider.NAME,
             new EndpointAcceptor(otherEndpoint),

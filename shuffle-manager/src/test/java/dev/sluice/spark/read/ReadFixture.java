@@ -69,17 +69,13 @@ final class ReadFixture {
     locator = new FakeLocator(executor);
     client =
         RdmaBlockStoreClient.open(
-            spark,
-            "1",
-            new TransportConf("shuffle", MapConfigProvider.EMPTY),
+            new RdmaBlockStoreClient.Stock(
+                spark, "1", new TransportConf("shuffle", MapConfigProvider.EMPTY)),
             options,
             transport,
             locator,
             counters,
-            timer,
-            executor,
-            executor,
-            () -> {});
+            new ReadThreads(timer, executor, executor, () -> {}));
   }
 
   /** A map output that can be READ. */

@@ -95,10 +95,7 @@ final class SoftPeer implements AutoCloseable {
         new Stager(endpoint.protectionDomain(), registry, stagingBytes, 2, System::nanoTime);
     this.server =
         new BlockServer(
-            TRANSPORT_CONF,
-            null,
-            0,
-            List.of(),
+            new BlockServer.Binding(TRANSPORT_CONF, null, 0, List.of()),
             new ProcessName(APPLICATION, "7"),
             SoftProvider.NAME,
             new EndpointAcceptor(endpoint),

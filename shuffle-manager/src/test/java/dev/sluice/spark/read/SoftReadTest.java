@@ -14,6 +14,7 @@ import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.transport.EndpointTransport;
 import dev.sluice.spark.transport.MapOutput;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -74,9 +75,7 @@ class SoftReadTest {
     endpoint = SoftPeer.endpoint(FaultPlan.NONE, servers);
     client =
         RdmaBlockStoreClient.open(
-            spark,
-            "1",
-            SoftPeer.TRANSPORT_CONF,
+            new RdmaBlockStoreClient.Stock(spark, "1", SoftPeer.TRANSPORT_CONF),
             ReadOptions.DEFAULT.with(
                 o -> {
                   o.readTimeoutMs = 60_000;
@@ -85,9 +84,8 @@ class SoftReadTest {
                   o.gatherBytes = 1 << 20;
                   o.maxStagedBytes = (int) Math.min(Stager.MAX_REQUEST_BYTES, stagingBytes / 4);
                 }),
-            endpoint,
+            new EndpointTransport(endpoint, servers),
             new Resolving(),
-            servers,
             counters);
     Random random = new Random(1);
     for (long mapId = 0; mapId < MAPS; mapId++) {
