@@ -6,6 +6,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  * How many bytes of remote chunks a task READs or has waiting at most, in equal parts for those of
  * its readers that have chunks to come: of a join's or cogroup's readers one is consumed after the
  * other, and none waits for what an idle one holds. Any thread.
+ *
+ * <p>What a reader leaves to Spark's ShuffleBlockFetcherIterators, blocks that are large or that
+ * cannot be READ together, is not counted here. Such an iterator is told its limits when it is
+ * made, before the task's other readers are, and has no way to give some of them back: so each has
+ * those that the stock reader's has, spark.reducer.maxSizeInFlight and the like. They cannot keep
+ * others from buffers of the pool either: what is READ for them leaves it when somebody waits
+ * ({@link ParkedBytes}).
  */
 final class TaskLimit {
   private final long bytes;
