@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The packages of all modules' main sources. */
+/** The packages of all modules. */
 class PackagesTest {
   private static final List<String> MODULES =
       List.of("rdma-net", "block-server", "shuffle-manager", "spark-tests", "benchmarks");
@@ -21,7 +21,7 @@ class PackagesTest {
   void eachSaysWhatItIsFor() {
     Stream<Path> undescribed =
         MODULES.stream()
-            .map(PackagesTest::sources)
+            .map(PackagesTest::mainSources)
             .flatMap(
                 sources ->
                     packages(sources).stream()
@@ -32,11 +32,25 @@ class PackagesTest {
 
   @Test
   void noneIsInTwoModules() {
-    assertThat(MODULES.stream().map(PackagesTest::sources).flatMap(src -> packages(src).stream()))
-        .doesNotHaveDuplicates();
+    assertThat(MODULES.stream().flatMap(PackagesTest::packagesOf)).doesNotHaveDuplicates();
   }
 
-  private static Path sources(String module) {
+  @Test
+  void allModulesAreLookedAt() throws IOException {
+    assertThat(Files.readAllLines(Path.of("../pom.xml")).stream().map(String::strip))
+        .filteredOn(line -> line.startsWith("<module>"))
+        .containsExactlyElementsOf(
+            MODULES.stream().map(module -> "<module>" + module + "</module>").toList());
+  }
+
+  /** Of its main classes and its tests, which are in the same packages. */
+  private static Stream<Path> packagesOf(String module) {
+    return Stream.of(mainSources(module), Path.of("..", module, "src/test/java"))
+        .flatMap(sources -> packages(sources).stream())
+        .distinct();
+  }
+
+  private static Path mainSources(String module) {
     return Path.of("..", module, "src/main/java");
   }
 
