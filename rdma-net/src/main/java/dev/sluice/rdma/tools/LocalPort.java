@@ -11,6 +11,7 @@ import dev.sluice.rdma.verbs.ibv.IbvGidType;
 import dev.sluice.rdma.verbs.ibv.IbvLinkLayer;
 import dev.sluice.rdma.verbs.ibv.IbvMtu;
 import dev.sluice.rdma.verbs.ibv.IbvPortAttr;
+import dev.sluice.rdma.verbs.ibv.IbvPortFlags;
 import dev.sluice.rdma.verbs.ibv.IbvPortState;
 import java.io.IOException;
 import java.util.Comparator;
@@ -49,7 +50,8 @@ final class LocalPort implements AutoCloseable {
 
   /**
    * @param device null for the first one
-   * @param gidIndex null for the one that suits RoCE best, and for none on InfiniBand
+   * @param gidIndex null for the one that suits RoCE best, and on InfiniBand for none where the
+   *     port can do without
    */
   static LocalPort open(String device, int port, Integer gidIndex, int serviceLevel)
       throws IOException {
@@ -84,7 +86,7 @@ final class LocalPort implements AutoCloseable {
 
   private int defaultGidIndex() throws IOException {
     if (attributes.linkLayer() != IbvLinkLayer.ETHERNET) {
-      return NO_GID;
+      return (attributes.flags() & IbvPortFlags.GRH_REQUIRED) == 0 ? NO_GID : 0;
     }
     List<IbvGidEntry> table = context.queryGidTable(Gids.capacity(context));
     return table.stream()

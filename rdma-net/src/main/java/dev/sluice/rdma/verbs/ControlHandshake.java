@@ -5,10 +5,13 @@ import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
 import dev.sluice.rdma.verbs.ibv.IbvQpAttr;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 
 /** Both sides know all that it takes from the addresses that they exchanged. */
 final class ControlHandshake implements Handshake {
+  private static final byte GRH_REQUIRED = 1;
+
   private final IbvQp queuePair;
   private final VerbsDevice device;
 
@@ -22,7 +25,17 @@ final class ControlHandshake implements Handshake {
 
   @Override
   public byte[] offer() {
-    return new byte[0];
+    return providerData(device.port().port().requiresGrh());
+  }
+
+  /** What a peer cannot see of the other side's port. */
+  static byte[] providerData(boolean requiresGrh) {
+    return requiresGrh ? new byte[] {GRH_REQUIRED} : new byte[0];
+  }
+
+  /** Whether packets to that side need a GRH. */
+  static boolean requiresGrh(QueuePairAddress remote) {
+    return Arrays.equals(remote.providerData(), providerData(true));
   }
 
   @Override

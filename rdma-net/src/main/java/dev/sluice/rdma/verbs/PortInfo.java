@@ -18,6 +18,8 @@ import java.util.Set;
  * @param rate as sysfs states it, such as {@code 100 Gb/sec (4X EDR)}
  * @param activeMtu bytes
  * @param lid local identifier; 0 on Ethernet
+ * @param requiresGrh its packets need a GRH within their subnet, too ({@link
+ *     dev.sluice.rdma.verbs.ibv.IbvPortFlags#GRH_REQUIRED})
  * @param gids the entries of the GID table that are set
  * @param pKeys the table of partition keys; its indices are what queue pairs name them by
  * @param netDevices network devices that share the port
@@ -32,6 +34,7 @@ record PortInfo(
     String rate,
     int activeMtu,
     int lid,
+    boolean requiresGrh,
     List<GidEntry> gids,
     List<Integer> pKeys,
     Set<String> netDevices,

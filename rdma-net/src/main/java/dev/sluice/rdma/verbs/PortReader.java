@@ -6,6 +6,7 @@ import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvDevice;
 import dev.sluice.rdma.verbs.ibv.IbvGidEntry;
 import dev.sluice.rdma.verbs.ibv.IbvPortAttr;
+import dev.sluice.rdma.verbs.ibv.IbvPortFlags;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.ArrayList;
@@ -49,6 +50,7 @@ final class PortReader {
         sysfs.rate(device.name(), port),
         ChosenPort.bytes(attr.activeMtu()),
         attr.lid(),
+        (attr.flags() & IbvPortFlags.GRH_REQUIRED) != 0,
         gids,
         pKeys(port, attr.pkeyTblLen()),
         netDevices,

@@ -81,7 +81,8 @@ final class Transitions {
 
   /**
    * RoCE has no route but the global one. On InfiniBand that leads to other subnets, whose fabric
-   * identifier takes the place of the peer's own LID.
+   * identifier takes the place of the peer's own LID, and is needed where one of both ports shares
+   * its LID with others.
    */
   private static IbvAhAttr addressVector(ChosenPort port, QueuePairAddress remote) {
     boolean toOtherSubnet =
@@ -90,7 +91,11 @@ final class Transitions {
     int fabric = GidEntry.fabricIdentifier(remote.gid());
     return IbvAhAttr.ZERO.with(
         ah -> {
-          ah.global = port.port().isEthernet() || toOtherSubnet;
+          ah.global =
+              port.port().isEthernet()
+                  || toOtherSubnet
+                  || port.port().requiresGrh()
+                  || ControlHandshake.requiresGrh(remote);
           ah.dgid = remote.gid();
           ah.sgidIndex = port.gid().index();
           ah.hopLimit = port.hopLimit();

@@ -22,6 +22,7 @@ final class TestPorts {
   private IbvPortState state = IbvPortState.ACTIVE;
   private OptionalInt trafficClass = OptionalInt.empty();
   private int number = 1;
+  private boolean requiresGrh;
 
   private TestPorts(String device, IbvLinkLayer linkLayer) {
     this.device = device;
@@ -70,6 +71,11 @@ final class TestPorts {
     return this;
   }
 
+  TestPorts requiringGrh() {
+    requiresGrh = true;
+    return this;
+  }
+
   PortInfo build() {
     Set<String> netDevices =
         gids.stream()
@@ -85,6 +91,7 @@ final class TestPorts {
         "100 Gb/sec (4X EDR)",
         4096,
         0,
+        requiresGrh,
         gids,
         pKeys,
         netDevices,

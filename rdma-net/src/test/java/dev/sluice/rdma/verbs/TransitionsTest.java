@@ -117,6 +117,33 @@ class TransitionsTest {
   }
 
   @Test
+  void aPortThatSharesItsLidHasAGlobalRouteWithinItsSubnet() {
+    QueuePairAddress near = address("fe80::2", 7, 1, 4096, 4);
+    ChosenPort shared =
+        port(TestPorts.infiniBand("mlx5_0").requiringGrh().gid(0, "fe80::1", GidEntry.Type.IB));
+    assertThat(Transitions.toRtr(shared, LOCAL, near, ATTRIBUTES).addressVector())
+        .matches(vector -> vector.global() && vector.dlid() == 7)
+        .matches(vector -> vector.dgid().equals(near.gid()) && vector.hopLimit() == 64);
+  }
+
+  /** Without one the packets would go to whoever else has the LID. */
+  @Test
+  void aPeerThatSharesItsLidIsReachedByAGlobalRoute() {
+    QueuePairAddress shared =
+        new QueuePairAddress(
+            0x123456,
+            1,
+            7,
+            Gid.of(InetAddress.ofLiteral("fe80::2")),
+            4096,
+            4,
+            ControlHandshake.providerData(true));
+    assertThat(Transitions.toRtr(infiniBand(), LOCAL, shared, ATTRIBUTES).addressVector())
+        .matches(vector -> vector.global() && vector.dlid() == 7);
+    assertThat(ControlHandshake.providerData(false)).isEmpty();
+  }
+
+  @Test
   void rtsTakesNoMoreReadsThanThePeerServes() {
     QueuePairAddress remote = address("10.0.0.2", 0, 1, 4096, 4);
     IbvQpAttr attr = Transitions.toRts(LOCAL, remote, ATTRIBUTES, 7);

@@ -106,6 +106,7 @@ public final class IbvPortAttr {
     return number("phys_state");
   }
 
+  /** Of {@link IbvPortFlags}. */
   public int flags() {
     return number("flags");
   }

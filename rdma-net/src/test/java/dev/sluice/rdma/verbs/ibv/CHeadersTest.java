@@ -45,6 +45,7 @@ class CHeadersTest {
           entry(IbvNodeType.class, "IBV_NODE_"),
           entry(IbvOdpCaps.class, "IBV_ODP_"),
           entry(IbvOdpTransportCaps.class, "IBV_ODP_"),
+          entry(IbvPortFlags.class, "IBV_QPF_"),
           entry(IbvPortState.class, "IBV_PORT_"),
           entry(IbvQpAttrMask.class, "IBV_QP_"),
           entry(IbvQpState.class, "IBV_QPS_"),
