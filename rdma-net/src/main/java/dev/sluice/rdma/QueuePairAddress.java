@@ -11,8 +11,8 @@ package dev.sluice.rdma;
  * @param gid global identifier of the port
  * @param mtu active path MTU of the port in bytes, of which both sides use the smaller
  * @param maxDestRdAtomic READs that this side serves at a time
- * @param providerData what only the same provider's peer understands. It may hold a one-time secret:
- *     never log it.
+ * @param providerData what only the same provider's peer understands. It may hold a one-time
+ *     secret: never log it.
  */
 public record QueuePairAddress(
     int qpNumber, int psn, int lid, Gid gid, int mtu, int maxDestRdAtomic, byte[] providerData) {

@@ -1,5 +1,6 @@
 package dev.sluice.rdma.tools;
 
+import dev.sluice.rdma.verbs.ffi.CValue;
 import dev.sluice.rdma.verbs.ibv.IbvAtomicCap;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvDevice;
@@ -97,9 +98,9 @@ final class DeviceInfo {
 
   private void printIdentity() throws IOException {
     IbvDevice device = context.device();
-    IbvTransportType transport = device.transportType();
+    CValue<IbvTransportType> transport = device.transportType();
     out.printf("hca_id:\t%s%n", device.name());
-    out.printf("\ttransport:\t\t\t%s (%d)%n", text(transport), transport.value());
+    out.printf("\ttransport:\t\t\t%s (%d)%n", transportText(transport), transport.number());
     out.printf("\tfw_ver:\t\t\t\t%s%n", attr.fwVer());
     out.printf("\tnode_guid:\t\t\t%s%n", guid(attr.nodeGuid()));
     out.printf("\tsys_image_guid:\t\t\t%s%n", guid(attr.sysImageGuid()));
@@ -131,7 +132,8 @@ final class DeviceInfo {
     number("max_res_rd_atom", attr.maxResRdAtom());
     number("max_qp_init_rd_atom", attr.maxQpInitRdAtom());
     number("max_ee_init_rd_atom", attr.maxEeInitRdAtom());
-    out.printf("\tatomic_cap:\t\t\t%s (%d)%n", text(attr.atomicCap()), attr.atomicCap().value());
+    out.printf(
+        "\tatomic_cap:\t\t\t%s (%d)%n", atomicText(attr.atomicCap()), attr.atomicCap().number());
     number("max_ee", attr.maxEe());
     number("max_rdd", attr.maxRdd());
     number("max_mw", attr.maxMw());
@@ -252,8 +254,8 @@ final class DeviceInfo {
         .formatted(guid >>> 48, guid >>> 32 & 0xffff, guid >>> 16 & 0xffff, guid & 0xffff);
   }
 
-  private static String text(IbvTransportType transport) {
-    return switch (transport) {
+  private static String transportText(CValue<IbvTransportType> transport) {
+    return switch (transport.known().orElse(IbvTransportType.UNKNOWN)) {
       case IB -> "InfiniBand";
       case IWARP -> "iWARP";
       case USNIC -> "usNIC";
@@ -263,7 +265,7 @@ final class DeviceInfo {
     };
   }
 
-  private static String text(IbvAtomicCap cap) {
-    return "ATOMIC_" + cap;
+  private static String atomicText(CValue<IbvAtomicCap> cap) {
+    return cap.known().map(known -> "ATOMIC_" + known).orElse("invalid atomic capability");
   }
 }

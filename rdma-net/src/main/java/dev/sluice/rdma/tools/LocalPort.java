@@ -2,6 +2,7 @@ package dev.sluice.rdma.tools;
 
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import dev.sluice.rdma.verbs.ibv.IbvAhAttr;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvDevice;
@@ -41,7 +42,7 @@ final class LocalPort implements AutoCloseable {
     this.number = number;
     this.serviceLevel = serviceLevel;
     attributes = context.queryPort(number);
-    if (attributes.state() != IbvPortState.ACTIVE) {
+    if (!attributes.state().is(IbvPortState.ACTIVE)) {
       throw new IOException(this + " is not active but " + attributes.stateText());
     }
     this.gidIndex = gidIndex == null ? defaultGidIndex() : gidIndex;
@@ -85,7 +86,7 @@ final class LocalPort implements AutoCloseable {
   }
 
   private int defaultGidIndex() throws IOException {
-    if (attributes.linkLayer() != IbvLinkLayer.ETHERNET) {
+    if (!attributes.linkLayer().is(IbvLinkLayer.ETHERNET)) {
       return (attributes.flags() & IbvPortFlags.GRH_REQUIRED) == 0 ? NO_GID : 0;
     }
     List<IbvGidEntry> table = context.queryGidTable(Gids.capacity(context));
@@ -97,7 +98,7 @@ final class LocalPort implements AutoCloseable {
   }
 
   private static int rank(IbvGidEntry entry) {
-    if (entry.type() != IbvGidType.ROCE_V2) {
+    if (!entry.type().is(IbvGidType.ROCE_V2)) {
       return 2;
     }
     return isIpv4(entry.gid()) ? 0 : 1;
@@ -116,8 +117,10 @@ final class LocalPort implements AutoCloseable {
     return number;
   }
 
-  IbvMtu activeMtu() {
-    return attributes.activeMtu();
+  IbvMtu activeMtu() throws IOException {
+    CValue<IbvMtu> mtu = attributes.activeMtu();
+    return mtu.known()
+        .orElseThrow(() -> new IOException(this + " has an MTU that is not known, code " + mtu));
   }
 
   /**
@@ -145,7 +148,7 @@ final class LocalPort implements AutoCloseable {
    */
   IbvAhAttr pathTo(QpAddress peer) throws IOException {
     boolean global = peer.gid().interfaceId() != 0;
-    if (!global && attributes.linkLayer() == IbvLinkLayer.ETHERNET) {
+    if (!global && attributes.linkLayer().is(IbvLinkLayer.ETHERNET)) {
       throw new IOException("the peer sent no GID, which RoCE needs: start it with its option -g");
     }
     return IbvAhAttr.ZERO.with(

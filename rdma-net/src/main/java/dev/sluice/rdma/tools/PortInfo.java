@@ -1,8 +1,8 @@
 package dev.sluice.rdma.tools;
 
+import dev.sluice.rdma.verbs.ffi.CValue;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvGidEntry;
-import dev.sluice.rdma.verbs.ibv.IbvGidType;
 import dev.sluice.rdma.verbs.ibv.IbvLinkLayer;
 import dev.sluice.rdma.verbs.ibv.IbvMtu;
 import dev.sluice.rdma.verbs.ibv.IbvPortAttr;
@@ -24,7 +24,7 @@ final class PortInfo {
   void print(int port, boolean verbose) throws IOException {
     IbvPortAttr attr = context.queryPort(port);
     out.printf("\t\tport:\t%d%n", port);
-    out.printf("\t\t\tstate:\t\t\tPORT_%s (%d)%n", attr.state(), attr.state().value());
+    out.printf("\t\t\tstate:\t\t\t%s (%d)%n", text(attr), attr.state().number());
     printMtu("max_mtu", attr.maxMtu());
     printMtu("active_mtu", attr.activeMtu());
     out.printf("\t\t\tsm_lid:\t\t\t%d%n", attr.smLid());
@@ -37,8 +37,13 @@ final class PortInfo {
     }
   }
 
-  private void printMtu(String name, IbvMtu mtu) {
-    out.printf("\t\t\t%s:\t\t%d (%d)%n", name, Mtus.bytes(mtu), mtu.value());
+  private void printMtu(String name, CValue<IbvMtu> mtu) {
+    String bytes = mtu.known().map(Mtus::bytes).map(String::valueOf).orElse("invalid MTU");
+    out.printf("\t\t\t%s:\t\t%s (%d)%n", name, bytes, mtu.number());
+  }
+
+  private static String text(IbvPortAttr attr) {
+    return attr.state().known().map(state -> "PORT_" + state).orElse("invalid state");
   }
 
   private void printDetails(IbvPortAttr attr) {
@@ -67,16 +72,20 @@ final class PortInfo {
   }
 
   private static String text(IbvGidEntry entry) {
-    return entry.type() == IbvGidType.ROCE_V2
-        ? Gids.asAddress(entry.gid()) + ", RoCE v2"
-        : Gids.inFull(entry.gid()) + (entry.type() == IbvGidType.ROCE_V1 ? ", RoCE v1" : "");
+    return switch (entry.type().known().orElse(null)) {
+      case ROCE_V2 -> Gids.asAddress(entry.gid()) + ", RoCE v2";
+      case ROCE_V1 -> Gids.inFull(entry.gid()) + ", RoCE v1";
+      case IB -> Gids.inFull(entry.gid());
+      case null -> Gids.inFull(entry.gid()) + ", type " + entry.type();
+    };
   }
 
-  private static String text(IbvLinkLayer layer) {
-    return switch (layer) {
+  private static String text(CValue<IbvLinkLayer> layer) {
+    return switch (layer.known().orElse(null)) {
       case UNSPECIFIED -> "Unspecified";
       case INFINIBAND -> "InfiniBand";
       case ETHERNET -> "Ethernet";
+      case null -> "Unknown (" + layer + ")";
     };
   }
 

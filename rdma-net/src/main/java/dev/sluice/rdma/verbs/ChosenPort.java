@@ -36,7 +36,7 @@ record ChosenPort(
             port.isEthernet() ? "Ethernet" : "InfiniBand",
             port.rate(),
             pathMtu,
-            port.activeMtu(),
+            port.activeMtu().known().map(ChosenPort::bytes).orElseThrow(),
             gid,
             gid.type(),
             port.pKeys().get(pKeyIndex),

@@ -61,6 +61,19 @@ public final class DeviceFilter {
         || entries.stream().anyMatch(entry -> entry.matches(device, port, exact)) != excluding;
   }
 
+  /** Whether ports of the device may be used; which of them, {@link #matches} says. */
+  boolean matchesSome(String device) {
+    return entries.isEmpty()
+        || entries.stream()
+                .anyMatch(entry -> entry.matches(device, excluding ? ANY_PORT : entry.port, exact))
+            != excluding;
+  }
+
+  /** Why a device or a port is not used; goes on after its name. */
+  String refusal() {
+    return " is not among the devices \"" + text + "\"";
+  }
+
   /** As it was written. */
   @Override
   public String toString() {

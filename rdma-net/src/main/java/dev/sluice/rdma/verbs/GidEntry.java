@@ -19,7 +19,7 @@ record GidEntry(int index, Gid gid, Type type, String netDevice) {
     IB("InfiniBand"),
     ROCE_V1("RoCE v1"),
     ROCE_V2("RoCE v2"),
-    /** In containers the kernel does not say what it is. */
+    /** In containers the kernel does not say what it is; or it is one of a later release. */
     UNREADABLE("of a type that cannot be read");
 
     private final String text;

@@ -11,10 +11,9 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * Chooses the port to use of those that are active and that the options allow: the one with the
- * local address, else one that shares a network device with it, else the first. Where processes are
- * to spread, each takes another one: only whoever configures that can know that they all lead to
- * the same network.
+ * Chooses the port to use of those that are active: the one with the local address, else one that
+ * shares a network device with it, else the first. Where processes are to spread, each takes
+ * another one: only whoever configures that can know that they all lead to the same network.
  */
 final class PortChooser {
   /** DSCP 26, which common recipes for lossless Ethernet put into a class of its own; ECN on. */
@@ -38,12 +37,13 @@ final class PortChooser {
   }
 
   /**
-   * @param unreadable what was found of devices whose ports are not known
+   * @param ports those that the options allow
+   * @param refused why others cannot be used
    * @throws ProviderUnavailableException when none can be used; says why of each
    */
-  ChosenPort choose(List<PortInfo> ports, List<String> unreadable)
+  ChosenPort choose(List<PortInfo> ports, List<String> refused)
       throws ProviderUnavailableException {
-    List<String> skipped = new ArrayList<>(unreadable);
+    List<String> skipped = new ArrayList<>(refused);
     List<ChosenPort> usable = new ArrayList<>();
     for (PortInfo port : ports) {
       try {
@@ -73,15 +73,16 @@ final class PortChooser {
   }
 
   private ChosenPort check(PortInfo port) throws PortRefusal {
-    if (!options.devices().matches(port.device(), port.number())) {
-      throw new PortRefusal("is not among the devices \"" + options.devices() + "\"");
-    }
-    if (port.transport() != IbvTransportType.IB) {
+    if (!port.transport().is(IbvTransportType.IB)) {
       throw new PortRefusal("is neither InfiniBand nor RoCE (" + port.transport() + ")");
     }
-    if (port.state() != IbvPortState.ACTIVE) {
+    if (!port.state().is(IbvPortState.ACTIVE)) {
       throw new PortRefusal("is " + port.state() + " and not ACTIVE");
     }
+    if (port.linkLayer().known().isEmpty()) {
+      throw new PortRefusal("has a link layer that is not known, " + port.linkLayer());
+    }
+    int pathMtu = pathMtu(port);
     GidEntry gid = gids.choose(port);
     return new ChosenPort(
         port,
@@ -89,7 +90,7 @@ final class PortChooser {
         pKeyIndex(port),
         trafficClass(port, gid),
         options.serviceLevel(),
-        pathMtu(port),
+        pathMtu,
         options.hopLimit());
   }
 
@@ -127,8 +128,16 @@ final class PortChooser {
     return port.trafficClass().orElse(gid.type() == GidEntry.Type.ROCE_V2 ? ROCE_TRAFFIC_CLASS : 0);
   }
 
-  private int pathMtu(PortInfo port) {
+  private int pathMtu(PortInfo port) throws PortRefusal {
     int asked = options.pathMtu();
-    return asked == VerbsOptions.AUTO ? port.activeMtu() : Math.min(asked, port.activeMtu());
+    int active =
+        port.activeMtu()
+            .known()
+            .map(ChosenPort::bytes)
+            .orElseThrow(
+                () ->
+                    new PortRefusal(
+                        "has an active MTU that is not known, code " + port.activeMtu()));
+    return asked == VerbsOptions.AUTO ? active : Math.min(asked, active);
   }
 }

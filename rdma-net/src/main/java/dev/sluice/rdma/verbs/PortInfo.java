@@ -1,6 +1,8 @@
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.rdma.verbs.ffi.CValue;
 import dev.sluice.rdma.verbs.ibv.IbvLinkLayer;
+import dev.sluice.rdma.verbs.ibv.IbvMtu;
 import dev.sluice.rdma.verbs.ibv.IbvPortState;
 import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.util.List;
@@ -16,7 +18,7 @@ import java.util.Set;
  * @param state only an ACTIVE one carries packets
  * @param linkLayer what is below
  * @param rate as sysfs states it, such as {@code 100 Gb/sec (4X EDR)}
- * @param activeMtu bytes
+ * @param activeMtu the largest that its link takes now
  * @param lid local identifier; 0 on Ethernet
  * @param requiresGrh its packets need a GRH within their subnet, too ({@link
  *     dev.sluice.rdma.verbs.ibv.IbvPortFlags#GRH_REQUIRED})
@@ -28,11 +30,11 @@ import java.util.Set;
 record PortInfo(
     String device,
     int number,
-    IbvTransportType transport,
-    IbvPortState state,
-    IbvLinkLayer linkLayer,
+    CValue<IbvTransportType> transport,
+    CValue<IbvPortState> state,
+    CValue<IbvLinkLayer> linkLayer,
     String rate,
-    int activeMtu,
+    CValue<IbvMtu> activeMtu,
     int lid,
     boolean requiresGrh,
     List<GidEntry> gids,
@@ -41,7 +43,7 @@ record PortInfo(
     OptionalInt trafficClass) {
 
   boolean isEthernet() {
-    return linkLayer == IbvLinkLayer.ETHERNET;
+    return linkLayer.is(IbvLinkLayer.ETHERNET);
   }
 
   /** As in configuration. */

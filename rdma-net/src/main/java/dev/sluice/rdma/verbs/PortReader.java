@@ -25,12 +25,27 @@ final class PortReader {
     this.sysfs = sysfs;
   }
 
-  /** All ports of the device. */
-  List<PortInfo> read() throws VerbsException {
+  /**
+   * The device's ports that can be read.
+   *
+   * @param wanted others are not read
+   * @param refused takes why of those that are left out
+   */
+  List<PortInfo> read(DeviceFilter wanted, List<String> refused) throws VerbsException {
     List<PortInfo> ports = new ArrayList<>();
+    String device = context.device().name();
     int count = context.queryDevice().physPortCnt();
     for (int port = 1; port <= count; port++) {
-      ports.add(read(port));
+      String name = device + ":" + port;
+      if (!wanted.matches(device, port)) {
+        refused.add(name + wanted.refusal());
+        continue;
+      }
+      try {
+        ports.add(read(port));
+      } catch (VerbsException e) {
+        refused.add(name + " cannot be read: " + e.getMessage());
+      }
     }
     return ports;
   }
@@ -48,7 +63,7 @@ final class PortReader {
         attr.state(),
         attr.linkLayer(),
         sysfs.rate(device.name(), port),
-        ChosenPort.bytes(attr.activeMtu()),
+        attr.activeMtu(),
         attr.lid(),
         (attr.flags() & IbvPortFlags.GRH_REQUIRED) != 0,
         gids,
@@ -89,10 +104,11 @@ final class PortReader {
   }
 
   private static GidEntry.Type type(IbvGidEntry entry) {
-    return switch (entry.type()) {
+    return switch (entry.type().known().orElse(null)) {
       case IB -> GidEntry.Type.IB;
       case ROCE_V1 -> GidEntry.Type.ROCE_V1;
       case ROCE_V2 -> GidEntry.Type.ROCE_V2;
+      case null -> GidEntry.Type.UNREADABLE;
     };
   }
 

@@ -31,11 +31,16 @@ public final class VerbsProvider implements Provider {
 
   private static final Logger LOG = LoggerFactory.getLogger(VerbsProvider.class);
 
-  private final Sysfs sysfs = new Sysfs(Path.of("/"));
   private final VerbsOptions options;
+  private final Sysfs sysfs;
 
   public VerbsProvider(VerbsOptions options) {
+    this(options, new Sysfs(Path.of("/")));
+  }
+
+  VerbsProvider(VerbsOptions options, Sysfs sysfs) {
     this.options = options;
+    this.sysfs = sysfs;
   }
 
   @Override
@@ -113,21 +118,24 @@ public final class VerbsProvider implements Provider {
       List<IbvDevice> devices, InetAddress localAddress, Map<String, IbvContext> contexts)
       throws ProviderUnavailableException {
     List<PortInfo> ports = new ArrayList<>();
-    List<String> unreadable = new ArrayList<>();
+    List<String> refused = new ArrayList<>();
     if (devices.isEmpty()) {
       throw new ProviderUnavailableException(noDevice());
     }
     for (IbvDevice device : devices) {
+      if (!options.devices().matchesSome(device.name())) {
+        refused.add(device + options.devices().refusal());
+        continue;
+      }
       try {
         IbvContext context = device.open();
         contexts.put(device.name(), context);
-        ports.addAll(new PortReader(context, sysfs).read());
+        ports.addAll(new PortReader(context, sysfs).read(options.devices(), refused));
       } catch (VerbsException e) {
-        unreadable.add(unreadable(device, e));
+        refused.add(unreadable(device, e));
       }
     }
-    return new PortChooser(options, localAddress, netDevice(localAddress))
-        .choose(ports, unreadable);
+    return new PortChooser(options, localAddress, netDevice(localAddress)).choose(ports, refused);
   }
 
   /** By the device's file, as libibverbs does not tell one error of opening it from another. */

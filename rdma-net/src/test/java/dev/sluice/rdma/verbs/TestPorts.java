@@ -2,7 +2,9 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.verbs.GidEntry.Type;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import dev.sluice.rdma.verbs.ibv.IbvLinkLayer;
+import dev.sluice.rdma.verbs.ibv.IbvMtu;
 import dev.sluice.rdma.verbs.ibv.IbvPortState;
 import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.net.InetAddress;
@@ -85,11 +87,11 @@ final class TestPorts {
     return new PortInfo(
         device,
         number,
-        transport,
-        state,
-        linkLayer,
+        CValue.of(transport),
+        CValue.of(state),
+        CValue.of(linkLayer),
         "100 Gb/sec (4X EDR)",
-        4096,
+        CValue.of(IbvMtu.MTU_4096),
         0,
         requiresGrh,
         gids,

@@ -5,16 +5,14 @@ public interface CConstant {
   int value();
 
   /**
-   * The constant of a value from C.
+   * The constant of a value from C that can be no other: see {@link CValue} for those that can.
    *
    * @throws IllegalArgumentException for one that the enumeration lacks
    */
   static <E extends Enum<E> & CConstant> E of(Class<E> type, int value) {
-    for (E constant : type.getEnumConstants()) {
-      if (constant.value() == value) {
-        return constant;
-      }
-    }
-    throw new IllegalArgumentException(type.getSimpleName() + " has no value " + value);
+    return new CValue<>(type, value)
+        .known()
+        .orElseThrow(
+            () -> new IllegalArgumentException(type.getSimpleName() + " has no value " + value));
   }
 }

@@ -1,7 +1,7 @@
 package dev.sluice.rdma.verbs.ibv;
 
 import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ffi.CConstant;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -43,12 +43,12 @@ public final class IbvDevice {
     return LibIbverbs.GET_DEVICE_INDEX.call(struct);
   }
 
-  public IbvNodeType nodeType() {
-    return CConstant.of(IbvNodeType.class, IbvStructs.DEVICE.getInt(struct, "node_type"));
+  public CValue<IbvNodeType> nodeType() {
+    return new CValue<>(IbvNodeType.class, IbvStructs.DEVICE.getInt(struct, "node_type"));
   }
 
-  public IbvTransportType transportType() {
-    return CConstant.of(IbvTransportType.class, IbvStructs.DEVICE.getInt(struct, "transport_type"));
+  public CValue<IbvTransportType> transportType() {
+    return new CValue<>(IbvTransportType.class, IbvStructs.DEVICE.getInt(struct, "transport_type"));
   }
 
   /**

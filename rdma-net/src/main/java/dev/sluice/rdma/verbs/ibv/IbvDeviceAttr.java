@@ -1,6 +1,6 @@
 package dev.sluice.rdma.verbs.ibv;
 
-import dev.sluice.rdma.verbs.ffi.CConstant;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -61,8 +61,8 @@ public final class IbvDeviceAttr {
     return IbvDeviceStructs.DEVICE_ATTR.part(struct, "fw_ver").getString(0);
   }
 
-  public IbvAtomicCap atomicCap() {
-    return CConstant.of(IbvAtomicCap.class, number("atomic_cap"));
+  public CValue<IbvAtomicCap> atomicCap() {
+    return new CValue<>(IbvAtomicCap.class, number("atomic_cap"));
   }
 
   /** Of {@link IbvOdpCaps}; 0 without on-demand paging. */

@@ -3,7 +3,7 @@ package dev.sluice.rdma.verbs.ibv;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import dev.sluice.rdma.Gid;
-import dev.sluice.rdma.verbs.ffi.CConstant;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 
@@ -14,14 +14,15 @@ import java.nio.ByteOrder;
  * @param port from 1
  * @param interfaceIndex of the net device it belongs to, 0 for none
  */
-public record IbvGidEntry(Gid gid, int index, int port, IbvGidType type, int interfaceIndex) {
+public record IbvGidEntry(
+    Gid gid, int index, int port, CValue<IbvGidType> type, int interfaceIndex) {
 
   static IbvGidEntry read(MemorySegment entry) {
     return new IbvGidEntry(
         gid(IbvStructs.GID_ENTRY.part(entry, "gid")),
         IbvStructs.GID_ENTRY.getInt(entry, "gid_index"),
         IbvStructs.GID_ENTRY.getInt(entry, "port_num"),
-        CConstant.of(IbvGidType.class, IbvStructs.GID_ENTRY.getInt(entry, "gid_type")),
+        new CValue<>(IbvGidType.class, IbvStructs.GID_ENTRY.getInt(entry, "gid_type")),
         IbvStructs.GID_ENTRY.getInt(entry, "ndev_ifindex"));
   }
 

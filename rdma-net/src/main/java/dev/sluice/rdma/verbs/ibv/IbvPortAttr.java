@@ -1,8 +1,8 @@
 package dev.sluice.rdma.verbs.ibv;
 
 import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ffi.CConstant;
 import dev.sluice.rdma.verbs.ffi.CString;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -16,8 +16,8 @@ public final class IbvPortAttr {
     this.struct = IbvStructs.copy(struct);
   }
 
-  public IbvPortState state() {
-    return CConstant.of(IbvPortState.class, number("state"));
+  public CValue<IbvPortState> state() {
+    return new CValue<>(IbvPortState.class, number("state"));
   }
 
   /** The state in words (ibv_port_state_str(3)). */
@@ -25,16 +25,17 @@ public final class IbvPortAttr {
     return CString.read(LibIbverbs.PORT_STATE_STR.callForPointer(number("state")));
   }
 
-  public IbvMtu maxMtu() {
-    return CConstant.of(IbvMtu.class, number("max_mtu"));
+  public CValue<IbvMtu> maxMtu() {
+    return new CValue<>(IbvMtu.class, number("max_mtu"));
   }
 
-  public IbvMtu activeMtu() {
-    return CConstant.of(IbvMtu.class, number("active_mtu"));
+  /** A device may leave it at 0 for a port without a network device. */
+  public CValue<IbvMtu> activeMtu() {
+    return new CValue<>(IbvMtu.class, number("active_mtu"));
   }
 
-  public IbvLinkLayer linkLayer() {
-    return CConstant.of(IbvLinkLayer.class, number("link_layer"));
+  public CValue<IbvLinkLayer> linkLayer() {
+    return new CValue<>(IbvLinkLayer.class, number("link_layer"));
   }
 
   public int gidTblLen() {

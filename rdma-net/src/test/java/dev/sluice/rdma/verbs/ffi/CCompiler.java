@@ -47,8 +47,10 @@ public final class CCompiler {
   }
 
   /** Compiles a shared library, which may be loaded while its file is there. */
-  public NativeLibrary library(String source) throws IOException {
-    Path library = compile(source, "library.so", "-O2", "-fPIC", "-shared");
+  public NativeLibrary library(String source, String... options) throws IOException {
+    List<String> all = new ArrayList<>(List.of("-O2", "-fPIC", "-shared"));
+    all.addAll(List.of(options));
+    Path library = compile(source, "library.so", all.toArray(String[]::new));
     return new NativeLibrary(library.toString(), "gcc");
   }
 

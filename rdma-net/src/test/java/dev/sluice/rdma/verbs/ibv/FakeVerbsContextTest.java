@@ -9,6 +9,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import dev.sluice.rdma.verbs.ffi.NativeObject;
 import dev.sluice.rdma.verbs.ibv.FakeDevice.Call;
 import java.lang.foreign.MemorySegment;
@@ -294,9 +295,9 @@ class FakeVerbsContextTest {
   void aPortIsAskedForAllOfItsAttributes() throws Exception {
     IbvPortAttr attr = context.queryPort(200);
     assertThat(device.calls).containsExactly(Call.of("query_port", address(context), 200, 52));
-    assertThat(attr.state()).isEqualTo(IbvPortState.ACTIVE);
+    assertThat(attr.state()).isEqualTo(CValue.of(IbvPortState.ACTIVE));
     assertThat(attr.maxMsgSz()).isEqualTo(0xffff_ffffL);
-    assertThat(attr.linkLayer()).isEqualTo(IbvLinkLayer.ETHERNET);
+    assertThat(attr.linkLayer()).isEqualTo(CValue.of(IbvLinkLayer.ETHERNET));
     assertThat(attr.portCapFlags2()).isEqualTo(0x8001);
     device.result = EINVAL;
     assertErrno(EINVAL, () -> context.queryPort(3));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -38,20 +39,20 @@ class IbvAsyncEventTest extends IbvTestCase {
     assumeThat(isRxe()).as("soft-RoCE devices can be made").isTrue();
     try (SoftDevice device = new SoftDevice();
         IbvContext opened = device.open()) {
-      assertThat(opened.queryPort(PORT).state()).isEqualTo(IbvPortState.ACTIVE);
+      assertThat(opened.queryPort(PORT).state()).isEqualTo(CValue.of(IbvPortState.ACTIVE));
 
       device.setLink("down");
       try (IbvAsyncEvent event = await(opened, IbvEventType.PORT_ERR)) {
         assertThat(event.port()).isEqualTo(PORT);
         assertThat(event.text()).isEqualTo("port error");
       }
-      assertThat(opened.queryPort(PORT).state()).isEqualTo(IbvPortState.DOWN);
+      assertThat(opened.queryPort(PORT).state()).isEqualTo(CValue.of(IbvPortState.DOWN));
 
       device.setLink("up");
       try (IbvAsyncEvent event = await(opened, IbvEventType.PORT_ACTIVE)) {
         assertThat(event.port()).isEqualTo(PORT);
       }
-      assertThat(opened.queryPort(PORT).state()).isEqualTo(IbvPortState.ACTIVE);
+      assertThat(opened.queryPort(PORT).state()).isEqualTo(CValue.of(IbvPortState.ACTIVE));
     }
   }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +21,7 @@ class IbvAtomicTest extends IbvTestCase {
 
   @BeforeEach
   void connect() throws VerbsException {
-    assumeThat(context.queryDevice().atomicCap()).isNotEqualTo(IbvAtomicCap.NONE);
+    assumeThat(context.queryDevice().atomicCap()).isNotEqualTo(CValue.of(IbvAtomicCap.NONE));
     Pair pair = pair(IbvQpType.RC);
     client = pair.client();
     server = pair.server();

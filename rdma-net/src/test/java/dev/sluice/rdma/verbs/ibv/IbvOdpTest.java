@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,7 +47,7 @@ class IbvOdpTest extends IbvTestCase {
   }
 
   private Pair byPages(Player client, Player server) throws VerbsException {
-    assumeThat(context.queryPort(PORT).activeMtu()).isEqualTo(IbvMtu.MTU_4096);
+    assumeThat(context.queryPort(PORT).activeMtu()).isEqualTo(CValue.of(IbvMtu.MTU_4096));
     return connected(new Connection(gid).mtu(IbvMtu.MTU_4096), client, server);
   }
 

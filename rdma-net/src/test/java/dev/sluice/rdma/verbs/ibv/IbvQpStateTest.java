@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.NeedsRdmaDevice;
+import dev.sluice.rdma.verbs.ffi.CValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -63,7 +64,8 @@ class IbvQpStateTest extends IbvTestCase {
   /** Each attribute that ibv_modify_qp(3) lists as required, left out of its step. */
   static Stream<Arguments> requiredAttributes() {
     List<Arguments> all = new ArrayList<>();
-    Connection any = new Connection(new IbvGidEntry(new Gid(0, 0), 0, 1, IbvGidType.ROCE_V2, 0));
+    Connection any =
+        new Connection(new IbvGidEntry(new Gid(0, 0), 0, 1, CValue.of(IbvGidType.ROCE_V2), 0));
     for (IbvQpType type : List.of(IbvQpType.RC, IbvQpType.UC, IbvQpType.UD)) {
       for (IbvQpAttr step : List.of(any.init(type), any.rtr(type, 1), any.rts(type))) {
         for (int bit = 1; bit != 0 && bit <= step.mask(); bit <<= 1) {

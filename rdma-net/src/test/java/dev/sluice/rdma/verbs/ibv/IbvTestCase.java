@@ -64,13 +64,13 @@ abstract class IbvTestCase {
   private IbvGidEntry gid() throws VerbsException {
     List<IbvGidEntry> table = context.queryGidTable(1024);
     return table.stream()
-        .filter(e -> e.type() == IbvGidType.ROCE_V2 && e.gid().subnetPrefix() == 0)
+        .filter(e -> e.type().is(IbvGidType.ROCE_V2) && e.gid().subnetPrefix() == 0)
         .findFirst()
         .orElse(table.getFirst());
   }
 
   final boolean isRoce() throws VerbsException {
-    return context.queryPort(PORT).linkLayer() == IbvLinkLayer.ETHERNET;
+    return context.queryPort(PORT).linkLayer().is(IbvLinkLayer.ETHERNET);
   }
 
   /** Whether the device is soft-RoCE: its net device is no PCI device. */

@@ -1,0 +1,70 @@
+package dev.sluice.rdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ibv.IbvGidType;
+import org.junit.jupiter.api.Test;
+
+/** One port that is not as others are keeps nobody from the others, and says what is the matter. */
+class OddPortsTest extends FakeAdaptersTestCase {
+  private void assertRefusesTheFirst(String reason) throws Exception {
+    assertThat(open().name()).isEqualTo("mlx5_1");
+    assertThatThrownBy(() -> open(devices("mlx5_0")))
+        .isInstanceOf(ProviderUnavailableException.class)
+        .hasMessageContaining("mlx5_0:1 " + reason);
+  }
+
+  /** As mlx5 leaves it for a port without a network device. */
+  @Test
+  void withoutAnMtu() throws Exception {
+    adapters.set(0, "active_mtu", 0);
+    assertRefusesTheFirst("has an active MTU that is not known, code 0");
+  }
+
+  @Test
+  void withoutAnMtuAndDown() throws Exception {
+    adapters.set(0, "active_mtu", 0);
+    adapters.set(0, "state", 1);
+    assertRefusesTheFirst("is DOWN and not ACTIVE");
+  }
+
+  @Test
+  void inAStateOfALaterRelease() throws Exception {
+    adapters.set(0, "state", 9);
+    assertRefusesTheFirst("is 9 and not ACTIVE");
+  }
+
+  @Test
+  void withALinkOfALaterRelease() throws Exception {
+    adapters.set(0, "link_layer", 7);
+    assertRefusesTheFirst("has a link layer that is not known, 7");
+  }
+
+  @Test
+  void thatCannotBeAsked() throws Exception {
+    adapters.set(0, "query_port_error", VerbsException.EINVAL);
+    assertRefusesTheFirst("cannot be read: ibv_query_port");
+  }
+
+  @Test
+  void whatIsExcludedIsNotEvenOpened() throws Exception {
+    adapters.set(0, "open_device_error", VerbsException.EIO);
+    assertThat(open(devices("^mlx5_0")).name()).isEqualTo("mlx5_1");
+    assertThat(adapters.get(0, "open_device")).isZero();
+    assertThatThrownBy(() -> open(devices("mlx5_0:2,rxe")))
+        .isInstanceOf(ProviderUnavailableException.class)
+        .hasMessageContaining("mlx5_1 is not among the devices \"mlx5_0:2,rxe\"");
+    assertThatThrownBy(() -> open(devices("mlx5_1:2")))
+        .hasMessageContaining("mlx5_1:1 is not among the devices \"mlx5_1:2\"");
+  }
+
+  @Test
+  void aGidOfALaterReleaseIsNoneToUse() throws Exception {
+    adapters.gid(0, 1, IbvGidType.ROCE_V2, "10.0.0.7");
+    adapters.set(0, "gid_type_of_0", 9);
+    assertThat(open().gid().toInetAddress().getHostAddress()).isEqualTo("10.0.0.7");
+  }
+}

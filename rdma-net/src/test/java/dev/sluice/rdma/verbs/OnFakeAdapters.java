@@ -1,0 +1,20 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.verbs.ffi.NeedsCHeader;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.Tag;
+
+/**
+ * Tests that run on {@link FakeAdapters}. The build gives them a JVM in which no other test has
+ * loaded the real libibverbs.
+ */
+@Tag("fake-adapters")
+@NeedsCHeader("infiniband/verbs.h")
+@Inherited
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.TYPE)
+public @interface OnFakeAdapters {}

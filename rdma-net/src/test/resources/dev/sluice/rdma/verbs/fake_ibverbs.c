@@ -1,0 +1,468 @@
+/*
+ * A libibverbs.so.1 of two adapters that are only memory: what no build machine has and every user
+ * may. Tests turn "knobs" of an adapter, and ask how often something was called. READs are done
+ * when they are posted, within the process.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#undef ibv_query_port
+#undef ibv_reg_mr
+#define ADAPTERS 2
+#define GIDS 4
+#define PKEYS 4
+#define OBJECTS 4096
+#define KNOBS 64
+
+struct knob { const char *name; long value; };
+
+static struct adapter {
+  struct ibv_device device;
+  struct knob knobs[KNOBS];
+  union ibv_gid gids[GIDS];
+  uint32_t gid_types[GIDS];
+  uint16_t pkeys[PKEYS];
+  int events[2];
+  int channels[2];
+  struct ibv_qp *qps[OBJECTS];
+  struct ibv_qp_attr attrs[OBJECTS];
+  struct ibv_mr *mrs[OBJECTS];
+  uint32_t numbers;
+} adapters[ADAPTERS];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct adapter *of_device(struct ibv_device *device) { return (struct adapter *)device; }
+
+static struct adapter *of(struct ibv_context *context) { return of_device(context->device); }
+
+static long *knob(struct adapter *adapter, const char *name) {
+  struct knob *found = adapter->knobs;
+  pthread_mutex_lock(&lock);
+  while (found->name && strcmp(found->name, name)) found++;
+  if (!found->name) found->name = strdup(name);
+  pthread_mutex_unlock(&lock);
+  return &found->value;
+}
+
+static long get(struct adapter *adapter, const char *name) { return *knob(adapter, name); }
+
+static void count(struct adapter *adapter, const char *name) {
+  __atomic_fetch_add(knob(adapter, name), 1, __ATOMIC_SEQ_CST);
+}
+
+/* Fails with the error number that a knob holds, as C functions do that return one. */
+static int failure(struct adapter *adapter, const char *name) {
+  errno = get(adapter, name);
+  return errno;
+}
+
+/* What tests call. */
+
+void fake_reset(void) {
+  for (int i = 0; i < ADAPTERS; i++) {
+    struct adapter *a = &adapters[i];
+    memset(a, 0, sizeof *a);
+    a->device.node_type = IBV_NODE_CA;
+    a->device.transport_type = IBV_TRANSPORT_IB;
+    strcpy(a->device.name, i ? "mlx5_1" : "mlx5_0");
+    strcpy(a->device.dev_name, i ? "uverbs1" : "uverbs0");
+    strcpy(a->device.dev_path, i ? "/dev/infiniband/uverbs1" : "/dev/infiniband/uverbs0");
+    strcpy(a->device.ibdev_path, "/nonexistent");
+    a->gids[0].raw[10] = a->gids[0].raw[11] = 0xff;
+    a->gids[0].raw[12] = 10;
+    a->gids[0].raw[15] = 1 + i;
+    a->gid_types[0] = IBV_GID_TYPE_ROCE_V2;
+    a->pkeys[0] = htobe16(0xffff);
+    *knob(a, "state") = IBV_PORT_ACTIVE;
+    *knob(a, "link_layer") = IBV_LINK_LAYER_ETHERNET;
+    *knob(a, "max_mtu") = IBV_MTU_4096;
+    *knob(a, "active_mtu") = IBV_MTU_4096;
+    *knob(a, "max_qp_wr") = 1024;
+    *knob(a, "max_send_wr") = 1024;
+    *knob(a, "vectors") = 8;
+  }
+}
+
+void fake_set(int adapter, const char *name, long value) { *knob(&adapters[adapter], name) = value; }
+
+long fake_get(int adapter, const char *name) { return get(&adapters[adapter], name); }
+
+void fake_gid(int adapter, int index, int type, const uint8_t *raw) {
+  memcpy(adapters[adapter].gids[index].raw, raw, 16);
+  adapters[adapter].gid_types[index] = type;
+}
+
+/* An event of the device, the port 1, or of the queue pair of a number. */
+void fake_event(int adapter, int type, int qp_number) {
+  struct ibv_async_event event = {.event_type = type};
+  struct adapter *a = &adapters[adapter];
+  event.element.port_num = 1;
+  for (int i = 0; qp_number && i < OBJECTS; i++)
+    if (a->qps[i] && a->qps[i]->qp_num == (uint32_t)qp_number) event.element.qp = a->qps[i];
+  if (write(a->events[1], &event, sizeof event) < 0) abort();
+}
+
+/* The adapter is taken out: the kernel says so once, and then all that is read of it is EIO. */
+void fake_remove(int adapter) {
+  fake_event(adapter, IBV_EVENT_DEVICE_FATAL, 0);
+  close(adapters[adapter].events[1]);
+  fake_set(adapter, "removed", 1);
+  if (adapters[adapter].channels[1]) close(adapters[adapter].channels[1]);
+}
+
+/* Devices. */
+
+struct ibv_device **ibv_get_device_list(int *count) {
+  struct ibv_device **list = calloc(ADAPTERS + 1, sizeof *list);
+  for (int i = 0; i < ADAPTERS; i++) list[i] = &adapters[i].device;
+  if (count) *count = ADAPTERS;
+  return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list) { free(list); }
+
+__be64 ibv_get_device_guid(struct ibv_device *device) { return htobe64(1); }
+
+int ibv_get_device_index(struct ibv_device *device) { return of_device(device) - adapters; }
+
+int ibv_fork_init(void) { return 0; }
+
+enum ibv_fork_status ibv_is_fork_initialized(void) { return IBV_FORK_UNNEEDED; }
+
+const char *ibv_port_state_str(enum ibv_port_state state) { return "a state"; }
+
+const char *ibv_wc_status_str(enum ibv_wc_status status) { return "a status"; }
+
+const char *ibv_event_type_str(enum ibv_event_type type) {
+  switch (type) {
+    case IBV_EVENT_DEVICE_FATAL: return "local catastrophic error";
+    case IBV_EVENT_PORT_ERR: return "port error";
+    default: return "an event";
+  }
+}
+
+static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,
+                      size_t size) {
+  struct adapter *a = of(context);
+  count(a, "query_port");
+  if (failure(a, "query_port_error")) return errno;
+  memset(attr, 0, size);
+  attr->state = get(a, "state");
+  attr->max_mtu = get(a, "max_mtu");
+  attr->active_mtu = get(a, "active_mtu");
+  attr->gid_tbl_len = GIDS;
+  attr->pkey_tbl_len = PKEYS;
+  attr->max_msg_sz = 1U << 30;
+  attr->lid = get(a, "lid");
+  attr->link_layer = get(a, "link_layer");
+  attr->flags = get(a, "flags");
+  return 0;
+}
+
+int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr) {
+  return ENOSYS;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr) {
+  struct adapter *a = of(context);
+  memset(attr, 0, sizeof *attr);
+  attr->phys_port_cnt = 1;
+  attr->max_qp = 1024;
+  attr->max_qp_wr = get(a, "max_qp_wr");
+  attr->max_cqe = 1 << 16;
+  attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = 16;
+  attr->atomic_cap = get(a, "atomic_cap");
+  return 0;
+}
+
+static int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *in,
+                           struct ibv_device_attr_ex *attr, size_t size) {
+  memset(attr, 0, size);
+  return ibv_query_device(context, &attr->orig_attr);
+}
+
+static int poll_cq(struct ibv_cq *cq, int entries, struct ibv_wc *wc);
+static int req_notify_cq(struct ibv_cq *cq, int solicited_only);
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+
+struct ibv_context *ibv_open_device(struct ibv_device *device) {
+  struct adapter *a = of_device(device);
+  struct verbs_context *verbs = calloc(1, sizeof *verbs);
+  count(a, "open_device");
+  if (failure(a, "open_device_error")) return NULL;
+  verbs->sz = sizeof *verbs;
+  verbs->query_port = query_port;
+  verbs->query_device_ex = query_device_ex;
+  verbs->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+  verbs->context.device = device;
+  verbs->context.ops.poll_cq = poll_cq;
+  verbs->context.ops.req_notify_cq = req_notify_cq;
+  verbs->context.ops.post_send = post_send;
+  verbs->context.num_comp_vectors = get(a, "vectors");
+  if (pipe2(a->events, O_CLOEXEC)) return NULL;
+  verbs->context.async_fd = a->events[0];
+  return &verbs->context;
+}
+
+int ibv_close_device(struct ibv_context *context) {
+  struct adapter *a = of(context);
+  count(a, "close_device");
+  if (failure(a, "close_device_error")) return -1;
+  close(a->events[0]);
+  if (!get(a, "removed")) close(a->events[1]);
+  return 0;
+}
+
+int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid) {
+  *gid = of(context)->gids[index];
+  return 0;
+}
+
+int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
+                      struct ibv_gid_entry *entry, uint32_t flags, size_t size) {
+  struct adapter *a = of(context);
+  if (failure(a, "query_gid_ex_error")) return errno;
+  memset(entry, 0, size);
+  entry->gid = a->gids[index];
+  entry->gid_index = index;
+  entry->port_num = port;
+  entry->gid_type = index == 0 && get(a, "gid_type_of_0") ? get(a, "gid_type_of_0") : a->gid_types[index];
+  return 0;
+}
+
+ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+                             size_t max, uint32_t flags, size_t size) {
+  return 0;
+}
+
+int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey) {
+  *pkey = of(context)->pkeys[index];
+  return 0;
+}
+
+/* A pipe's end stands for the kernel's EIO. */
+static int take(int fd, void *into, size_t size) {
+  ssize_t count = read(fd, into, size);
+  if (count == 0) errno = EIO;
+  return count == (ssize_t)size ? 0 : -1;
+}
+
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event) {
+  return take(context->async_fd, event, sizeof *event);
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event) {}
+
+/* Memory. */
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context) {
+  struct ibv_pd *pd = calloc(1, sizeof *pd);
+  pd->context = context;
+  return pd;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd) { return 0; }
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+                                unsigned int access) {
+  struct adapter *a = of(pd->context);
+  struct ibv_mr *mr = calloc(1, sizeof *mr);
+  if (failure(a, access & IBV_ACCESS_OPTIONAL_RANGE ? "reg_mr_iova2_error" : "reg_mr_error"))
+    return NULL;
+  mr->context = pd->context;
+  mr->pd = pd;
+  mr->addr = addr;
+  mr->length = length;
+  pthread_mutex_lock(&lock);
+  mr->lkey = mr->rkey = ++a->numbers;
+  a->mrs[mr->rkey % OBJECTS] = mr;
+  pthread_mutex_unlock(&lock);
+  fake_set(a - adapters, "last_access", access);
+  return mr;
+}
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access) {
+  return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, access);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr) {
+  of(mr->context)->mrs[mr->rkey % OBJECTS] = NULL;
+  return 0;
+}
+
+/* Completions. */
+
+struct queue {
+  struct ibv_cq cq;
+  int armed;
+  unsigned head, tail;
+  struct ibv_wc entries[OBJECTS];
+};
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context) {
+  struct adapter *a = of(context);
+  struct ibv_comp_channel *channel = calloc(1, sizeof *channel);
+  if (pipe2(a->channels, O_CLOEXEC)) return NULL;
+  channel->context = context;
+  channel->fd = a->channels[0];
+  return channel;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *channel) {
+  struct adapter *a = of(channel->context);
+  close(channel->fd);
+  if (!get(a, "removed")) close(a->channels[1]);
+  a->channels[1] = 0;
+  return 0;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+                             struct ibv_comp_channel *channel, int vector) {
+  struct queue *queue = calloc(1, sizeof *queue);
+  queue->cq.context = context;
+  queue->cq.channel = channel;
+  queue->cq.cqe = cqe;
+  if (channel) *knob(of(context), "vector") = vector;
+  return &queue->cq;
+}
+
+int ibv_resize_cq(struct ibv_cq *cq, int cqe) { return ENOSYS; }
+
+int ibv_destroy_cq(struct ibv_cq *cq) { return 0; }
+
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context) {
+  count(of(channel->context), "get_cq_event");
+  *cq_context = NULL;
+  return take(channel->fd, cq, sizeof *cq);
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int events) {}
+
+static int poll_cq(struct ibv_cq *cq, int entries, struct ibv_wc *wc) {
+  struct queue *queue = (struct queue *)cq;
+  int count = 0;
+  pthread_mutex_lock(&lock);
+  while (count < entries && queue->head != queue->tail)
+    wc[count++] = queue->entries[queue->head++ % OBJECTS];
+  pthread_mutex_unlock(&lock);
+  return count;
+}
+
+static int req_notify_cq(struct ibv_cq *cq, int solicited_only) {
+  __atomic_store_n(&((struct queue *)cq)->armed, 1, __ATOMIC_SEQ_CST);
+  return 0;
+}
+
+static void complete(struct ibv_qp *qp, struct ibv_send_wr *wr, int status, int vendor_error) {
+  struct queue *queue = (struct queue *)qp->send_cq;
+  struct ibv_wc *wc;
+  pthread_mutex_lock(&lock);
+  wc = &queue->entries[queue->tail++ % OBJECTS];
+  memset(wc, 0, sizeof *wc);
+  wc->wr_id = wr->wr_id;
+  wc->status = status;
+  wc->vendor_err = vendor_error;
+  wc->qp_num = qp->qp_num;
+  pthread_mutex_unlock(&lock);
+  if (queue->cq.channel && __atomic_exchange_n(&queue->armed, 0, __ATOMIC_SEQ_CST)) {
+    struct ibv_cq *cq = &queue->cq;
+    if (write(of(qp->context)->channels[1], &cq, sizeof cq) < 0) abort();
+  }
+}
+
+/* Queue pairs. */
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init) {
+  struct adapter *a = of(pd->context);
+  struct ibv_qp *qp;
+  count(a, "create_qp");
+  if (init->cap.max_send_wr > get(a, "max_send_wr")) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  qp = calloc(1, sizeof *qp);
+  qp->context = pd->context;
+  qp->pd = pd;
+  qp->send_cq = init->send_cq;
+  qp->recv_cq = init->recv_cq;
+  qp->qp_type = init->qp_type;
+  pthread_mutex_lock(&lock);
+  qp->qp_num = ++a->numbers;
+  a->qps[qp->qp_num % OBJECTS] = qp;
+  pthread_mutex_unlock(&lock);
+  return qp;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask) {
+  struct adapter *a = of(qp->context);
+  struct ibv_qp_attr *mine = &a->attrs[qp->qp_num % OBJECTS];
+  if (get(a, "removed")) return EIO;
+  if (mask & IBV_QP_STATE) {
+    mine->qp_state = qp->state = attr->qp_state;
+    if (attr->qp_state == IBV_QPS_RTR) usleep(get(a, "rtr_us"));
+  }
+  if (mask & IBV_QP_AV) {
+    mine->ah_attr = attr->ah_attr;
+    *knob(a, "sgid_index") = attr->ah_attr.grh.sgid_index;
+  }
+  if (mask & IBV_QP_PKEY_INDEX) *knob(a, "pkey_index") = attr->pkey_index;
+  return 0;
+}
+
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+                 struct ibv_qp_init_attr *init) {
+  count(of(qp->context), "query_qp");
+  memset(attr, 0, sizeof *attr);
+  attr->qp_state = qp->state;
+  return 0;
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp) {
+  struct adapter *a = of(qp->context);
+  if (get(a, "removed")) return EIO;
+  if (get(a, "destroy_qp_error")) return get(a, "destroy_qp_error");
+  count(a, "destroy_qp");
+  a->qps[qp->qp_num % OBJECTS] = NULL;
+  return 0;
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad) {
+  struct adapter *a = of(qp->context);
+  for (; wr; wr = wr->next) {
+    struct ibv_mr *mr = a->mrs[wr->wr.rdma.rkey % OBJECTS];
+    if (get(a, "hold")) continue;
+    if (!mr || mr->rkey != wr->wr.rdma.rkey) {
+      complete(qp, wr, IBV_WC_REM_ACCESS_ERR, get(a, "vendor_error"));
+      continue;
+    }
+    if (wr->num_sge)
+      memcpy((void *)wr->sg_list->addr, (void *)wr->wr.rdma.remote_addr, wr->sg_list->length);
+    if (wr->send_flags & IBV_SEND_SIGNALED) complete(qp, wr, IBV_WC_SUCCESS, 0);
+  }
+  return 0;
+}
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init) {
+  errno = ENOSYS;
+  return NULL;
+}
+
+int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask) { return ENOSYS; }
+
+int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr) { return ENOSYS; }
+
+int ibv_destroy_srq(struct ibv_srq *srq) { return ENOSYS; }
+
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr) {
+  errno = ENOSYS;
+  return NULL;
+}
+
+int ibv_destroy_ah(struct ibv_ah *ah) { return ENOSYS; }
