@@ -68,7 +68,7 @@ final class AsyncEvents {
         }
       }
     } catch (VerbsException e) {
-      LOG.error("No more events of {} are seen", device, e);
+      device.fail("its events cannot be read: " + e.getMessage());
     }
   }
 

@@ -7,7 +7,6 @@ import dev.sluice.rdma.verbs.ffi.FileDescriptors;
 import dev.sluice.rdma.verbs.ibv.IbvCompChannel;
 import dev.sluice.rdma.verbs.ibv.IbvCq;
 import java.util.Optional;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,9 +18,8 @@ import org.slf4j.LoggerFactory;
  */
 final class VerbsCompletionChannel extends VerbsChild implements CompletionChannel {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsCompletionChannel.class);
-  private static final long PAUSE_AFTER_ERROR_NANOS = 10_000_000;
-  private static final long EVENT = 1;
-  private static final long WAKE_UP = 2;
+  private static final long WAKE_UP = 1;
+  private static final long EVENT = 2;
 
   /** Held while waiting, so that descriptors are not closed under a thread that polls them. */
   private final ReentrantLock waiting = new ReentrantLock();
@@ -58,8 +56,7 @@ final class VerbsCompletionChannel extends VerbsChild implements CompletionChann
     try {
       return !closed && waitForEvent(timeoutMs) && !closed;
     } catch (VerbsException e) {
-      LOG.warn("Waiting for completions of {} failed", owner(), e);
-      LockSupport.parkNanos(PAUSE_AFTER_ERROR_NANOS);
+      owner().fail("its completions cannot be waited for: " + e.getMessage());
       return false;
     } finally {
       waiting.unlock();
@@ -67,7 +64,7 @@ final class VerbsCompletionChannel extends VerbsChild implements CompletionChann
   }
 
   private boolean waitForEvent(long timeoutMs) throws VerbsException {
-    long ready = FileDescriptors.awaitReadable(timeoutMs, channel.fd(), wakeUp.fd());
+    long ready = FileDescriptors.awaitReadable(timeoutMs, wakeUp.fd(), fdOfEvents());
     if ((ready & EVENT) != 0 && takeEvents()) {
       return true;
     }
@@ -75,6 +72,11 @@ final class VerbsCompletionChannel extends VerbsChild implements CompletionChann
       wakeUp.clear();
     }
     return false;
+  }
+
+  /** That of a device that was taken out is readable for ever, and poll(2) ignores one below 0. */
+  private int fdOfEvents() {
+    return owner().hasFailed() ? -1 : channel.fd();
   }
 
   /** Takes and acknowledges all events that are there. */

@@ -45,6 +45,9 @@ final class VerbsDevice implements Device {
 
   private final LeakTracker.Handle leak;
 
+  /** Why it can do nothing any more; empty while it can. */
+  private volatile String failure = "";
+
   private VerbsDevice(IbvContext context, ChosenPort port, CmAgent agent, LeakTracker leaks)
       throws VerbsException {
     this.context = context;
@@ -173,10 +176,33 @@ final class VerbsDevice implements Device {
     children.forget(child);
   }
 
-  /** The device itself has failed: there will be no completions, and whoever polls learns why. */
+  /**
+   * The device itself has failed: there will be no completions. Whoever polls learns why, and
+   * whoever sleeps is woken up to do so. Only the first reason counts.
+   */
   void fail(String reason) {
-    LOG.warn("{}: {}: nothing is transferred any more by this process", this, reason);
+    synchronized (this) {
+      if (hasFailed()) {
+        return;
+      }
+      failure = reason;
+    }
+    LOG.debug("{} failed: {}", this, reason);
     open(VerbsCompletionQueue.class).forEach(queue -> queue.fail(reason));
+    open(VerbsCompletionChannel.class).forEach(VerbsCompletionChannel::wakeUp);
+  }
+
+  boolean hasFailed() {
+    return !failure.isEmpty();
+  }
+
+  /**
+   * @throws VerbsException EIO when the device has failed
+   */
+  void requireWorking(String operation) throws VerbsException {
+    if (hasFailed()) {
+      throw new VerbsException(operation, VerbsException.EIO, failure);
+    }
   }
 
   void closeChildren(Predicate<VerbsChild> which) {

@@ -207,7 +207,11 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
         queuePair.close();
         completions.drop(qpNumber);
       } catch (VerbsException e) {
-        LOG.error("{} cannot be destroyed", this, e);
+        if (owner().hasFailed()) {
+          LOG.debug("{} cannot be destroyed", this, e);
+        } else {
+          LOG.error("{} cannot be destroyed", this, e);
+        }
       }
       state = QueuePairState.RESET;
       address = null;

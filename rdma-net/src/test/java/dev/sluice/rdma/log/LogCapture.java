@@ -17,13 +17,20 @@ public final class LogCapture extends AbstractAppender implements AutoCloseable 
   private final Level before;
 
   public LogCapture(Class<?> source, Level level) {
-    super("capture", null, null, false, Property.EMPTY_ARRAY);
+    super(
+        "capture of " + source.getName() + " at " + level, null, null, false, Property.EMPTY_ARRAY);
     this.level = level;
     logger = (Logger) LogManager.getLogger(source);
-    before = logger.getLevel();
     start();
     logger.addAppender(this);
-    logger.setLevel(level);
+    before = logger.getLevel();
+    setLevel(level);
+  }
+
+  /** In the configuration: a level of the logger alone is lost when another appender is added. */
+  private void setLevel(Level next) {
+    logger.get().setLevel(next);
+    logger.getContext().updateLoggers();
   }
 
   public List<String> messages() {
@@ -40,7 +47,7 @@ public final class LogCapture extends AbstractAppender implements AutoCloseable 
   @Override
   public void close() {
     logger.removeAppender(this);
-    logger.setLevel(before);
+    setLevel(before);
     stop();
   }
 }
