@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.server.OneForOneStreamManager;
@@ -68,7 +69,7 @@ final class BlockServerHandler extends RpcHandler {
   public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
     try {
       switch (decode(client, frame)) {
-        case Connect connect -> answer(callback, connect(client, connect));
+        case Connect connect -> connect(client, connect, answer -> answer(callback, answer));
         case Resolve resolve -> resolve(resolve, callback);
         case GetTables wanted ->
             tables.get(client::isActive, wanted, answer -> answer(callback, answer));
@@ -104,23 +105,34 @@ final class BlockServerHandler extends RpcHandler {
     return message;
   }
 
-  private Object connect(TransportClient client, Connect request) {
+  private void connect(TransportClient client, Connect request, Consumer<Object> answer) {
     if (!request.addressee().equals(self)) {
-      return new Refused("this is " + self + " and not " + request.addressee());
+      answer.accept(new Refused("this is " + self + " and not " + request.addressee()));
+      return;
     }
     if (!request.providerName().equals(providerName)) {
-      return new Refused(
-          "provider is %s here and %s at %s"
-              .formatted(providerName, request.providerName(), request.peerId()));
+      answer.accept(
+          new Refused(
+              "provider is %s here and %s at %s"
+                  .formatted(providerName, request.providerName(), request.peerId())));
+      return;
     }
-    try {
-      QueuePairAddress accepted = acceptor.accept(request.peerId(), request.queuePair());
-      peers.put(client, request.peerId());
-      return new Connected(accepted);
-    } catch (IOException e) {
+    acceptor
+        .accept(request.peerId(), request.queuePair())
+        .whenComplete((accepted, e) -> answer.accept(connected(client, request, accepted, e)));
+  }
+
+  private Object connected(
+      TransportClient client, Connect request, QueuePairAddress accepted, Throwable e) {
+    if (e != null) {
       LOG.warn("No queue pair for {}: {}", request.peerId(), e.getMessage());
-      return new Refused(e.getMessage());
+      return new Refused(String.valueOf(e.getMessage()));
     }
+    peers.put(client, request.peerId());
+    if (!client.isActive()) {
+      channelInactive(client); // which came while the queue pair was connected
+    }
+    return new Connected(accepted);
   }
 
   private void resolve(Resolve request, RpcResponseCallback callback) throws MessageException {

@@ -1,7 +1,7 @@
 package dev.sluice.blocks;
 
 import dev.sluice.rdma.QueuePairAddress;
-import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Gives peers queue pairs: the serving side of {@link dev.sluice.rdma.transfer.QueuePairConnector}.
@@ -9,11 +9,12 @@ import java.io.IOException;
  */
 public interface QueuePairAcceptor {
   /**
-   * A queue pair connected to {@code remote}, through which the peer may READ.
+   * A queue pair connected to {@code remote}, through which the peer may READ. Never blocks: a
+   * device may take a second to connect one.
    *
-   * @throws IOException when there is none, with the reason that the peer is told
+   * @return fails when there is none, with the reason that the peer is told
    */
-  QueuePairAddress accept(String peerId, QueuePairAddress remote) throws IOException;
+  CompletableFuture<QueuePairAddress> accept(String peerId, QueuePairAddress remote);
 
   /** The peer has closed its queue pair {@code remoteQpNumber}. */
   void disconnected(String peerId, int remoteQpNumber);

@@ -4,6 +4,7 @@ import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.VerbsException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Accepts queue pairs by number: each peer's gets the next higher one; 0xbad is refused. */
@@ -16,12 +17,13 @@ final class FakeAcceptor implements QueuePairAcceptor {
   }
 
   @Override
-  public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws VerbsException {
+  public CompletableFuture<QueuePairAddress> accept(String peerId, QueuePairAddress remote) {
     if (remote.qpNumber() == REFUSED_QP) {
-      throw new VerbsException("ibv_create_qp", VerbsException.ENOMEM, "no queue pair is idle");
+      return CompletableFuture.failedFuture(
+          new VerbsException("ibv_create_qp", VerbsException.ENOMEM, "no queue pair is idle"));
     }
     events.add("accepted " + peerId + " " + remote.qpNumber());
-    return queuePair(remote.qpNumber() + 1);
+    return CompletableFuture.completedFuture(queuePair(remote.qpNumber() + 1));
   }
 
   @Override

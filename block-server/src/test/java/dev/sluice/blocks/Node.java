@@ -25,6 +25,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** One process's device, as far as these tests need it: accepts and READs. Closes the device. */
@@ -57,10 +58,14 @@ final class Node implements QueuePairAcceptor, AutoCloseable {
   }
 
   @Override
-  public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws VerbsException {
-    QueuePair queuePair = newQueuePair(Set.of(AccessFlag.REMOTE_READ));
-    connect(queuePair, remote);
-    return queuePair.address();
+  public CompletableFuture<QueuePairAddress> accept(String peerId, QueuePairAddress remote) {
+    try {
+      QueuePair queuePair = newQueuePair(Set.of(AccessFlag.REMOTE_READ));
+      connect(queuePair, remote);
+      return CompletableFuture.completedFuture(queuePair.address());
+    } catch (VerbsException e) {
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
   @Override

@@ -23,6 +23,7 @@ public class VerbsException extends IOException {
   public static final int EMFILE = 24;
   public static final int ENOSYS = 38;
   public static final int EOPNOTSUPP = 95;
+  public static final int ENETDOWN = 100;
 
   private final int errno;
 

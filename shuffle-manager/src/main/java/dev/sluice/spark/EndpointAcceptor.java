@@ -3,12 +3,12 @@ package dev.sluice.spark;
 import dev.sluice.blocks.QueuePairAcceptor;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 
 /** Lets the block server give out queue pairs of the executor's RDMA endpoint. */
 public record EndpointAcceptor(RdmaEndpoint endpoint) implements QueuePairAcceptor {
   @Override
-  public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws IOException {
+  public CompletableFuture<QueuePairAddress> accept(String peerId, QueuePairAddress remote) {
     return endpoint.accept(peerId, remote);
   }
 

@@ -91,7 +91,8 @@ final class PeerMain {
         case ControlMessages.SEAM ->
             ControlMessages.write(out, connectSeam(ControlMessages.readAddress(in)));
         case ControlMessages.ENDPOINT ->
-            ControlMessages.write(out, endpoint.accept("reader", ControlMessages.readAddress(in)));
+            ControlMessages.write(
+                out, endpoint.accept("reader", ControlMessages.readAddress(in)).join());
         case ControlMessages.SOCKET -> new SocketResponder(channel, memory.asByteBuffer()).run();
         default -> throw new IOException("a request of unknown kind");
       }

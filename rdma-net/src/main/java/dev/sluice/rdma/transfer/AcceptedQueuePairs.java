@@ -8,17 +8,21 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.VerbsException;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 
 /**
  * The queue pairs through which peers READ from this process. Any thread, in practice those of the
- * control channel; the endpoint closes it.
+ * control channel, which wait for nothing here: {@link ConnectThreads} connect and destroy them.
+ * The endpoint closes it.
  *
  * <p>They allow REMOTE_READ and nothing else, never send, and so cost little more than the device's
  * context: 1,000 executors cost 1,000 of them, at the smallest queue size that there is, and no
@@ -39,12 +43,21 @@ final class AcceptedQueuePairs implements AutoCloseable {
     }
   }
 
+  /** A queue pair, or the place of one that is being connected. */
+  private static final class Slot {
+    /** Of the thread that connects it, until it is connected. */
+    private QueuePair queuePair;
+
+    private boolean connected;
+  }
+
   private final ProtectionDomain protectionDomain;
   private final CompletionQueue completionQueue;
   private final ConnectionAttributes attributes;
   private final int limit;
   private final TransferCounters counters;
-  private final Map<Key, QueuePair> queuePairs = new LinkedHashMap<>();
+  private final Executor threads;
+  private final Map<Key, Slot> slots = new LinkedHashMap<>();
 
   /** Those of peers that left. */
   private final Set<Key> left = new HashSet<>();
@@ -53,92 +66,170 @@ final class AcceptedQueuePairs implements AutoCloseable {
 
   /**
    * @param completionQueue one that nobody polls: nothing ever completes here
+   * @param threads where queue pairs are created, connected and destroyed
    */
   AcceptedQueuePairs(
       ProtectionDomain protectionDomain,
       CompletionQueue completionQueue,
       TransferOptions options,
-      TransferCounters counters) {
+      TransferCounters counters,
+      Executor threads) {
     this.protectionDomain = protectionDomain;
     this.completionQueue = completionQueue;
     this.attributes = options.connection();
     this.limit = options.maxQueuePairs();
     this.counters = counters;
+    this.threads = threads;
   }
 
-  synchronized QueuePairAddress accept(String peerId, QueuePairAddress remote)
-      throws VerbsException {
+  /**
+   * A queue pair that is connected to {@code remote}. Never blocks; what comes of one peer's
+   * request does not depend on another's address.
+   *
+   * @return fails with a VerbsException: ENOMEM at the limit, EINVAL when the peer gave it up
+   *     meanwhile
+   */
+  CompletableFuture<QueuePairAddress> accept(String peerId, QueuePairAddress remote) {
     String operation = "accept(" + peerId + ", " + remote + ")";
+    Key key = new Key(peerId, remote.qpNumber());
+    Slot slot = new Slot();
+    try {
+      destroy(reserve(operation, key, slot));
+    } catch (VerbsException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    CompletableFuture<QueuePairAddress> result = new CompletableFuture<>();
+    threads.execute(
+        () -> {
+          try {
+            result.complete(connect(operation, key, slot, remote));
+          } catch (VerbsException | RuntimeException e) {
+            abandon(key, slot);
+            result.completeExceptionally(e);
+          }
+        });
+    return result;
+  }
+
+  private QueuePairAddress connect(String operation, Key key, Slot slot, QueuePairAddress remote)
+      throws VerbsException {
+    slot.queuePair = protectionDomain.createQueuePair(completionQueue, DEPTH);
+    slot.queuePair.toInit(EnumSet.of(AccessFlag.REMOTE_READ));
+    QueuePairAddress local = slot.queuePair.address();
+    slot.queuePair.toRtr(remote, attributes); // which is enough to answer READs
+    if (!connected(key, slot)) {
+      throw new VerbsException(operation, VerbsException.EINVAL, "nobody waits for it any more");
+    }
+    counters.increment(TransferCounter.QUEUE_PAIRS_ACCEPTED);
+    return local;
+  }
+
+  /**
+   * @return what had to go for it
+   */
+  private synchronized List<QueuePair> reserve(String operation, Key key, Slot slot)
+      throws VerbsException {
     if (closed) {
       throw new VerbsException(operation, VerbsException.EINVAL, "the endpoint is closed");
     }
-    Key key = new Key(peerId, remote.qpNumber());
-    remove(key::equals); // the number was used before
+    List<QueuePair> removed = remove(key::equals); // the number was used before
     left.removeIf(key::isSamePeer);
-    if (queuePairs.size() >= limit && !makeRoom()) {
+    if (slots.size() >= limit) {
+      removed.addAll(makeRoom());
+    }
+    if (slots.size() >= limit) {
       throw new VerbsException(
           operation, VerbsException.ENOMEM, "all " + limit + " queue pairs are in use");
     }
-    QueuePair queuePair = protectionDomain.createQueuePair(completionQueue, DEPTH);
-    try {
-      queuePair.toInit(EnumSet.of(AccessFlag.REMOTE_READ));
-      QueuePairAddress local = queuePair.address();
-      queuePair.toRtr(remote, attributes); // which is enough to answer READs
-      queuePairs.put(key, queuePair);
-      counters.increment(TransferCounter.QUEUE_PAIRS_ACCEPTED);
-      return local;
-    } catch (VerbsException | RuntimeException e) {
-      queuePair.close();
-      throw e;
+    slots.put(key, slot);
+    return removed;
+  }
+
+  /**
+   * @return false when it was removed while it was being connected
+   */
+  private synchronized boolean connected(Key key, Slot slot) {
+    slot.connected = slots.get(key) == slot;
+    return slot.connected;
+  }
+
+  private void abandon(Key key, Slot slot) {
+    synchronized (this) {
+      slots.remove(key, slot);
+    }
+    if (slot.queuePair != null) {
+      slot.queuePair.close();
     }
   }
 
-  synchronized void disconnected(String peerId, int remoteQpNumber) {
-    remove(new Key(peerId, remoteQpNumber)::equals);
+  void disconnected(String peerId, int remoteQpNumber) {
+    close(new Key(peerId, remoteQpNumber)::equals);
   }
 
   /** The peer may be gone: a process ends without a word to its queue pairs' other ends. */
   synchronized void peerLeft(String peerId) {
-    queuePairs.keySet().stream().filter(key -> key.peerId().equals(peerId)).forEach(left::add);
+    slots.keySet().stream().filter(key -> key.peerId().equals(peerId)).forEach(left::add);
   }
 
-  synchronized void peerLost(String peerId) {
-    remove(key -> key.peerId().equals(peerId));
+  void peerLost(String peerId) {
+    close(key -> key.peerId().equals(peerId));
   }
 
   @Override
-  public synchronized void close() {
-    closed = true;
-    remove(key -> true);
+  public void close() {
+    synchronized (this) {
+      closed = true;
+    }
+    close(key -> true);
   }
 
-  private boolean makeRoom() {
-    return remove(key -> queuePairs.get(key).state() == QueuePairState.ERROR)
-        || remove(left::contains)
-        || removeOldestReplaced();
+  private void close(Predicate<Key> condition) {
+    List<QueuePair> removed;
+    synchronized (this) {
+      removed = remove(condition);
+    }
+    destroy(removed);
   }
 
-  private boolean removeOldestReplaced() {
+  private void destroy(List<QueuePair> removed) {
+    removed.forEach(queuePair -> threads.execute(queuePair::close));
+  }
+
+  private List<QueuePair> makeRoom() {
+    List<QueuePair> room =
+        remove(
+            key ->
+                slots.get(key).connected
+                    && slots.get(key).queuePair.state() == QueuePairState.ERROR);
+    if (room.isEmpty()) {
+      room = remove(left::contains);
+    }
+    return room.isEmpty() ? removeOldestReplaced() : room;
+  }
+
+  private List<QueuePair> removeOldestReplaced() {
     Map<String, Key> newest = new LinkedHashMap<>();
-    queuePairs.keySet().forEach(key -> newest.put(key.peerId(), key));
-    for (Key key : queuePairs.keySet()) {
+    slots.keySet().forEach(key -> newest.put(key.peerId(), key));
+    for (Key key : slots.keySet()) {
       if (!newest.get(key.peerId()).equals(key)) {
         return remove(key::equals);
       }
     }
-    return false;
+    return new ArrayList<>();
   }
 
-  private boolean remove(Predicate<Key> condition) {
-    boolean removed = false;
-    Iterator<Map.Entry<Key, QueuePair>> entries = queuePairs.entrySet().iterator();
-    while (entries.hasNext()) {
-      Map.Entry<Key, QueuePair> entry = entries.next();
-      if (condition.test(entry.getKey())) {
-        entries.remove();
-        left.remove(entry.getKey());
-        entry.getValue().close();
-        removed = true;
+  /**
+   * @return those of them that are connected: the others are closed by who connects them
+   */
+  private List<QueuePair> remove(Predicate<Key> condition) {
+    List<QueuePair> removed = new ArrayList<>();
+    for (Key key : List.copyOf(slots.keySet())) {
+      if (condition.test(key)) {
+        Slot slot = slots.remove(key);
+        left.remove(key);
+        if (slot.connected) {
+          removed.add(slot.queuePair);
+        }
       }
     }
     return removed;

@@ -21,7 +21,7 @@ import java.util.List;
  */
 final class Connection {
   enum State {
-    /** Its parameters are being exchanged. */
+    /** The attempt has its queue pair. */
     CONNECTING,
     /** READs can be posted. */
     READY,
@@ -36,7 +36,7 @@ final class Connection {
 
   private final int id;
   private final Peer peer;
-  private final QueuePair queuePair;
+  private final ConnectAttempt attempt;
   private final int maxReadBytes;
 
   /** Posted of large reads at most. */
@@ -55,6 +55,9 @@ final class Connection {
   /** Unsignaled work requests at the end of the chain. */
   private int silent;
 
+  /** Null while it is connecting. */
+  private QueuePair queuePair;
+
   private long head; // sequence number of the oldest outstanding work request
   private long tail; // sequence number of the next work request
   private long largeOutstanding;
@@ -62,10 +65,11 @@ final class Connection {
   private long deadlineNanos;
   private long lastUsedNanos;
 
-  Connection(int id, Peer peer, QueuePair queuePair, int depth, int maxReadBytes, long nowNanos) {
+  Connection(
+      int id, Peer peer, ConnectAttempt attempt, int depth, int maxReadBytes, long nowNanos) {
     this.id = id;
     this.peer = peer;
-    this.queuePair = queuePair;
+    this.attempt = attempt;
     this.maxReadBytes = maxReadBytes;
     this.maxLargeBytes = Math.max(MIN_LARGE_BYTES, 2L * maxReadBytes);
     this.ring = new PendingRead[depth];
@@ -81,6 +85,16 @@ final class Connection {
 
   Peer peer() {
     return peer;
+  }
+
+  ConnectAttempt attempt() {
+    return attempt;
+  }
+
+  /** READs can be posted from now on. */
+  void connected(QueuePair ready) {
+    queuePair = ready;
+    state = State.READY;
   }
 
   QueuePair queuePair() {

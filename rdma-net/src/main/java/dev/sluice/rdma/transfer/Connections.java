@@ -1,13 +1,7 @@
 package dev.sluice.rdma.transfer;
 
-import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.DeviceAttributes;
-import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -15,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queue pairs by which this process READs: creates, connects, evicts and closes them. Engine
- * thread only; the engine closes it.
+ * The queue pairs by which this process READs: has them connected, evicts and closes them. Engine
+ * thread only, which waits for no device here; the engine closes it.
  *
  * <p>One queue pair a peer, created when the first READ wants it, closed when it was idle for long
  * or, at the limit, when another peer wants one. At 1,000 executors that all READ from one another
@@ -29,10 +23,8 @@ final class Connections {
   /** A queue pair that flushes at all does so at once; whatever this waits for is lost. */
   private static final long FLUSH_TIMEOUT_MS = 5_000;
 
-  private final ProtectionDomain protectionDomain;
-  private final CompletionQueue completionQueue;
+  private final ConnectAttempt.Setup setup;
   private final TransferOptions options;
-  private final QueuePairConnector connector;
   private final TransferCounters counters;
   private final Executor engine;
   private final Connection[] slots;
@@ -44,20 +36,12 @@ final class Connections {
   /**
    * @param engine runs tasks on the engine's thread
    */
-  Connections(
-      ProtectionDomain protectionDomain,
-      CompletionQueue completionQueue,
-      TransferOptions options,
-      QueuePairConnector connector,
-      TransferCounters counters,
-      Executor engine) {
-    this.protectionDomain = protectionDomain;
-    this.completionQueue = completionQueue;
-    this.options = options;
-    this.connector = connector;
-    this.counters = counters;
+  Connections(ConnectAttempt.Setup setup, Executor engine) {
+    this.setup = setup;
     this.engine = engine;
-    DeviceAttributes device = protectionDomain.device().attributes();
+    options = setup.options();
+    counters = setup.counters();
+    DeviceAttributes device = setup.protectionDomain().device().attributes();
     slots = new Connection[Math.min(options.maxQueuePairs(), device.maxQueuePairs())];
     depth = Math.min(options.sendQueueDepth(), device.maxQueuePairWr());
     maxReadBytes = (int) Math.min(options.maxReadBytes(), device.maxMessageSize());
@@ -71,25 +55,25 @@ final class Connections {
   }
 
   /**
-   * Creates a queue pair and starts to connect it.
+   * Starts to connect a queue pair.
    *
-   * @param connected told of the connection when READs can be posted, or of the failure
+   * @param listener told of the connection when READs can be posted, or of the failure
    * @return null when the limit is reached and none is idle
-   * @throws VerbsException when the device refuses
    */
-  Connection open(Peer peer, long nowNanos, ConnectListener connected) throws VerbsException {
+  Connection open(Peer peer, long nowNanos, ConnectListener listener) {
     int slot = freeSlot();
     if (slot < 0) {
       warnOnce();
       return null;
     }
-    QueuePair queuePair = protectionDomain.createQueuePair(completionQueue, depth);
-    counters.increment(TransferCounter.QUEUE_PAIRS_CREATED);
+    Outcome outcome = new Outcome(listener);
+    ConnectAttempt attempt = new ConnectAttempt(peer.address(), setup, outcome);
     Connection connection =
-        new Connection(nextId(slot), peer, queuePair, depth, maxReadBytes, nowNanos);
+        new Connection(nextId(slot), peer, attempt, depth, maxReadBytes, nowNanos);
+    outcome.connection = connection;
     connection.deadlineNanos(nowNanos + TimeUnit.MILLISECONDS.toNanos(options.connectTimeoutMs()));
     slots[slot] = connection;
-    exchange(connection, connected);
+    attempt.start(depth);
     return connection;
   }
 
@@ -98,60 +82,52 @@ final class Connections {
     void connected(Connection connection);
 
     void connectFailed(Connection connection, String reason);
+
+    /** This side's device has no queue pair for any peer. */
+    void connectRefused(Connection connection, String reason);
   }
 
-  private void exchange(Connection connection, ConnectListener listener) {
-    CompletableFuture<QueuePairAddress> answer;
-    try {
-      connection.queuePair().toInit(Set.of());
-      answer =
-          connector.exchange(
-              connection.peer().address(),
-              protectionDomain.device().providerName(),
-              connection.queuePair().address());
-    } catch (VerbsException | RuntimeException e) {
-      answer = CompletableFuture.failedFuture(e);
-    }
-    CompletableFuture<QueuePairAddress> exchanged = answer;
-    exchanged
-        .thenCompose(
-            remote -> connection.queuePair().rendezvous(remote, options.connectTimeoutMs()))
-        .whenComplete(
-            (remote, error) -> {
-              boolean peerTookPart = !exchanged.isCompletedExceptionally();
-              engine.execute(() -> met(connection, remote, error, peerTookPart, listener));
-            });
-  }
+  /** Brings what came of an attempt onto the engine's thread. */
+  private final class Outcome implements ConnectAttempt.Outcome {
+    private final ConnectListener listener;
+    private Connection connection;
 
-  /**
-   * @param peerTookPart the peer has made its side
-   */
-  private void met(
-      Connection connection,
-      QueuePairAddress remote,
-      Throwable error,
-      boolean peerTookPart,
-      ConnectListener listener) {
-    if (connection.state() != Connection.State.CONNECTING) {
-      if (peerTookPart) {
-        tellReleased(connection); // too late for us: the peer made its side after it was told
-      }
-      return;
+    Outcome(ConnectListener listener) {
+      this.listener = listener;
     }
-    String reason = String.valueOf(error);
-    if (error == null) {
-      try {
-        connection.queuePair().toRtr(remote, options.connection());
-        connection.queuePair().toRts();
-        connection.state(Connection.State.READY);
-        listener.connected(connection);
-        return;
-      } catch (VerbsException e) {
-        reason = e.getMessage();
-      }
+
+    @Override
+    public void connected(QueuePair queuePair) {
+      engine.execute(
+          () -> {
+            if (connection.state() == Connection.State.CONNECTING) {
+              connection.connected(queuePair);
+              listener.connected(connection);
+            } else {
+              setup.threads().execute(() -> setup.destroy(connection.peer().address(), queuePair));
+            }
+          });
     }
-    close(connection);
-    listener.connectFailed(connection, reason);
+
+    @Override
+    public void failed(String reason) {
+      end(() -> listener.connectFailed(connection, reason));
+    }
+
+    @Override
+    public void refused(String reason) {
+      end(() -> listener.connectRefused(connection, reason));
+    }
+
+    private void end(Runnable tell) {
+      engine.execute(
+          () -> {
+            if (connection.state() == Connection.State.CONNECTING) {
+              close(connection);
+              tell.run();
+            }
+          });
+    }
   }
 
   /** Closes those that were not connected in time, and those that were idle for too long. */
@@ -182,17 +158,29 @@ final class Connections {
     detach(connection);
   }
 
-  /** Destroys the queue pair: nothing is written by its READs any more. */
+  /**
+   * Destroys the queue pair: nothing is written by its READs any more when this returns. One
+   * without READs is destroyed later, as that is a command of the device.
+   */
   void close(Connection connection) {
-    if (connection.state() == Connection.State.CLOSED) {
+    Connection.State before = connection.state();
+    if (before == Connection.State.CLOSED) {
       return;
     }
     connection.state(Connection.State.CLOSED);
     detach(connection);
     slots[connection.id() % slots.length] = null;
-    connection.queuePair().close();
-    counters.increment(TransferCounter.QUEUE_PAIRS_CLOSED);
-    tellReleased(connection);
+    if (before == Connection.State.CONNECTING) {
+      connection.attempt().callOff();
+    } else if (connection.outstanding() > 0) {
+      destroy(connection);
+    } else {
+      setup.threads().execute(() -> destroy(connection));
+    }
+  }
+
+  private void destroy(Connection connection) {
+    setup.destroy(connection.peer().address(), connection.queuePair());
   }
 
   /** Does {@code action} for each that is not closed. */
@@ -207,14 +195,6 @@ final class Connections {
   private static void detach(Connection connection) {
     if (connection.peer().connection() == connection) {
       connection.peer().connection(null);
-    }
-  }
-
-  private void tellReleased(Connection connection) {
-    try {
-      connector.released(connection.peer().address(), connection.queuePair().qpNumber());
-    } catch (RuntimeException e) {
-      LOG.warn("{} could not be told of a closed queue pair", connection.peer(), e);
     }
   }
 

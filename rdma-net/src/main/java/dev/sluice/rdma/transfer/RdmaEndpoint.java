@@ -7,6 +7,7 @@ import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.VerbsException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,9 +16,9 @@ import org.slf4j.LoggerFactory;
  * One process's presence on the fabric: device, protection domain, buffers, connections, reads. Any
  * thread; closed by whoever opened it.
  *
- * <p>It runs one thread, whatever the number of peers; what grows with them is one queue pair each
- * way, both capped ({@link Connections}, {@link AcceptedQueuePairs}), and what it pins is the
- * buffer pool, capped too.
+ * <p>It runs one thread, whatever the number of peers, and some while it connects; what grows with
+ * them is one queue pair each way, both capped ({@link Connections}, {@link AcceptedQueuePairs}),
+ * and what it pins is the buffer pool, capped too.
  */
 public final class RdmaEndpoint implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaEndpoint.class);
@@ -41,6 +42,7 @@ public final class RdmaEndpoint implements AutoCloseable {
   private final CompletionQueue completionQueue;
   private final CompletionQueue unpolledQueue;
   private final BufferPool buffers;
+  private final ConnectThreads connectThreads;
   private final AcceptedQueuePairs accepted;
   private final ReadEngine engine;
   private final ReadThread thread;
@@ -56,13 +58,22 @@ public final class RdmaEndpoint implements AutoCloseable {
     unpolledQueue = device.createCompletionQueue(1, null);
     buffers =
         BufferPool.targets(protectionDomain, options.bufferPoolBytes(), counters, System::nanoTime);
-    accepted = new AcceptedQueuePairs(protectionDomain, unpolledQueue, options, counters);
+    connectThreads = new ConnectThreads();
+    accepted =
+        new AcceptedQueuePairs(protectionDomain, unpolledQueue, options, counters, connectThreads);
     TaskQueue tasks = new TaskQueue(counters, channel::wakeUp);
-    Connections connections =
-        new Connections(protectionDomain, completionQueue, options, connector, counters, tasks);
+    ConnectAttempt.Setup setup =
+        new ConnectAttempt.Setup(
+            protectionDomain, completionQueue, options, connector, counters, connectThreads);
     engine =
         new ReadEngine(
-            completionQueue, connections, buffers, options, counters, tasks, System::nanoTime);
+            completionQueue,
+            new Connections(setup, tasks),
+            buffers,
+            options,
+            counters,
+            tasks,
+            System::nanoTime);
     thread =
         new ReadThread(engine, tasks, completionQueue, channel, counters, options.spinMicros());
   }
@@ -106,10 +117,12 @@ public final class RdmaEndpoint implements AutoCloseable {
 
   /**
    * Serving side: gives a peer a queue pair connected to {@code remote}, through which it may READ.
+   * Any thread, never blocks.
    *
-   * @throws VerbsException ENOMEM when the limit of queue pairs is reached and none is idle
+   * @return fails with a VerbsException, ENOMEM when the limit of queue pairs is reached and none
+   *     is idle
    */
-  public QueuePairAddress accept(String peerId, QueuePairAddress remote) throws VerbsException {
+  public CompletableFuture<QueuePairAddress> accept(String peerId, QueuePairAddress remote) {
     return accepted.accept(peerId, remote);
   }
 
@@ -146,6 +159,10 @@ public final class RdmaEndpoint implements AutoCloseable {
     accepted.close();
     if (!thread.stop(STOP_TIMEOUT_MS)) {
       LOG.error("The read thread did not end in time: device and buffers stay open");
+      return;
+    }
+    if (!connectThreads.stop(STOP_TIMEOUT_MS)) {
+      LOG.error("Queue pairs were not destroyed in time: device and buffers stay open");
       return;
     }
     close(unpolledQueue);

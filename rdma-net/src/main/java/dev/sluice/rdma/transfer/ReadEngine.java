@@ -230,13 +230,8 @@ final class ReadEngine implements Connections.ConnectListener {
     if (peer.connection() != null || peer.waiting().isEmpty()) {
       return true;
     }
-    try {
-      peer.connection(connections.open(peer, clock.getAsLong(), this));
-      return peer.connection() != null;
-    } catch (VerbsException e) {
-      recovery.failWaiting(peer, Cause.CONNECT, e.getMessage());
-      return true;
-    }
+    peer.connection(connections.open(peer, clock.getAsLong(), this));
+    return peer.connection() != null;
   }
 
   @Override
@@ -257,6 +252,12 @@ final class ReadEngine implements Connections.ConnectListener {
     } else {
       schedule(peer);
     }
+  }
+
+  @Override
+  public void connectRefused(Connection connection, String reason) {
+    LOG.info("No queue pair for {}: {}", connection.peer(), reason);
+    recovery.failWaiting(connection.peer(), Cause.CONNECT, reason);
   }
 
   // Completions.

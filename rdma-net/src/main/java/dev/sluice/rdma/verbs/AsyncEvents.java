@@ -18,6 +18,10 @@ import org.slf4j.LoggerFactory;
 final class AsyncEvents {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncEvents.class);
   private static final long POLL_TIMEOUT_MS = 60_000;
+
+  /** How often a port is looked at that cannot be used. */
+  private static final long RETRY_MS = 1_000;
+
   private static final long STOP_TIMEOUT_MS = 10_000;
 
   private final VerbsDevice device;
@@ -61,7 +65,13 @@ final class AsyncEvents {
   private void run() {
     try {
       while (!stopping) {
-        FileDescriptors.awaitReadable(POLL_TIMEOUT_MS, context.asyncFd(), stop.fd());
+        CurrentPort port = device.port();
+        long ready =
+            FileDescriptors.awaitReadable(
+                port.isUsable() ? POLL_TIMEOUT_MS : RETRY_MS, context.asyncFd(), stop.fd());
+        if (ready == 0 && !port.isUsable()) {
+          port.update("asked again"); // should its event have got lost
+        }
         Optional<IbvAsyncEvent> event = context.awaitAsyncEvent(0);
         if (event.isPresent()) {
           handle(event.get());
@@ -88,22 +98,26 @@ final class AsyncEvents {
     return switch (event.type()) {
       case CQ_ERR -> overrun(event);
       case DEVICE_FATAL -> () -> device.fail(text);
-      case PORT_ERR -> portFailed(event.port(), text);
-      case PORT_ACTIVE, LID_CHANGE, PKEY_CHANGE, GID_CHANGE, SM_CHANGE, CLIENT_REREGISTER ->
+      case PORT_ERR -> ofPort(event.port(), text, () -> portFailed(text));
+      case PORT_ACTIVE -> ofPort(event.port(), text, () -> device.port().update(text));
+      case LID_CHANGE, PKEY_CHANGE, GID_CHANGE, SM_CHANGE, CLIENT_REREGISTER ->
           () -> LOG.info("{}: {}", device, text);
       default -> () -> LOG.debug("{}: {}", device, text);
     };
   }
 
-  private Runnable portFailed(int port, String text) {
-    if (port != device.port().port().number()) {
-      return () -> LOG.debug("{}: {} of port {}, which is not used", device, text, port);
-    }
-    return () ->
-        LOG.warn(
-            "{}: {}: requests of this process and of its peers fail until the port is active again",
-            device,
-            text);
+  private Runnable ofPort(int port, String text, Runnable consequence) {
+    return port == device.port().last().port().number()
+        ? consequence
+        : () -> LOG.debug("{}: {} of port {}, which is not used", device, text, port);
+  }
+
+  private void portFailed(String text) {
+    device.port().down(text);
+    LOG.warn(
+        "{}: {}: requests of this process and of its peers fail until the port is active again",
+        device,
+        text);
   }
 
   private Runnable overrun(IbvAsyncEvent event) {

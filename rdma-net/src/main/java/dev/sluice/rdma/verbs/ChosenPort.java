@@ -27,6 +27,16 @@ record ChosenPort(
     return 128 << mtu.value();
   }
 
+  /** Whether packets go the same way, whatever else has changed. */
+  boolean isSameWay(ChosenPort other) {
+    return gid.equals(other.gid)
+        && pKeyIndex == other.pKeyIndex
+        && port.lid() == other.port.lid()
+        && pathMtu == other.pathMtu
+        && trafficClass == other.trafficClass
+        && port.requiresGrh() == other.port.requiresGrh();
+  }
+
   /** All that an administrator wants to know of it, in one line. */
   String banner() {
     return "%s, %s, %s, %s, MTU %d of %d, GID %s (%s), P_Key 0x%04x, traffic class %d, service level %d"

@@ -39,7 +39,10 @@ final class CmHandshake implements Handshake {
 
   /** What RTR was asked for with. */
   private record Wanted(
-      QueuePairAddress local, QueuePairAddress remote, ConnectionAttributes attributes) {}
+      ChosenPort port,
+      QueuePairAddress local,
+      QueuePairAddress remote,
+      ConnectionAttributes attributes) {}
 
   CmHandshake(VerbsQueuePair queuePair, IbvQp ibv, VerbsDevice device, CmAgent agent) {
     this.queuePair = queuePair;
@@ -49,7 +52,7 @@ final class CmHandshake implements Handshake {
   }
 
   @Override
-  public byte[] offer() {
+  public byte[] offer(ChosenPort port) {
     token = agent.newToken();
     tokenEndNanos = System.nanoTime() + TOKEN_LIFETIME_NANOS;
     agent.offer(ibv.qpNum(), this);
@@ -70,7 +73,7 @@ final class CmHandshake implements Handshake {
         agent.connect(
             queuePair + " to " + remote + " by " + peer,
             peer.listening(),
-            device.port().trafficClass(),
+            device.port().last().trafficClass(),
             param().with(p -> p.privateData = peer.request(remote.qpNumber())),
             timeoutMs);
     attempt = begun;
@@ -101,10 +104,13 @@ final class CmHandshake implements Handshake {
 
   @Override
   public void toRtr(
-      QueuePairAddress local, QueuePairAddress remote, ConnectionAttributes attributes)
+      ChosenPort port,
+      QueuePairAddress local,
+      QueuePairAddress remote,
+      ConnectionAttributes attributes)
       throws VerbsException {
     CmAddress.of(remote); // refuses a peer that does not use rdma_cm
-    wanted = new Wanted(local, remote, attributes);
+    wanted = new Wanted(port, local, remote, attributes);
     if (id != null) {
       enterRtr();
     }
@@ -123,8 +129,7 @@ final class CmHandshake implements Handshake {
 
   private void enterRtr() throws VerbsException {
     IbvQpAttr found = id.initQpAttr(IbvQpState.RTR);
-    IbvQpAttr ours =
-        Transitions.toRtr(device.port(), wanted.local, wanted.remote, wanted.attributes);
+    IbvQpAttr ours = Transitions.toRtr(wanted.port, wanted.local, wanted.remote, wanted.attributes);
     if (found.destQpNum() != wanted.remote.qpNumber()) {
       throw refused("rdma_cm leads to queue pair 0x" + Integer.toHexString(found.destQpNum()));
     }

@@ -24,8 +24,8 @@ final class ControlHandshake implements Handshake {
   }
 
   @Override
-  public byte[] offer() {
-    return providerData(device.port().port().requiresGrh());
+  public byte[] offer(ChosenPort port) {
+    return providerData(port.port().requiresGrh());
   }
 
   /** What a peer cannot see of the other side's port. */
@@ -45,9 +45,12 @@ final class ControlHandshake implements Handshake {
 
   @Override
   public void toRtr(
-      QueuePairAddress local, QueuePairAddress remote, ConnectionAttributes attributes)
+      ChosenPort port,
+      QueuePairAddress local,
+      QueuePairAddress remote,
+      ConnectionAttributes attributes)
       throws VerbsException {
-    queuePair.modify(Transitions.toRtr(device.port(), local, remote, attributes));
+    queuePair.modify(Transitions.toRtr(port, local, remote, attributes));
     toRts = Transitions.toRts(local, remote, attributes, device.maxRetryCount());
   }
 

@@ -11,13 +11,20 @@ import java.util.concurrent.CompletableFuture;
  */
 sealed interface Handshake permits ControlHandshake, CmHandshake {
   /** At INIT: what the peer is told in {@link QueuePairAddress#providerData}. */
-  byte[] offer();
+  byte[] offer(ChosenPort port);
 
   /** {@link dev.sluice.rdma.QueuePair#rendezvous}. */
   CompletableFuture<QueuePairAddress> meet(QueuePairAddress remote, long timeoutMs)
       throws VerbsException;
 
-  void toRtr(QueuePairAddress local, QueuePairAddress remote, ConnectionAttributes attributes)
+  /**
+   * @param port as the queue pair took it at INIT
+   */
+  void toRtr(
+      ChosenPort port,
+      QueuePairAddress local,
+      QueuePairAddress remote,
+      ConnectionAttributes attributes)
       throws VerbsException;
 
   void toRts() throws VerbsException;

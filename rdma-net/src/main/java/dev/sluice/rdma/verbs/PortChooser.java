@@ -47,7 +47,7 @@ final class PortChooser {
     List<ChosenPort> usable = new ArrayList<>();
     for (PortInfo port : ports) {
       try {
-        usable.add(check(port));
+        usable.add(choose(port));
       } catch (PortRefusal e) {
         skipped.add(port + " " + e.getMessage());
       }
@@ -72,7 +72,8 @@ final class PortChooser {
     return best;
   }
 
-  private ChosenPort check(PortInfo port) throws PortRefusal {
+  /** What to use of a port. */
+  ChosenPort choose(PortInfo port) throws PortRefusal {
     if (!port.transport().is(IbvTransportType.IB)) {
       throw new PortRefusal("is neither InfiniBand nor RoCE (" + port.transport() + ")");
     }

@@ -50,7 +50,7 @@ final class PortReader {
     return ports;
   }
 
-  private PortInfo read(int port) throws VerbsException {
+  PortInfo read(int port) throws VerbsException {
     IbvDevice device = context.device();
     IbvPortAttr attr = context.queryPort(port);
     List<GidEntry> gids = gids(port, attr.gidTblLen());

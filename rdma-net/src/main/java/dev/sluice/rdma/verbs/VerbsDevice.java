@@ -34,7 +34,7 @@ final class VerbsDevice implements Device {
   private final SecureRandom random = new SecureRandom();
   private final Children children = new Children();
   private final IbvContext context;
-  private final ChosenPort port;
+  private final CurrentPort port;
   private final DeviceAttributes attributes;
   private final int maxRetryCount;
   private final LeakTracker leaks;
@@ -48,13 +48,13 @@ final class VerbsDevice implements Device {
   /** Why it can do nothing any more; empty while it can. */
   private volatile String failure = "";
 
-  private VerbsDevice(IbvContext context, ChosenPort port, CmAgent agent, LeakTracker leaks)
+  private VerbsDevice(IbvContext context, CurrentPort port, CmAgent agent, LeakTracker leaks)
       throws VerbsException {
     this.context = context;
     this.port = port;
     this.agent = agent;
     this.leaks = leaks;
-    DeviceLimits limits = new DeviceLimits(context, port.port().number());
+    DeviceLimits limits = new DeviceLimits(context, port.last().port().number());
     attributes = limits.read();
     maxRetryCount = limits.maxRetryCount();
     events = new AsyncEvents(this, context);
@@ -67,14 +67,16 @@ final class VerbsDevice implements Device {
    * @param local the address by which peers reach this process
    */
   static VerbsDevice open(
-      IbvContext context, ChosenPort port, InetAddress local, VerbsOptions options)
+      IbvContext context, CurrentPort port, InetAddress local, VerbsOptions options)
       throws IOException {
     CmAgent agent = null;
     try {
       if (options.connect() == ConnectMode.CM) {
         // On RoCE the GID is the address; on InfiniBand it is none, and IP over InfiniBand has one.
+        ChosenPort chosen = port.last();
         agent =
-            CmAgent.open(port.port().isEthernet() ? port.gid().gid().toInetAddress() : local, port);
+            CmAgent.open(
+                chosen.port().isEthernet() ? chosen.gid().gid().toInetAddress() : local, chosen);
       }
       VerbsDevice device = new VerbsDevice(context, port, agent, options.leaks());
       device.events.start();
@@ -95,7 +97,7 @@ final class VerbsDevice implements Device {
 
   @Override
   public String name() {
-    return port.port().device();
+    return port.last().port().device();
   }
 
   @Override
@@ -105,7 +107,7 @@ final class VerbsDevice implements Device {
 
   @Override
   public Gid gid() {
-    return port.gid().gid();
+    return port.last().gid().gid();
   }
 
   @Override
@@ -142,7 +144,7 @@ final class VerbsDevice implements Device {
   }
 
   /** What peers are told of this port, and queue pairs take from it. */
-  ChosenPort port() {
+  CurrentPort port() {
     return port;
   }
 
@@ -197,12 +199,14 @@ final class VerbsDevice implements Device {
   }
 
   /**
-   * @throws VerbsException EIO when the device has failed
+   * @return the port to connect through
+   * @throws VerbsException EIO when the device has failed, ENETDOWN while its port is down
    */
-  void requireWorking(String operation) throws VerbsException {
+  ChosenPort requirePort(String operation) throws VerbsException {
     if (hasFailed()) {
       throw new VerbsException(operation, VerbsException.EIO, failure);
     }
+    return port.usable();
   }
 
   void closeChildren(Predicate<VerbsChild> which) {
@@ -238,6 +242,6 @@ final class VerbsDevice implements Device {
 
   @Override
   public String toString() {
-    return port.port() + " at " + gid();
+    return port.last().port() + " at " + gid();
   }
 }

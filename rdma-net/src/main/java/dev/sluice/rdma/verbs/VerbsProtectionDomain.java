@@ -78,7 +78,7 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
   @Override
   public QueuePair createQueuePair(CompletionQueue completions, int depth) throws VerbsException {
     VerbsCompletionQueue queue = owner().own(completions);
-    owner().requireWorking("ibv_create_qp(" + depth + ")");
+    owner().requirePort("ibv_create_qp(" + depth + ")");
     int maxDepth = owner().attributes().maxQueuePairWr();
     if (depth < 0 || depth > maxDepth) {
       throw new VerbsException(

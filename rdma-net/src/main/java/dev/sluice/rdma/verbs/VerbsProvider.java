@@ -89,9 +89,11 @@ public final class VerbsProvider implements Provider {
       throws IOException {
     Map<String, IbvContext> contexts = new LinkedHashMap<>();
     try {
-      ChosenPort chosen = choose(devices, localAddress, contexts);
-      VerbsDevice device =
-          VerbsDevice.open(contexts.remove(chosen.port().device()), chosen, localAddress, options);
+      PortChooser chooser = new PortChooser(options, localAddress, netDevice(localAddress));
+      ChosenPort chosen = choose(devices, chooser, contexts);
+      IbvContext context = contexts.remove(chosen.port().device());
+      CurrentPort port = new CurrentPort(new PortReader(context, sysfs), chooser, chosen);
+      VerbsDevice device = VerbsDevice.open(context, port, localAddress, options);
       LOG.info("RDMA by verbs: {}, {}", chosen.banner(), lockedMemory);
       return device;
     } finally {
@@ -115,7 +117,7 @@ public final class VerbsProvider implements Provider {
    * @param contexts takes the devices that were opened, by name
    */
   private ChosenPort choose(
-      List<IbvDevice> devices, InetAddress localAddress, Map<String, IbvContext> contexts)
+      List<IbvDevice> devices, PortChooser chooser, Map<String, IbvContext> contexts)
       throws ProviderUnavailableException {
     List<PortInfo> ports = new ArrayList<>();
     List<String> refused = new ArrayList<>();
@@ -135,7 +137,7 @@ public final class VerbsProvider implements Provider {
         refused.add(unreadable(device, e));
       }
     }
-    return new PortChooser(options, localAddress, netDevice(localAddress)).choose(ports, refused);
+    return chooser.choose(ports, refused);
   }
 
   /** By the device's file, as libibverbs does not tell one error of opening it from another. */

@@ -37,6 +37,9 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
 
   private QueuePairAddress address;
 
+  /** What it took of the port at INIT. */
+  private ChosenPort port;
+
   VerbsQueuePair(VerbsProtectionDomain domain, IbvQp queuePair, VerbsCompletionQueue completions) {
     super(domain.device(), "queue pair");
     this.domain = domain;
@@ -89,7 +92,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   @Override
   public synchronized void toInit(Set<AccessFlag> access) throws VerbsException {
     require(QueuePairState.RESET, QueuePairState.INIT);
-    ChosenPort port = owner().port();
+    port = owner().requirePort("ibv_modify_qp(" + this + ", INIT)");
     queuePair.modify(Transitions.toInit(port, access));
     address =
         new QueuePairAddress(
@@ -99,7 +102,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
             port.gid().gid(),
             port.pathMtu(),
             owner().attributes().maxQueuePairRdAtomic(),
-            handshake.offer());
+            handshake.offer(port));
     state = QueuePairState.INIT;
   }
 
@@ -119,7 +122,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
       throws VerbsException {
     require(QueuePairState.INIT, QueuePairState.RTR);
     Transitions.check(this, attributes, owner().attributes());
-    handshake.toRtr(address, remote, attributes);
+    handshake.toRtr(port, address, remote, attributes);
     state = QueuePairState.RTR;
   }
 

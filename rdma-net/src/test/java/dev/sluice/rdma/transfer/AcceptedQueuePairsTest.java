@@ -4,21 +4,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.VerbsException;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
 
 class AcceptedQueuePairsTest {
   private static final TransferOptions TWO = TransferOptions.DEFAULT.with(o -> o.maxQueuePairs = 2);
 
   private final ScriptedDevice device = new ScriptedDevice();
+  private Executor threads = Runnable::run;
   private final AcceptedQueuePairs accepted =
-      new AcceptedQueuePairs(device, device, TWO, new TransferCounters());
+      new AcceptedQueuePairs(
+          device, device, TWO, new TransferCounters(), task -> this.threads.execute(task));
 
   private ScriptedQueuePair accept(String peerId, int remoteQpNumber) throws VerbsException {
-    int local = accepted.accept(peerId, device.address(remoteQpNumber)).qpNumber();
+    CompletableFuture<QueuePairAddress> answer = ask(peerId, remoteQpNumber);
+    if (answer.isCompletedExceptionally()) {
+      throw (VerbsException) answer.exceptionNow();
+    }
+    int local = answer.resultNow().qpNumber();
     assertThat(local).isEqualTo(device.last().qpNumber());
     return device.last();
+  }
+
+  private CompletableFuture<QueuePairAddress> ask(String peerId, int remoteQpNumber) {
+    return accepted.accept(peerId, device.address(remoteQpNumber));
   }
 
   private void assertRefuses(String peerId) {
@@ -106,5 +121,36 @@ class AcceptedQueuePairsTest {
     accepted.close();
     assertThat(queuePair.isClosed()).isTrue();
     assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> accept("a", 2));
+  }
+
+  /** As one whose address does not resolve: ibv_modify_qp(3) waits for a second. */
+  @Test
+  void whoCannotBeReachedHoldsUpNobody() throws Exception {
+    Queue<Runnable> connecting = new ArrayDeque<>();
+    threads = connecting::add;
+    CompletableFuture<QueuePairAddress> slow = ask("a", 1);
+    threads = Runnable::run;
+
+    accept("b", 1);
+    assertRefuses("c");
+
+    connecting.remove().run();
+    assertThat(slow).isCompleted();
+  }
+
+  @Test
+  void whatIsGivenUpWhileItIsConnectedIsDestroyed() throws Exception {
+    Queue<Runnable> connecting = new ArrayDeque<>();
+    threads = connecting::add;
+    CompletableFuture<QueuePairAddress> late = ask("a", 1);
+    accepted.disconnected("a", 1);
+    CompletableFuture<QueuePairAddress> next = ask("a", 1); // which uses the number again
+
+    connecting.remove().run();
+    assertThat(late).isCompletedExceptionally();
+    assertThat(device.last().isClosed()).isTrue();
+    connecting.remove().run();
+    assertThat(next).isCompleted();
+    assertThat(device.last().isClosed()).isFalse();
   }
 }

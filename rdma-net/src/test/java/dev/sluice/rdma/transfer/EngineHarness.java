@@ -7,6 +7,7 @@ import dev.sluice.rdma.RemoteRegion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /** A {@link ReadEngine} on a {@link ScriptedDevice}, turned by hand, with a clock that stands. */
@@ -73,6 +74,7 @@ final class EngineHarness implements QueuePairConnector {
   final List<CompletableFuture<QueuePairAddress>> exchanges = new ArrayList<>();
   final List<Integer> released = new ArrayList<>();
   boolean connectAtOnce = true;
+  Executor connectThreads = Runnable::run;
   long now = 1_000_000_000_000L;
   int wakeUps;
 
@@ -84,7 +86,10 @@ final class EngineHarness implements QueuePairConnector {
     device.capacity = completionQueueCapacity;
     buffers = BufferPool.targets(device, options.bufferPoolBytes(), counters, System::nanoTime);
     tasks = new TaskQueue(counters, () -> wakeUps++);
-    Connections connections = new Connections(device, device, options, this, counters, tasks);
+    ConnectAttempt.Setup setup =
+        new ConnectAttempt.Setup(
+            device, device, options, this, counters, task -> connectThreads.execute(task));
+    Connections connections = new Connections(setup, tasks);
     engine = new ReadEngine(device, connections, buffers, options, counters, tasks, () -> now);
   }
 

@@ -7,8 +7,10 @@ import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -322,5 +324,63 @@ class ReadEngineTest extends ReadEngineTestCase {
     read("a", 1);
     read("a", 1);
     assertThat(harness.wakeUps).isEqualTo(1);
+  }
+
+  /** Each step of a connection is a command of the device, and one may take a second. */
+  @Test
+  void whatIsBeingConnectedDelaysNoCompletion() {
+    EngineHarness wide =
+        new EngineHarness(
+            EngineHarness.OPTIONS.with(
+                o -> {
+                  o.maxQueuePairs = 1_001;
+                  o.bufferPoolBytes = 16 << 20;
+                }),
+            64);
+    wide.device.maxQueuePairs = 1_001;
+    wide.read("near", 10);
+    wide.run();
+    ScriptedQueuePair near = wide.device.last();
+    near.succeedAll();
+    Queue<Runnable> connecting = new ArrayDeque<>();
+    wide.connectThreads = connecting::add;
+
+    for (int i = 0; i < 1_000; i++) {
+      wide.read("far-" + i, 10);
+    }
+    EngineHarness.TestRead read = wide.read("near", 10);
+    wide.run();
+    near.succeedAll();
+    wide.run();
+
+    read.assertSucceeded();
+    assertThat(wide.device.queuePairs).as("created by the engine's thread").hasSize(1);
+    assertThat(connecting).hasSize(1_000);
+    wide.connectThreads = Runnable::run;
+    connecting.forEach(Runnable::run);
+    wide.run();
+    assertThat(wide.device.queuePairs).hasSize(1_001);
+    wide.engine.close();
+  }
+
+  @Test
+  void whatIsConnectedTooLateIsDestroyed() {
+    Queue<Runnable> connecting = new ArrayDeque<>();
+    harness.connectThreads = connecting::add;
+    EngineHarness.TestRead read = harness.read("a", 10);
+    harness.run();
+    connecting.remove().run(); // which creates it, and asks the peer
+    harness.advanceMs(EngineHarness.OPTIONS.connectTimeoutMs());
+    harness.advanceMs(EngineHarness.OPTIONS.connectTimeoutMs());
+
+    while (!connecting.isEmpty()) {
+      connecting.remove().run();
+    }
+    harness.run();
+
+    read.assertFailed(ReadException.Cause.CONNECT);
+    assertThat(harness.device.queuePairs).isNotEmpty().allMatch(ScriptedQueuePair::isClosed);
+    assertThat(harness.released).as("the peer, which may have made its side").contains(1);
+    harness.released.subList(1, harness.released.size()).clear(); // the common check counts one
   }
 }

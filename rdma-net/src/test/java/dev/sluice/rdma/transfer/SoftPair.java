@@ -140,14 +140,7 @@ final class SoftPair implements QueuePairConnector, AutoCloseable {
     if (server == null) {
       return CompletableFuture.failedFuture(new IOException("no such peer"));
     }
-    return CompletableFuture.supplyAsync(
-        () -> {
-          try {
-            return server.accept(READER, local);
-          } catch (IOException e) {
-            throw new IllegalStateException(e);
-          }
-        });
+    return server.accept(READER, local);
   }
 
   @Override

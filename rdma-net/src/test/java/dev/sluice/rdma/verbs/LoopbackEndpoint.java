@@ -6,6 +6,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
+import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
@@ -21,6 +22,7 @@ import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -31,6 +33,11 @@ import java.util.concurrent.TimeUnit;
 final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
   private static final long TIMEOUT_SECONDS = 30;
   private static final int BYTES = 64;
+
+  /** A peer whose address does not resolve. */
+  static final String UNREACHABLE = "unreachable";
+
+  private static final Gid UNREACHABLE_GID = Gid.of(InetAddress.ofLiteral("10.0.0.99"));
 
   private final Arena arena = Arena.ofShared();
   private final MemorySegment memory = arena.allocate(BYTES).fill((byte) 7);
@@ -49,16 +56,29 @@ final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
   @Override
   public CompletableFuture<QueuePairAddress> exchange(
       PeerAddress peer, String providerName, QueuePairAddress local) {
-    try {
-      return CompletableFuture.completedFuture(endpoint.accept(peer.id(), local));
-    } catch (IOException e) {
-      return CompletableFuture.failedFuture(e);
-    }
+    return endpoint
+        .accept(peer.id(), local)
+        .thenApply(self -> peer.id().equals(UNREACHABLE) ? at(UNREACHABLE_GID, self) : self);
   }
 
-  QueuePairAddress accept() throws IOException {
-    return endpoint.accept(
-        "somebody", new QueuePairAddress(1, 0, 0, endpoint.device().gid(), 4096, 16, new byte[0]));
+  private static QueuePairAddress at(Gid gid, QueuePairAddress address) {
+    return new QueuePairAddress(
+        address.qpNumber(),
+        address.psn(),
+        address.lid(),
+        gid,
+        address.mtu(),
+        address.maxDestRdAtomic(),
+        address.providerData());
+  }
+
+  QueuePairAddress accept(String peerId) throws Exception {
+    return acceptLater(peerId).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+  }
+
+  CompletableFuture<QueuePairAddress> acceptLater(String peerId) {
+    Gid gid = peerId.equals(UNREACHABLE) ? UNREACHABLE_GID : endpoint.device().gid();
+    return endpoint.accept(peerId, new QueuePairAddress(1, 0, 0, gid, 4096, 16, new byte[0]));
   }
 
   /** How a READ ended. */
@@ -82,19 +102,23 @@ final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
   }
 
   Answer read() throws Exception {
-    return read(new RemoteRegion(region.address(), BYTES, region.rkey()));
+    return read("self", region.rkey());
   }
 
-  Answer read(RemoteRegion from) throws Exception {
+  /**
+   * @param peerId any name: it is this process in any case
+   */
+  Answer read(String peerId, int rkey) throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
     CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
     endpoint.buffers().acquire(BYTES, deadline, acquired::complete);
     PooledBuffer buffer = acquired.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     CompletableFuture<Void> done = new CompletableFuture<>();
-    PeerAddress self = new PeerAddress("self", "localhost", 1);
+    PeerAddress peer = new PeerAddress(peerId, "localhost", 1);
+    RemoteRegion from = new RemoteRegion(region.address(), BYTES, rkey);
     endpoint.read(
         new ReadRequest(
-            self,
+            peer,
             List.of(from),
             buffer,
             deadline,
@@ -110,6 +134,10 @@ final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
               }
             }));
     return new Answer(done, buffer);
+  }
+
+  int rkey() {
+    return region.rkey();
   }
 
   /** Work requests that were posted so far. */

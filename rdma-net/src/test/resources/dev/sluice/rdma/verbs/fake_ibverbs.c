@@ -400,13 +400,21 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init) {
   return qp;
 }
 
+/* Waits while the peer's address, known by its last byte, does not resolve. */
+static void await_address(struct adapter *a, const union ibv_gid *gid) {
+  while (get(a, "unresolvable") && get(a, "unresolvable") == gid->raw[15]) {
+    fake_set(a - adapters, "is_resolving", 1);
+    usleep(1000);
+  }
+}
+
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask) {
   struct adapter *a = of(qp->context);
   struct ibv_qp_attr *mine = &a->attrs[qp->qp_num % OBJECTS];
   if (get(a, "removed")) return EIO;
   if (mask & IBV_QP_STATE) {
     mine->qp_state = qp->state = attr->qp_state;
-    if (attr->qp_state == IBV_QPS_RTR) usleep(get(a, "rtr_us"));
+    if (attr->qp_state == IBV_QPS_RTR) await_address(a, &attr->ah_attr.grh.dgid);
   }
   if (mask & IBV_QP_AV) {
     mine->ah_attr = attr->ah_attr;
