@@ -16,7 +16,16 @@ public interface QueuePair extends AutoCloseable {
   /** 24 bits, unique on the device. */
   int qpNumber();
 
+  /** Asks the device, where that can move the queue pair to ERROR by itself. */
   QueuePairState state();
+
+  /**
+   * Whether it is known to be in ERROR: without asking the device, which says so by an event where
+   * peers can break the queue pair.
+   */
+  default boolean hasFailed() {
+    return state() == QueuePairState.ERROR;
+  }
 
   /** What the peer needs to connect to this queue pair. Valid from INIT on. */
   QueuePairAddress address();

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
@@ -28,14 +29,16 @@ import java.util.function.Predicate;
  * context: 1,000 executors cost 1,000 of them, at the smallest queue size that there is, and no
  * thread.
  *
- * <p>This side does not see READs, so it cannot know which queue pair is idle. At the limit it
- * closes those that broke, else those of peers that left, else the oldest one that its own peer has
- * replaced, and else refuses, which sends the new peer another way; closing a queue pair in use
- * would cost its peer a timeout.
+ * <p>This side does not see READs, so it cannot know which queue pair is idle; peers close theirs
+ * when they are, and say so. At the limit it closes those that are known to have broken, else those
+ * of peers that left, else the oldest one that its own peer has replaced, and else refuses, which
+ * sends the new peer another way; closing a queue pair in use would cost its peer a timeout.
  */
 final class AcceptedQueuePairs implements AutoCloseable {
   /** Nothing is posted to them. */
   private static final int DEPTH = 1;
+
+  private static final long ASKING_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private record Key(String peerId, int remoteQpNumber) {
     boolean isSamePeer(Key other) {
@@ -62,6 +65,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
   /** Those of peers that left. */
   private final Set<Key> left = new HashSet<>();
 
+  private long nextAskingNanos = System.nanoTime();
   private boolean closed;
 
   /**
@@ -138,6 +142,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
       removed.addAll(makeRoom());
     }
     if (slots.size() >= limit) {
+      askLater();
       throw new VerbsException(
           operation, VerbsException.ENOMEM, "all " + limit + " queue pairs are in use");
     }
@@ -197,14 +202,33 @@ final class AcceptedQueuePairs implements AutoCloseable {
 
   private List<QueuePair> makeRoom() {
     List<QueuePair> room =
-        remove(
-            key ->
-                slots.get(key).connected
-                    && slots.get(key).queuePair.state() == QueuePairState.ERROR);
+        remove(key -> slots.get(key).connected && slots.get(key).queuePair.hasFailed());
     if (room.isEmpty()) {
       room = remove(left::contains);
     }
     return room.isEmpty() ? removeOldestReplaced() : room;
+  }
+
+  /**
+   * Looks for those that broke without a word, for the next one that wants room: hundreds of
+   * commands of the device, so not now, and not often.
+   */
+  private void askLater() {
+    long now = System.nanoTime();
+    if (now - nextAskingNanos >= 0) {
+      nextAskingNanos = now + ASKING_PAUSE_NANOS;
+      threads.execute(this::ask);
+    }
+  }
+
+  private void ask() {
+    Map<Key, Slot> asked;
+    synchronized (this) {
+      asked = new LinkedHashMap<>(slots);
+    }
+    asked.values().removeIf(slot -> !slot.connected);
+    asked.values().removeIf(slot -> slot.queuePair.state() != QueuePairState.ERROR);
+    close(key -> asked.containsKey(key) && slots.get(key) == asked.get(key));
   }
 
   private List<QueuePair> removeOldestReplaced() {

@@ -3,6 +3,7 @@ package dev.sluice.rdma.verbs;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ffi.EventFd;
 import dev.sluice.rdma.verbs.ffi.FileDescriptors;
+import dev.sluice.rdma.verbs.ffi.NativeObject;
 import dev.sluice.rdma.verbs.ibv.IbvAsyncEvent;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
 import java.util.Optional;
@@ -97,6 +98,7 @@ final class AsyncEvents {
     String text = event.text();
     return switch (event.type()) {
       case CQ_ERR -> overrun(event);
+      case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> queuePairFailed(event, text);
       case DEVICE_FATAL -> () -> device.fail(text);
       case PORT_ERR -> ofPort(event.port(), text, () -> portFailed(text));
       case PORT_ACTIVE -> ofPort(event.port(), text, () -> device.port().update(text));
@@ -120,18 +122,27 @@ final class AsyncEvents {
         text);
   }
 
+  private Runnable queuePairFailed(IbvAsyncEvent event, String text) {
+    for (VerbsQueuePair queuePair : device.open(VerbsQueuePair.class).toList()) {
+      if (isAbout(event, queuePair.ibv())) {
+        return () -> queuePair.broken(text);
+      }
+    }
+    return () -> LOG.debug("{}: {} of a queue pair that is closed", device, text);
+  }
+
   private Runnable overrun(IbvAsyncEvent event) {
     for (VerbsCompletionQueue queue : device.open(VerbsCompletionQueue.class).toList()) {
-      if (isAbout(event, queue)) {
+      if (isAbout(event, queue.ibv())) {
         return queue::overrun;
       }
     }
     return () -> LOG.debug("{}: an overrun completion queue is closed already", device);
   }
 
-  private static boolean isAbout(IbvAsyncEvent event, VerbsCompletionQueue queue) {
+  private static boolean isAbout(IbvAsyncEvent event, NativeObject object) {
     try {
-      return event.isAbout(queue.ibv());
+      return event.isAbout(object);
     } catch (VerbsException e) {
       return false; // closed meanwhile, which it could not be if this event were about it
     }

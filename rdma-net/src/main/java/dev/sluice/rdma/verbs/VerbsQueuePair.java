@@ -37,6 +37,9 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
 
   private QueuePairAddress address;
 
+  /** The device has moved it to ERROR. */
+  private volatile boolean failed;
+
   /** What it took of the port at INIT. */
   private ChosenPort port;
 
@@ -66,13 +69,18 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   @Override
   public synchronized QueuePairState state() {
     boolean connected = state == QueuePairState.RTR || state == QueuePairState.RTS;
-    if (connected && !queuePair.isClosed() && hasFailed()) {
+    if (connected && !queuePair.isClosed() && isInError()) {
       state = QueuePairState.ERROR;
     }
     return state;
   }
 
-  private boolean hasFailed() {
+  @Override
+  public boolean hasFailed() {
+    return failed;
+  }
+
+  private boolean isInError() {
     try {
       return queuePair.queryState() == IbvQpState.ERR;
     } catch (VerbsException e) {
@@ -138,6 +146,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
     requireOpen(QueuePairState.ERROR);
     queuePair.modify(new IbvQpAttr().state(IbvQpState.ERR));
     state = QueuePairState.ERROR;
+    failed = true;
   }
 
   @Override
@@ -146,6 +155,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
     handshake.end();
     queuePair.modify(new IbvQpAttr().state(IbvQpState.RESET));
     state = QueuePairState.RESET;
+    failed = false;
     address = null;
     completions.drop(qpNumber);
   }
@@ -177,6 +187,16 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
           "ibv_post_send(" + this + ")", VerbsException.EINVAL, "the queue pair is " + reason, 0);
     }
     sends.post(chain);
+  }
+
+  /** The device says that it is in ERROR. */
+  void broken(String event) {
+    LOG.debug("{}: {}", this, event);
+    failed = true;
+  }
+
+  IbvQp ibv() {
+    return queuePair;
   }
 
   /** A completion queue of it was overrun. */

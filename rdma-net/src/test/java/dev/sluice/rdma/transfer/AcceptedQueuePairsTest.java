@@ -80,6 +80,19 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
+  void oneThatBrokeWithoutAWordIsFoundForTheNext() throws VerbsException {
+    ScriptedQueuePair broken = accept("a", 1);
+    accept("b", 1);
+    broken.silent = true;
+    broken.toError();
+
+    assertRefuses("c");
+
+    assertThat(broken.isClosed()).isTrue();
+    accept("c", 1);
+  }
+
+  @Test
   void thoseOfPeersThatLeftMakeRoom() throws VerbsException {
     ScriptedQueuePair left = accept("a", 1);
     ScriptedQueuePair other = accept("b", 1);

@@ -25,6 +25,9 @@ final class ScriptedQueuePair implements QueuePair {
   Set<AccessFlag> access;
   int refuseAt = -1;
 
+  /** It breaks without a word of the device. */
+  boolean silent;
+
   private final ScriptedDevice device;
   private final int qpNumber;
   private final int depth;
@@ -133,6 +136,11 @@ final class ScriptedQueuePair implements QueuePair {
   @Override
   public QueuePairState state() {
     return state;
+  }
+
+  @Override
+  public boolean hasFailed() {
+    return !silent && state == QueuePairState.ERROR;
   }
 
   @Override

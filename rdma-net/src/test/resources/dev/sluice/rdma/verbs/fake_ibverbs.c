@@ -105,7 +105,10 @@ void fake_event(int adapter, int type, int qp_number) {
   struct adapter *a = &adapters[adapter];
   event.element.port_num = 1;
   for (int i = 0; qp_number && i < OBJECTS; i++)
-    if (a->qps[i] && a->qps[i]->qp_num == (uint32_t)qp_number) event.element.qp = a->qps[i];
+    if (a->qps[i] && a->qps[i]->qp_num == (uint32_t)qp_number) {
+      event.element.qp = a->qps[i];
+      a->qps[i]->state = IBV_QPS_ERR;
+    }
   if (write(a->events[1], &event, sizeof event) < 0) abort();
 }
 

@@ -101,6 +101,11 @@ final class ChaosQueuePair implements QueuePair {
   }
 
   @Override
+  public boolean hasFailed() {
+    return queuePair.hasFailed();
+  }
+
+  @Override
   public QueuePairAddress address() {
     return queuePair.address();
   }
