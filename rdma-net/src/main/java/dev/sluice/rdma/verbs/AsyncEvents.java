@@ -101,9 +101,8 @@ final class AsyncEvents {
       case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> queuePairFailed(event, text);
       case DEVICE_FATAL -> () -> device.fail(text);
       case PORT_ERR -> ofPort(event.port(), text, () -> portFailed(text));
-      case PORT_ACTIVE -> ofPort(event.port(), text, () -> device.port().update(text));
-      case LID_CHANGE, PKEY_CHANGE, GID_CHANGE, SM_CHANGE, CLIENT_REREGISTER ->
-          () -> LOG.info("{}: {}", device, text);
+      case PORT_ACTIVE, LID_CHANGE, PKEY_CHANGE, GID_CHANGE, SM_CHANGE, CLIENT_REREGISTER ->
+          ofPort(event.port(), text, () -> device.port().update(text));
       default -> () -> LOG.debug("{}: {}", device, text);
     };
   }

@@ -42,8 +42,12 @@ abstract class FakeAdaptersTestCase {
   }
 
   Device open(VerbsOptions options) throws IOException {
+    return open(options, "10.9.9.9");
+  }
+
+  Device open(VerbsOptions options, String localAddress) throws IOException {
     Device device =
-        new VerbsProvider(options, new Sysfs(root)).open(InetAddress.ofLiteral("10.9.9.9"));
+        new VerbsProvider(options, new Sysfs(root)).open(InetAddress.ofLiteral(localAddress));
     devices.add(device);
     return device;
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.TransferCounter;
 import dev.sluice.rdma.verbs.ibv.IbvEventType;
+import dev.sluice.rdma.verbs.ibv.IbvGidType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,7 @@ class PortEventsTest extends FakeAdaptersTestCase {
 
   @BeforeEach
   void openEndpoint() throws Exception {
-    loopback = new LoopbackEndpoint(open());
+    loopback = new LoopbackEndpoint(open(VerbsOptions.DEFAULT, "10.0.0.1"));
   }
 
   @AfterEach
@@ -49,6 +50,45 @@ class PortEventsTest extends FakeAdaptersTestCase {
     adapters.set(0, "state", 4);
     adapters.raise(0, IbvEventType.PORT_ACTIVE);
     await("it is known to be up", () -> !refusesToAccept());
+    loopback.read("far", loopback.rkey()).assertSucceeds();
+  }
+
+  /** As when addresses are deleted and added in another order. */
+  @Test
+  void aGidThatMovedIsTakenFromWhereItIs() throws Exception {
+    loopback.read().assertSucceeds();
+    assertThat(adapters.get(0, "sgid_index")).isZero();
+    adapters.gid(0, 0, IbvGidType.ROCE_V2, "10.0.0.8");
+    adapters.gid(0, 3, IbvGidType.ROCE_V2, "10.0.0.1");
+    adapters.raise(0, IbvEventType.GID_CHANGE);
+
+    await(
+        "it is taken",
+        () -> {
+          loopback.accept("somebody");
+          return adapters.get(0, "sgid_index") == 3;
+        });
+    loopback.read("far", loopback.rkey()).assertSucceeds();
+    assertThat(adapters.get(0, "sgid_index")).isEqualTo(3);
+  }
+
+  /** As when another subnet manager takes over. */
+  @Test
+  void peersAreToldTheLidOfToday() throws Exception {
+    adapters.set(0, "lid", 9);
+    adapters.raise(0, IbvEventType.LID_CHANGE);
+    await("it is told", () -> loopback.accept("somebody").lid() == 9);
+  }
+
+  @Test
+  void aPortThatLostItsAddressesSaysSo() throws Exception {
+    adapters.gid(0, 0, IbvGidType.ROCE_V2, "::");
+    adapters.raise(0, IbvEventType.GID_CHANGE);
+    await("it is known", this::refusesToAccept);
+    loopback.read("far", loopback.rkey()).assertFails(ReadException.Cause.CONNECT, "has no GID");
+
+    adapters.gid(0, 1, IbvGidType.ROCE_V2, "10.0.0.1");
+    await("it is looked at again", () -> !refusesToAccept());
     loopback.read("far", loopback.rkey()).assertSucceeds();
   }
 }
