@@ -8,12 +8,14 @@ public final class WorkCompletions {
   private final long[] wrIds;
   private final WorkCompletionStatus[] statuses;
   private final int[] qpNumbers;
+  private final int[] vendorErrors;
   private int size;
 
   public WorkCompletions(int capacity) {
     wrIds = new long[capacity];
     statuses = new WorkCompletionStatus[capacity];
     qpNumbers = new int[capacity];
+    vendorErrors = new int[capacity];
   }
 
   public int capacity() {
@@ -29,11 +31,16 @@ public final class WorkCompletions {
     size = 0;
   }
 
-  /** Appends one completion. For providers. */
-  public void add(long wrId, WorkCompletionStatus status, int qpNumber) {
+  /**
+   * Appends one completion. For providers.
+   *
+   * @param vendorError what the device calls its failure; 0 for nothing
+   */
+  public void add(long wrId, WorkCompletionStatus status, int qpNumber, int vendorError) {
     wrIds[size] = wrId;
     statuses[size] = status;
     qpNumbers[size] = qpNumber;
+    vendorErrors[size] = vendorError;
     size++;
   }
 
@@ -47,5 +54,10 @@ public final class WorkCompletions {
 
   public int qpNumber(int i) {
     return qpNumbers[i];
+  }
+
+  /** What the device's vendor calls the failure, for its support; 0 where it says nothing. */
+  public int vendorError(int i) {
+    return vendorErrors[i];
   }
 }

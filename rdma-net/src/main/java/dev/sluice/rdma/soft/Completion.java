@@ -13,7 +13,7 @@ import dev.sluice.rdma.WorkCompletions;
 record Completion(long wrId, WorkCompletionStatus status, SoftQueuePair owner, int retired) {
 
   void moveTo(WorkCompletions into) {
-    into.add(wrId, status, owner.qpNumber());
+    into.add(wrId, status, owner.qpNumber(), 0);
     owner.polled(this);
   }
 }

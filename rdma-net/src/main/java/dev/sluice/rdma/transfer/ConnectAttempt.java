@@ -20,6 +20,9 @@ import org.slf4j.LoggerFactory;
 final class ConnectAttempt {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);
 
+  /** With less than so many READs under way a queue pair is not worth having. */
+  private static final int MIN_DEPTH = 8;
+
   private final PeerAddress peer;
   private final Setup setup;
   private final Outcome outcome;
@@ -58,6 +61,9 @@ final class ConnectAttempt {
     /** READs can be posted; the queue pair is the receiver's. */
     void connected(QueuePair queuePair);
 
+    /** The device has no send queues as deep as was asked for, and this deep ones. */
+    void cut(int depth);
+
     /** It cannot be connected to the peer. */
     void failed(String reason);
 
@@ -86,7 +92,7 @@ final class ConnectAttempt {
       return;
     }
     try {
-      queuePair = setup.protectionDomain.createQueuePair(setup.completionQueue, depth);
+      queuePair = createQueuePair(depth);
       setup.counters.increment(TransferCounter.QUEUE_PAIRS_CREATED);
       queuePair.toInit(Set.of());
     } catch (VerbsException e) {
@@ -98,6 +104,24 @@ final class ConnectAttempt {
       return;
     }
     exchange();
+  }
+
+  /**
+   * Devices have less room than ibv_query_device(3) says for work requests that take several of its
+   * units, as READs do on mlx5.
+   */
+  private QueuePair createQueuePair(int depth) throws VerbsException {
+    try {
+      return setup.protectionDomain.createQueuePair(setup.completionQueue, depth);
+    } catch (VerbsException e) {
+      boolean tooDeep = e.errno() == VerbsException.ENOMEM || e.errno() == VerbsException.EINVAL;
+      if (!tooDeep || depth / 2 < MIN_DEPTH) {
+        throw e;
+      }
+    }
+    QueuePair shallower = createQueuePair(depth / 2);
+    outcome.cut(depth / 2);
+    return shallower;
   }
 
   private void exchange() {

@@ -42,15 +42,15 @@ final class Connection {
   /** Posted of large reads at most. */
   private final long maxLargeBytes;
 
-  private final PendingRead[] ring;
+  private PendingRead[] ring = {};
 
   /** Bytes of each of these that belongs to a large read. */
-  private final int[] largeBytes;
+  private int[] largeBytes = {};
 
   /** Unsignaled work requests in a row at most: half of the ring, with the signaled one. */
-  private final int maxSilent;
+  private int maxSilent;
 
-  private final List<SendWorkRequest> chain;
+  private final List<SendWorkRequest> chain = new ArrayList<>();
 
   /** Unsignaled work requests at the end of the chain. */
   private int silent;
@@ -65,17 +65,12 @@ final class Connection {
   private long deadlineNanos;
   private long lastUsedNanos;
 
-  Connection(
-      int id, Peer peer, ConnectAttempt attempt, int depth, int maxReadBytes, long nowNanos) {
+  Connection(int id, Peer peer, ConnectAttempt attempt, int maxReadBytes, long nowNanos) {
     this.id = id;
     this.peer = peer;
     this.attempt = attempt;
     this.maxReadBytes = maxReadBytes;
     this.maxLargeBytes = Math.max(MIN_LARGE_BYTES, 2L * maxReadBytes);
-    this.ring = new PendingRead[depth];
-    this.largeBytes = new int[depth];
-    this.maxSilent = Math.max(0, depth / 2 - 1);
-    this.chain = new ArrayList<>(depth);
     this.lastUsedNanos = nowNanos;
   }
 
@@ -92,8 +87,11 @@ final class Connection {
   }
 
   /** READs can be posted from now on. */
-  void connected(QueuePair ready) {
+  void connected(QueuePair ready, int depth) {
     queuePair = ready;
+    ring = new PendingRead[depth];
+    largeBytes = new int[depth];
+    maxSilent = Math.max(0, depth / 2 - 1);
     state = State.READY;
   }
 

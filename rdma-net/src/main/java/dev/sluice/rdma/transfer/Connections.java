@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>One queue pair a peer, created when the first READ wants it, closed when it was idle for long
  * or, at the limit, when another peer wants one. At 1,000 executors that all READ from one another
- * a process has 1,000 of these and 1,000 accepted ones; with a depth of 128 each costs about 10 KiB
- * of send queue and 1.5 KiB of heap: 12 MB in all, and no thread.
+ * a process has 1,000 of these and 1,000 accepted ones; with a depth of 256 each costs up to 64 KiB
+ * of pinned send queue ({@link TransferOptions#queuePairBytes}) and 3 KiB of heap: 64 MB in all.
  */
 final class Connections {
   private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
@@ -28,7 +28,12 @@ final class Connections {
   private final TransferCounters counters;
   private final Executor engine;
   private final Connection[] slots;
-  private final int depth;
+
+  /**
+   * Work requests of a send queue: as many as is asked for, or as the device turned out to have.
+   */
+  private volatile int depth;
+
   private final int maxReadBytes;
   private int generation;
   private boolean warned;
@@ -68,12 +73,11 @@ final class Connections {
     }
     Outcome outcome = new Outcome(listener);
     ConnectAttempt attempt = new ConnectAttempt(peer.address(), setup, outcome);
-    Connection connection =
-        new Connection(nextId(slot), peer, attempt, depth, maxReadBytes, nowNanos);
+    Connection connection = new Connection(nextId(slot), peer, attempt, maxReadBytes, nowNanos);
     outcome.connection = connection;
     connection.deadlineNanos(nowNanos + TimeUnit.MILLISECONDS.toNanos(options.connectTimeoutMs()));
     slots[slot] = connection;
-    attempt.start(depth);
+    attempt.start(outcome.queueDepth);
     return connection;
   }
 
@@ -92,8 +96,20 @@ final class Connections {
     private final ConnectListener listener;
     private Connection connection;
 
+    /** Of the attempt's queue pair, on its threads. */
+    private volatile int queueDepth = depth;
+
     Outcome(ConnectListener listener) {
       this.listener = listener;
+    }
+
+    @Override
+    public void cut(int shallower) {
+      queueDepth = Math.min(queueDepth, shallower);
+      if (shallower < depth) {
+        depth = shallower;
+        LOG.info("The device has send queues of {} READs at most, not of more", shallower);
+      }
     }
 
     @Override
@@ -101,7 +117,7 @@ final class Connections {
       engine.execute(
           () -> {
             if (connection.state() == Connection.State.CONNECTING) {
-              connection.connected(queuePair);
+              connection.connected(queuePair, queueDepth);
               listener.connected(connection);
             } else {
               setup.threads().execute(() -> setup.destroy(connection.peer().address(), queuePair));

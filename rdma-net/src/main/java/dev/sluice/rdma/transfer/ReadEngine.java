@@ -275,15 +275,15 @@ final class ReadEngine implements Connections.ConnectListener {
       return 1;
     }
     for (int i = 0; i < polled; i++) {
-      completed(completions.wrId(i), completions.status(i));
+      completed(completions.wrId(i), completions.status(i), completions.vendorError(i));
     }
     return polled;
   }
 
-  private void completed(long wrId, WorkCompletionStatus status) {
+  private void completed(long wrId, WorkCompletionStatus status, int vendorError) {
     Connection connection = connections.of(wrId);
     if (connection != null) { // else destroyed after this batch was polled
-      recovery.completed(connection, wrId, status);
+      recovery.completed(connection, wrId, status, vendorError);
     }
   }
 

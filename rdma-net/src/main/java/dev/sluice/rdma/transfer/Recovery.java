@@ -63,7 +63,7 @@ final class Recovery {
   }
 
   /** Takes a completion of one of the connection's work requests. */
-  void completed(Connection connection, long wrId, WorkCompletionStatus status) {
+  void completed(Connection connection, long wrId, WorkCompletionStatus status, int vendorError) {
     long sequence = connection.sequence(wrId);
     if (sequence < 0) {
       LOG.error("A queue pair to {} completed a work request twice", connection.peer());
@@ -75,7 +75,7 @@ final class Recovery {
     if (status == WorkCompletionStatus.SUCCESS) {
       connection.used(clock.getAsLong());
     } else if (connection.state() == Connection.State.READY) {
-      firstFailure(connection, status);
+      firstFailure(connection, status, vendorError);
     }
     retireOldest(connection, status);
     if (connection.state() == Connection.State.DRAINING && connection.outstanding() == 0) {
@@ -85,9 +85,13 @@ final class Recovery {
     }
   }
 
-  private void firstFailure(Connection connection, WorkCompletionStatus status) {
+  private void firstFailure(Connection connection, WorkCompletionStatus status, int vendorError) {
     Peer peer = connection.peer();
-    LOG.info("A queue pair to {} failed: {}", peer, status);
+    LOG.info(
+        "A queue pair to {} failed: {}, vendor error 0x{}",
+        peer,
+        status,
+        Integer.toHexString(vendorError));
     breakOff(connection);
     if (status == WorkCompletionStatus.REM_ACCESS_ERR) {
       peer.breaker().succeeded(); // it did answer

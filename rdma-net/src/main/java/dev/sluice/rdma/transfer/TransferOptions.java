@@ -30,6 +30,8 @@ public record TransferOptions(
     int spinMicros,
     ConnectionAttributes connection) {
 
+  private static final int PINNED_PAGES_BYTES = 2 * 4096;
+
   /** The configuration's defaults, in an executor with as little memory overhead as Spark gives. */
   public static final TransferOptions DEFAULT = new Builder().build();
 
@@ -43,6 +45,16 @@ public record TransferOptions(
     atLeast("circuitFailures", circuitFailures, 1);
     atLeast("circuitCooldownMs", circuitCooldownMs, 0);
     atLeast("spinMicros", spinMicros, 0);
+  }
+
+  /**
+   * What the queue pairs of so many peers pin at most, beside registered memory: on mlx5 each READ
+   * of a send queue takes 256 bytes, and each queue pair whole pages for its queues and its
+   * doorbell.
+   */
+  public long queuePairBytes() {
+    long connecting = (long) sendQueueDepth * 256 + PINNED_PAGES_BYTES;
+    return maxQueuePairs * (connecting + PINNED_PAGES_BYTES);
   }
 
   /** These options but for what is changed, by name. */

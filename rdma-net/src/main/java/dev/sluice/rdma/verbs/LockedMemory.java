@@ -49,7 +49,7 @@ record LockedMemory(long bytes, boolean exempt) {
   void require(long needed) throws ProviderUnavailableException {
     if (!exempt && bytes < needed) {
       throw new ProviderUnavailableException(
-          "%s, of which map outputs and buffers may take %d KiB: %s"
+          "%s, of which map outputs, buffers and queue pairs may take %d KiB: %s"
               .formatted(this, needed / 1024, REMEDY));
     }
   }

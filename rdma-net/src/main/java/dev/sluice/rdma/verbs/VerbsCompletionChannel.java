@@ -79,15 +79,20 @@ final class VerbsCompletionChannel extends VerbsChild implements CompletionChann
     return owner().hasFailed() ? -1 : channel.fd();
   }
 
-  /** Takes and acknowledges all events that are there. */
+  /**
+   * Takes and acknowledges all events that are there. Whether there is another one poll(2) says:
+   * one that is not there is an error of ibv_get_cq_event(3), and so an exception.
+   */
   private boolean takeEvents() throws VerbsException {
     boolean any = false;
-    Optional<IbvCq> queue = channel.getEvent();
-    while (queue.isPresent()) {
+    do {
+      Optional<IbvCq> queue = channel.getEvent();
+      if (queue.isEmpty()) {
+        return any;
+      }
       any = true;
       queue.get().acknowledgeEvents();
-      queue = channel.getEvent();
-    }
+    } while (FileDescriptors.awaitReadable(0, channel.fd()) != 0);
     return any;
   }
 

@@ -6,6 +6,7 @@ import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.verbs.ibv.IbvCq;
 import dev.sluice.rdma.verbs.ibv.IbvWcArray;
+import dev.sluice.rdma.verbs.ibv.IbvWcStatus;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -20,7 +21,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
   private static final int BATCH = 64;
 
   /** A completion of another queue pair that {@link #drop} came across. */
-  private record Kept(long wrId, WorkCompletionStatus status, int qpNumber) {}
+  private record Kept(long wrId, WorkCompletionStatus status, int qpNumber, int vendorError) {}
 
   private final IbvCq queue;
   private final VerbsCompletionChannel channel;
@@ -61,17 +62,22 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
     }
     while (!kept.isEmpty() && into.size() < into.capacity()) {
       Kept completion = kept.remove();
-      into.add(completion.wrId, completion.status, completion.qpNumber);
+      into.add(completion.wrId, completion.status, completion.qpNumber, completion.vendorError);
     }
     int count = queue.poll(polled, into.capacity() - into.size());
     for (int i = 0; i < count; i++) {
-      into.add(polled.wrId(i), status(i), polled.qpNum(i));
+      into.add(polled.wrId(i), status(i), polled.qpNum(i), vendorError(i));
     }
     return into.size();
   }
 
   private WorkCompletionStatus status(int index) {
     return WorkCompletionStatus.of(polled.status(index).value());
+  }
+
+  /** Undefined for a success. */
+  private int vendorError(int index) {
+    return polled.status(index) == IbvWcStatus.SUCCESS ? 0 : polled.vendorError(index);
   }
 
   @Override
@@ -95,7 +101,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
     while (count > 0) {
       for (int i = 0; i < count; i++) {
         if (polled.qpNum(i) != qpNumber) {
-          kept.add(new Kept(polled.wrId(i), status(i), polled.qpNum(i)));
+          kept.add(new Kept(polled.wrId(i), status(i), polled.qpNum(i), vendorError(i)));
         }
       }
       count = queue.poll(polled);

@@ -131,7 +131,9 @@ final class VerbsDevice implements Device {
     }
     VerbsCompletionChannel own = (VerbsCompletionChannel) channel;
     IbvCompChannel ibvChannel = own == null ? null : own.ibv();
-    IbvCq queue = context.createCq(entries, ibvChannel, 0);
+    // Else the processes of a machine would all be woken up by the interrupts of one processor.
+    int vector = random.nextInt(Math.max(1, context.completionVectors()));
+    IbvCq queue = context.createCq(entries, ibvChannel, vector);
     return children.adopt(new VerbsCompletionQueue(this, queue, own));
   }
 

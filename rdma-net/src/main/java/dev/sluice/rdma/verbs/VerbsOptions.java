@@ -16,8 +16,8 @@ import java.util.function.Consumer;
  * @param pKey partition key, or {@link #AUTO} for the first of which the port is a full member
  * @param pathMtu bytes, or {@link #AUTO} for the port's active MTU, beyond which it never goes
  * @param hopLimit GRH hop limit
- * @param registeredBytes what this process will register at most: where it may not lock so much
- *     memory, verbs are unavailable; 0 where that is not known
+ * @param registeredBytes what this process will lock at most, in regions and queue pairs: where it
+ *     may not lock so much memory, verbs are unavailable; 0 where that is not known
  * @param connect how queue pairs are connected
  * @param spread a number that differs between the processes of a machine, so that they take the
  *     ports in turn, all of which must reach their peers; {@link #AUTO} for the nearest port

@@ -6,6 +6,7 @@ import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ibv.IbvAccess;
 import dev.sluice.rdma.verbs.ibv.IbvPd;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
 import dev.sluice.rdma.verbs.ibv.IbvQpCap;
@@ -44,8 +45,7 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
       throw new VerbsException(operation, VerbsException.EINVAL, problem);
     }
     try {
-      return owner()
-          .adopt(new VerbsMemoryRegion(this, domain.regMr(memory, AccessFlag.bits(access))));
+      return owner().adopt(new VerbsMemoryRegion(this, domain.regMr(memory, ibvAccess(access))));
     } catch (VerbsException e) {
       if (e.errno() == VerbsException.ENOMEM) {
         throw new VerbsException(
@@ -56,6 +56,15 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
       }
       throw e;
     }
+  }
+
+  /**
+   * What READs write is looked at when they have completed, and until then may come in any order,
+   * which some processors need for more than 100 Gb/s. Devices that cannot do it ignore that.
+   */
+  private static int ibvAccess(Set<AccessFlag> access) {
+    int bits = AccessFlag.bits(access);
+    return access.contains(AccessFlag.LOCAL_WRITE) ? bits | IbvAccess.RELAXED_ORDERING : bits;
   }
 
   /** What libibverbs cannot know of Java's memory; the kernel checks the rest. */

@@ -26,7 +26,7 @@ public abstract class CompletionQueueContract extends RdmaProviderContract {
   @Test
   void pollOfAnEmptyQueueReturnsAtOnceAndClearsTheBatch() throws Exception {
     WorkCompletions batch = new WorkCompletions(1);
-    batch.add(1, SUCCESS, 0);
+    batch.add(1, SUCCESS, 0, 0);
     assertThat(left.cq.poll(batch)).isZero();
     assertThat(batch.size()).isZero();
   }

@@ -67,7 +67,7 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
     into.clear();
     while (into.size() < into.capacity() && !completions.isEmpty()) {
       Completion completion = completions.remove();
-      into.add(completion.wrId(), completion.status(), completion.qpNumber());
+      into.add(completion.wrId(), completion.status(), completion.qpNumber(), 0);
     }
     return into.size();
   }

@@ -115,6 +115,11 @@ public final class FakeAdapters {
         .invoke(adapter, type.value(), qpNumber);
   }
 
+  /** READs that were posted with the knob "hold" on succeed now. */
+  void release() throws VerbsException {
+    function("fake_release()", FunctionDescriptor.ofVoid()).invoke();
+  }
+
   /** Takes the adapter out, as one can a card, or a virtual function. */
   void remove(int adapter) throws VerbsException {
     function("fake_remove(adapter)", FunctionDescriptor.ofVoid(JAVA_INT)).invoke(adapter);

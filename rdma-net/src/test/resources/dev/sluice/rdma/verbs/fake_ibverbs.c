@@ -36,6 +36,7 @@ static struct adapter {
   uint32_t numbers;
 } adapters[ADAPTERS];
 
+static int held_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct adapter *of_device(struct ibv_device *device) { return (struct adapter *)device; }
@@ -66,6 +67,7 @@ static int failure(struct adapter *adapter, const char *name) {
 /* What tests call. */
 
 void fake_reset(void) {
+  held_count = 0;
   for (int i = 0; i < ADAPTERS; i++) {
     struct adapter *a = &adapters[i];
     memset(a, 0, sizeof *a);
@@ -332,7 +334,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
   queue->cq.context = context;
   queue->cq.channel = channel;
   queue->cq.cqe = cqe;
-  if (channel) *knob(of(context), "vector") = vector;
+  if (channel) fake_set(of(context) - adapters, "vector", vector);
   return &queue->cq;
 }
 
@@ -376,6 +378,7 @@ static void complete(struct ibv_qp *qp, struct ibv_send_wr *wr, int status, int 
   pthread_mutex_unlock(&lock);
   if (queue->cq.channel && __atomic_exchange_n(&queue->armed, 0, __ATOMIC_SEQ_CST)) {
     struct ibv_cq *cq = &queue->cq;
+    count(of(qp->context), "cq_events");
     if (write(of(qp->context)->channels[1], &cq, sizeof cq) < 0) abort();
   }
 }
@@ -444,11 +447,23 @@ int ibv_destroy_qp(struct ibv_qp *qp) {
   return 0;
 }
 
+static struct { struct ibv_qp *qp; struct ibv_send_wr wr; } held[64];
+
+/* READs that were posted while they were held succeed. */
+void fake_release(void) {
+  for (int i = 0; i < held_count; i++) complete(held[i].qp, &held[i].wr, IBV_WC_SUCCESS, 0);
+  held_count = 0;
+}
+
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad) {
   struct adapter *a = of(qp->context);
   for (; wr; wr = wr->next) {
     struct ibv_mr *mr = a->mrs[wr->wr.rdma.rkey % OBJECTS];
-    if (get(a, "hold")) continue;
+    if (get(a, "hold")) {
+      held[held_count].qp = qp;
+      held[held_count++].wr = *wr;
+      continue;
+    }
     if (!mr || mr->rkey != wr->wr.rdma.rkey) {
       complete(qp, wr, IBV_WC_REM_ACCESS_ERR, get(a, "vendor_error"));
       continue;

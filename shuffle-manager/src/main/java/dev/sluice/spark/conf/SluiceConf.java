@@ -177,10 +177,13 @@ public final class SluiceConf {
         value(Settings.GID_ADDR_RANGE));
   }
 
-  /** What may be registered at most and stays in memory while it is. */
+  /** What may be locked at most: registered memory that stays where it is, and queue pairs. */
   private long lockedBytes() {
     boolean pinned = registrationMode() != RegistrationMode.ODP;
-    return buffersMaxBytes + stagingMaxBytes + (pinned ? registrationMaxBytes : 0);
+    return buffersMaxBytes
+        + stagingMaxBytes
+        + (pinned ? registrationMaxBytes : 0)
+        + transferOptions().queuePairBytes();
   }
 
   /** Limits and times of this process's RDMA endpoint. */

@@ -132,10 +132,13 @@ class SluiceConfTest {
   void verbsMustBeAllowedToLockWhatMayBeRegistered() {
     conf.set("spark.shuffle.rdma.buffers.maxBytes", "5m")
         .set("spark.shuffle.rdma.registration.maxBytes", "70m")
-        .set("spark.shuffle.rdma.staging.maxBytes", "4m");
-    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo((5 + 70 + 4) << 20);
+        .set("spark.shuffle.rdma.staging.maxBytes", "4m")
+        .set("spark.shuffle.rdma.connections.max", "256");
+    int queuePairs = 256 * (256 * 256 + 4 * 4096);
+    assertThat(verbsOptions(Map.of()).registeredBytes())
+        .isEqualTo(((5 + 70 + 4) << 20) + queuePairs);
     conf.set("spark.shuffle.rdma.registration.mode", "odp");
-    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo((5 + 4) << 20);
+    assertThat(verbsOptions(Map.of()).registeredBytes()).isEqualTo(((5 + 4) << 20) + queuePairs);
   }
 
   @Test

@@ -40,13 +40,22 @@ public final class IbvPd extends NativeObject {
    *     be pinned with them, ENOMEM beyond RLIMIT_MEMLOCK or the device's limits
    */
   public IbvMr regMr(MemorySegment memory, int access) throws VerbsException {
-    return adopt(
-        new IbvMr(
-            this,
-            (access & OPTIONAL_ACCESS) == 0
-                ? LibIbverbs.REG_MR.callForPointer(pointer(), memory, memory.byteSize(), access)
-                : LibIbverbs.REG_MR_IOVA2.callForPointer(
-                    pointer(), memory, memory.byteSize(), memory.address(), access)));
+    return adopt(new IbvMr(this, register(memory, access)));
+  }
+
+  private MemorySegment register(MemorySegment memory, int access) throws VerbsException {
+    if ((access & OPTIONAL_ACCESS) != 0) {
+      try {
+        return LibIbverbs.REG_MR_IOVA2.callForPointer(
+            pointer(), memory, memory.byteSize(), memory.address(), access);
+      } catch (VerbsException e) {
+        if (e.errno() != VerbsException.ENOSYS) {
+          throw e;
+        }
+      }
+    }
+    int required = access & ~OPTIONAL_ACCESS; // all that rdma-core before 28 knows
+    return LibIbverbs.REG_MR.callForPointer(pointer(), memory, memory.byteSize(), required);
   }
 
   /**
