@@ -75,8 +75,17 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Destroys the queue pair (ibv_destroy_qp(3)): no access to its buffers is under way afterwards,
-   * and completions that were not polled are dropped. Idempotent.
+   * unless the device refuses ({@link #isDestroyed}), and completions that were not polled are
+   * dropped. Idempotent.
    */
   @Override
   void close();
+
+  /**
+   * After {@link #close}: whether the device has destroyed it. Else its READs may still write to
+   * their buffers.
+   */
+  default boolean isDestroyed() {
+    return true;
+  }
 }

@@ -175,13 +175,15 @@ final class Connections {
   }
 
   /**
-   * Destroys the queue pair: nothing is written by its READs any more when this returns. One
-   * without READs is destroyed later, as that is a command of the device.
+   * Destroys the queue pair. One without READs is destroyed later, as that is a command of the
+   * device.
+   *
+   * @return whether nothing is written by its READs any more; false when the device refused
    */
-  void close(Connection connection) {
+  boolean close(Connection connection) {
     Connection.State before = connection.state();
     if (before == Connection.State.CLOSED) {
-      return;
+      return true;
     }
     connection.state(Connection.State.CLOSED);
     detach(connection);
@@ -190,9 +192,11 @@ final class Connections {
       connection.attempt().callOff();
     } else if (connection.outstanding() > 0) {
       destroy(connection);
+      return connection.queuePair().isDestroyed();
     } else {
       setup.threads().execute(() -> destroy(connection));
     }
+    return true;
   }
 
   private void destroy(Connection connection) {

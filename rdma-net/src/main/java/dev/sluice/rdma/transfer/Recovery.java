@@ -180,7 +180,9 @@ final class Recovery {
 
   /** Destroys the queue pair, which ends its READs without completions. */
   void destroy(Connection connection) {
-    connections.close(connection);
+    if (!connections.close(connection)) { // as of a device that failed, which was said
+      giveUpTargets(connection, "destroyed");
+    }
     while (connection.outstanding() > 0) {
       retireOldest(connection, WorkCompletionStatus.WR_FLUSH_ERR);
     }
@@ -191,7 +193,9 @@ final class Recovery {
     LOG.warn("A READ from {} could not be posted", connection.peer(), e);
     long refused = connection.sequenceInChain(e.badIndex());
     breakOff(connection);
-    connections.close(connection);
+    if (!connections.close(connection)) {
+      giveUpTargets(connection, "destroyed");
+    }
     while (connection.outstanding() > 0) {
       retireOldest(
           connection,
@@ -201,10 +205,15 @@ final class Recovery {
     }
   }
 
-  /** The queue pair did not flush: what its READs could still write to is not used again. */
+  /** The queue pair did not flush. */
   void giveUp(Connection connection) {
-    LOG.warn("A queue pair to {} was not flushed: its buffers are given up", connection.peer());
     connections.close(connection);
+    giveUpTargets(connection, "flushed");
+  }
+
+  /** What a queue pair's READs could still write to is not used again. */
+  private void giveUpTargets(Connection connection, String what) {
+    LOG.info("A queue pair to {} was not {}: its buffers are given up", connection.peer(), what);
     while (connection.outstanding() > 0) {
       PendingRead read = connection.retireOldest();
       outstanding--;
@@ -212,7 +221,7 @@ final class Recovery {
         counters.increment(TransferCounter.BUFFERS_GIVEN_UP);
       }
       read.retire(WorkCompletionStatus.WR_FLUSH_ERR);
-      reads.fail(read, Cause.TRANSPORT, null, "its queue pair was not flushed");
+      reads.fail(read, Cause.TRANSPORT, null, "its queue pair was not " + what);
     }
   }
 

@@ -50,7 +50,10 @@ public enum TransferCounter {
   BUFFER_WAITS,
   /** Of these, not there by their deadline either. */
   BUFFERS_DENIED,
-  /** Buffers lost for good because a queue pair that READ into them was never flushed. */
+  /**
+   * Buffers lost for good because a queue pair that READ into them was neither flushed nor
+   * destroyed.
+   */
   BUFFERS_GIVEN_UP,
   /** Polls of the completion queue. */
   POLLS,

@@ -98,9 +98,11 @@ final class PortReader {
         return new GidEntry(index, gid, type(entry), netDevice(entry.interfaceIndex()));
       }
     } catch (VerbsException e) {
-      // As in a container that does not see the port's network device.
+      // As by rdma-core before 32, and in a container that does not see the port's network device.
     }
-    return new GidEntry(index, gid, GidEntry.Type.UNREADABLE, "");
+    String device = context.device().name();
+    return new GidEntry(
+        index, gid, sysfs.gidType(device, port, index), sysfs.gidNetDevice(device, port, index));
   }
 
   private static GidEntry.Type type(IbvGidEntry entry) {

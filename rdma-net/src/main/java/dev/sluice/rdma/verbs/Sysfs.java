@@ -68,6 +68,24 @@ final class Sysfs {
     return ofPort;
   }
 
+  /** How packets are formed that carry the entry of the port's GID table. */
+  GidEntry.Type gidType(String device, int port, int index) {
+    Path ofPort = port(device, port);
+    return switch (read(ofPort.resolve("gid_attrs/types/" + index), "")) {
+      case "RoCE v2" -> GidEntry.Type.ROCE_V2;
+      case "IB/RoCE v1" ->
+          read(ofPort.resolve("link_layer"), "").equals("Ethernet")
+              ? GidEntry.Type.ROCE_V1
+              : GidEntry.Type.IB;
+      default -> GidEntry.Type.UNREADABLE;
+    };
+  }
+
+  /** The network device of an entry of the port's GID table; empty where there is none. */
+  String gidNetDevice(String device, int port, int index) {
+    return read(port(device, port).resolve("gid_attrs/ndevs/" + index), "");
+  }
+
   private static List<String> names(Path directory) {
     if (!Files.isDirectory(directory)) {
       return List.of();

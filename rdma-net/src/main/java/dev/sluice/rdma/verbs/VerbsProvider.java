@@ -97,9 +97,15 @@ public final class VerbsProvider implements Provider {
       LOG.info("RDMA by verbs: {}, {}", chosen.banner(), lockedMemory);
       return device;
     } finally {
-      for (IbvContext unused : contexts.values()) {
-        unused.close();
-      }
+      contexts.values().forEach(VerbsProvider::close);
+    }
+  }
+
+  private static void close(IbvContext unused) {
+    try {
+      unused.close();
+    } catch (VerbsException e) {
+      LOG.warn("Closing {}, which is not used, failed: {}", unused.device(), e.getMessage());
     }
   }
 

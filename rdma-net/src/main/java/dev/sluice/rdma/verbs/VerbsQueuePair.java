@@ -243,6 +243,11 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   }
 
   @Override
+  public boolean isDestroyed() {
+    return queuePair.isClosed();
+  }
+
+  @Override
   public String toString() {
     return "QP 0x%06x".formatted(qpNumber);
   }

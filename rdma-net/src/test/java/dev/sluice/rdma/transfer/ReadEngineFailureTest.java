@@ -254,4 +254,19 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
 
     assertThat(harness.engine.peers()).isZero();
   }
+
+  /** Its READs may still be answered, and the answers be written. */
+  @Test
+  void memoryOfAQueuePairThatIsNotDestroyedIsNotUsedAgain() {
+    read("a", 10);
+    harness.run();
+    queuePair(0).undead = true;
+    TestRead further = read("a", 10);
+    queuePair(0).refuseAt = 0;
+    harness.run();
+
+    further.assertFailed(Cause.TRANSPORT);
+    assertThat(harness.count(TransferCounter.BUFFERS_GIVEN_UP)).isEqualTo(2);
+    assertThat(harness.buffers.bytesInUse()).isPositive();
+  }
 }

@@ -25,6 +25,9 @@ final class ScriptedQueuePair implements QueuePair {
   Set<AccessFlag> access;
   int refuseAt = -1;
 
+  /** The device does not destroy it. */
+  boolean undead;
+
   /** It breaks without a word of the device. */
   boolean silent;
 
@@ -146,6 +149,11 @@ final class ScriptedQueuePair implements QueuePair {
   @Override
   public QueuePairAddress address() {
     return device.address(qpNumber);
+  }
+
+  @Override
+  public boolean isDestroyed() {
+    return closed && !undead;
   }
 
   boolean isClosed() {

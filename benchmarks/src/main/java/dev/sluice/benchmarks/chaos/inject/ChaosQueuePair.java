@@ -143,6 +143,11 @@ final class ChaosQueuePair implements QueuePair {
   }
 
   @Override
+  public boolean isDestroyed() {
+    return queuePair.isDestroyed();
+  }
+
+  @Override
   public void close() {
     queuePair.close();
     device.closed(this);

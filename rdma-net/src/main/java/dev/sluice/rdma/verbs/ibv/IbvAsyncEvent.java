@@ -15,24 +15,20 @@ import java.lang.foreign.MemorySegment;
  * acknowledged, the object that it is about cannot be destroyed; the receiver closes it.
  */
 public final class IbvAsyncEvent implements AutoCloseable {
-  private final Arena arena;
+  /** A copy: C wants the same contents at acknowledging, wherever they are. */
   private final MemorySegment event;
+
   private boolean acknowledged;
 
-  private IbvAsyncEvent(Arena arena, MemorySegment event) {
-    this.arena = arena;
+  private IbvAsyncEvent(MemorySegment event) {
     this.event = event;
   }
 
   static IbvAsyncEvent get(IbvContext context) throws VerbsException {
-    Arena arena = Arena.ofShared();
-    try {
+    try (Arena arena = Arena.ofConfined()) {
       MemorySegment event = IbvStructs.ASYNC_EVENT.allocate(arena);
       LibIbverbs.GET_ASYNC_EVENT.call(context.pointer(), event);
-      return new IbvAsyncEvent(arena, event);
-    } catch (VerbsException | RuntimeException e) {
-      arena.close();
-      throw e;
+      return new IbvAsyncEvent(IbvStructs.copy(event));
     }
   }
 
@@ -65,8 +61,9 @@ public final class IbvAsyncEvent implements AutoCloseable {
   public synchronized void close() throws VerbsException {
     if (!acknowledged) {
       acknowledged = true;
-      LibIbverbs.ACK_ASYNC_EVENT.invoke(event);
-      arena.close();
+      try (Arena arena = Arena.ofConfined()) {
+        LibIbverbs.ACK_ASYNC_EVENT.invoke(IbvStructs.ASYNC_EVENT.allocate(arena).copyFrom(event));
+      }
     }
   }
 }
