@@ -23,6 +23,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,7 +46,9 @@ final class CmAgent {
   /** What a peer may need to end the former connection of a queue pair. */
   private static final long STALE_PAUSE_MS = 10;
 
-  private static final long REFUSALS_TOLD_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long PAUSE_AFTER_ERROR_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private static final long TOLD_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final SecureRandom random = new SecureRandom();
   private final RdmaEventChannel channel;
@@ -60,6 +63,8 @@ final class CmAgent {
   private Queue<Runnable> tasks = new ArrayDeque<>();
 
   // Of the agent's thread.
+  private long errors;
+  private long errorToldNanos;
   private long refusals;
   private long refusalToldNanos;
 
@@ -212,16 +217,36 @@ final class CmAgent {
   private void run() {
     try {
       while (!stopping) {
-        FileDescriptors.awaitReadable(waitMs(), channel.fd(), wakeUp.fd());
-        wakeUp.clear();
-        runTasks(true);
-        takeEvents();
-        List.copyOf(attempts.values()).forEach(this::dropIfOver);
+        attempt(this::turn);
       }
-    } catch (VerbsException | RuntimeException e) {
-      LOG.error("rdma_cm at {} connects no more", address, e);
     } finally {
       end();
+    }
+  }
+
+  private void turn() throws VerbsException {
+    FileDescriptors.awaitReadable(waitMs(), channel.fd(), wakeUp.fd());
+    wakeUp.clear();
+    runTasks(true);
+    takeEvents();
+    List.copyOf(attempts.values()).forEach(this::dropIfOver);
+  }
+
+  private interface Step {
+    void run() throws VerbsException;
+  }
+
+  /** What goes wrong with one connection or event is no matter to the others. */
+  private void attempt(Step step) {
+    try {
+      step.run();
+    } catch (VerbsException | RuntimeException e) {
+      long now = System.nanoTime();
+      if (errors++ == 0 || now - errorToldNanos >= TOLD_EVERY_NANOS) {
+        errorToldNanos = now;
+        LOG.warn("rdma_cm at {}: error number {}, and goes on", address, errors, e);
+      }
+      LockSupport.parkNanos(PAUSE_AFTER_ERROR_NANOS);
     }
   }
 
@@ -235,15 +260,16 @@ final class CmAgent {
       taken = tasks;
       tasks = more ? new ArrayDeque<>() : null;
     }
-    taken.forEach(Runnable::run);
+    taken.forEach(task -> attempt(task::run));
   }
 
   private void takeEvents() throws VerbsException {
     for (Optional<RdmaCmEvent> event = channel.getEvent();
         event.isPresent();
         event = channel.getEvent()) {
-      event.get().close();
-      handle(event.get());
+      RdmaCmEvent taken = event.get();
+      taken.close();
+      attempt(() -> handle(taken));
     }
   }
 
@@ -286,7 +312,7 @@ final class CmAgent {
   private void tellRefusal(RdmaCmId id, String why) {
     refusals++;
     long now = System.nanoTime();
-    if (refusals > 1 && now - refusalToldNanos < REFUSALS_TOLD_EVERY_NANOS) {
+    if (refusals > 1 && now - refusalToldNanos < TOLD_EVERY_NANOS) {
       LOG.debug("A request from {} is refused: {}", id.peerAddress(), why);
       return;
     }

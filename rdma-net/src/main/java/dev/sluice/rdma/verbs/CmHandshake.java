@@ -133,8 +133,11 @@ final class CmHandshake implements Handshake {
     if (found.destQpNum() != wanted.remote.qpNumber()) {
       throw refused("rdma_cm leads to queue pair 0x" + Integer.toHexString(found.destQpNum()));
     }
+    // The path's partition, where INIT took the port's first: rdma_cm says so among what INIT
+    // takes.
     ibv.modify(
         found
+            .pkeyIndex(id.initQpAttr(IbvQpState.INIT).pkeyIndex())
             .pathMtu(smaller(found.pathMtu(), ours.pathMtu()))
             .maxDestRdAtomic(ours.maxDestRdAtomic())
             .minRnrTimer(ours.minRnrTimer()));

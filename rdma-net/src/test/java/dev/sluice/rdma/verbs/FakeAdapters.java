@@ -20,6 +20,8 @@ import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
 
 /**
  * The adapters mlx5_0 and mlx5_1 of {@code fake_ibverbs.c}, each with one RoCE port, at 10.0.0.1
@@ -46,19 +48,32 @@ public final class FakeAdapters {
 
   private static NativeLibrary load() throws IOException {
     Path directory = Files.createTempDirectory("fake-adapters");
-    try (InputStream source = FakeAdapters.class.getResourceAsStream("fake_ibverbs.c")) {
+    try {
       NativeLibrary library =
           new CCompiler(directory)
               .library(
-                  new String(source.readAllBytes(), StandardCharsets.UTF_8),
+                  source("fake_ibverbs.c") + source("fake_rdmacm.c"),
                   "-Wl,-soname,libibverbs.so.1");
       library.require();
+      // librdmacm has its functions in what it depends on.
+      new CCompiler(Files.createDirectory(directory.resolve("rdmacm")))
+          .library(
+              "",
+              "-Wl,-soname,librdmacm.so.1",
+              "-Wl,--no-as-needed",
+              directory.resolve("library.so").toString())
+          .require();
       return library;
     } finally {
-      try (var files = Files.list(directory)) {
-        files.forEach(file -> file.toFile().delete());
+      try (Stream<Path> files = Files.walk(directory)) {
+        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
       }
-      Files.delete(directory);
+    }
+  }
+
+  private static String source(String name) throws IOException {
+    try (InputStream source = FakeAdapters.class.getResourceAsStream(name)) {
+      return new String(source.readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 
@@ -113,6 +128,11 @@ public final class FakeAdapters {
             "fake_event(adapter, type, qp_number)",
             FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT, JAVA_INT))
         .invoke(adapter, type.value(), qpNumber);
+  }
+
+  /** Of the id that listens for connections by rdma_cm. */
+  void raiseByCm(int type) throws VerbsException {
+    function("fake_cm_event(type)", FunctionDescriptor.ofVoid(JAVA_INT)).invoke(type);
   }
 
   /** READs that were posted with the knob "hold" on succeed now. */

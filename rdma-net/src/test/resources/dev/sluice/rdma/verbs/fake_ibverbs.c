@@ -426,6 +426,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask) {
     mine->ah_attr = attr->ah_attr;
     *knob(a, "sgid_index") = attr->ah_attr.grh.sgid_index;
   }
+  if (attr->qp_state == IBV_QPS_RTR && !(mask & IBV_QP_PKEY_INDEX)) count(a, "rtr_without_partition");
   if (mask & IBV_QP_PKEY_INDEX) *knob(a, "pkey_index") = attr->pkey_index;
   return 0;
 }
