@@ -13,6 +13,15 @@ import java.util.Map;
  * registered; any thread reads it; it owns nothing.
  */
 public final class LocalDirectories {
+  /**
+   * Where the files of a map output lie.
+   *
+   * @param data which of the directories the data file lies in, as {@link #indexOf}
+   * @param table a number for those that the files of its table lie in, of which Spark chooses one
+   *     for each file: below the square of how many there are, and one more for what lies in none
+   */
+  record Disks(int data, int table) {}
+
   private final List<LocalDirectory> directories;
 
   private LocalDirectories(List<LocalDirectory> directories) {
@@ -81,6 +90,13 @@ public final class LocalDirectories {
       index++;
     }
     return index;
+  }
+
+  /** Numbers for where a map output's files lie, so that nobody compares paths to find them. */
+  Disks disks(Path data, List<Path> table) {
+    int first = table.isEmpty() ? count() : indexOf(table.getFirst());
+    int last = table.isEmpty() ? count() : indexOf(table.getLast());
+    return new Disks(indexOf(data), first * (count() + 1) + last);
   }
 
   void count(RegistryCounters counters) {

@@ -18,7 +18,12 @@ import java.util.zip.Checksum;
  * @param header what peers are told, or READ
  * @param file the data file
  */
-record MapOutput(MapOutputHeader header, Path file, MapOutputData data, PartitionTable table) {
+record MapOutput(
+    MapOutputHeader header,
+    Path file,
+    LocalDirectories.Disks disks,
+    MapOutputData data,
+    PartitionTable table) {
 
   /** What peers get. */
   MapOutputLocation location() {

@@ -5,7 +5,6 @@ import dev.sluice.rdma.FileRegion;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.RemoteRegion;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -65,26 +64,27 @@ sealed interface MapOutputData extends AutoCloseable {
     }
   }
 
-  /** It is empty, or opened by whoever reads it. */
-  record Unregistered(Path file, long length) implements MapOutputData {
+  /** It is empty, or one of the open files while somebody reads it. */
+  final class Unregistered implements MapOutputData {
+    private final OpenFiles files;
+    private final Path file;
+    private final long length;
+
+    Unregistered(OpenFiles files, Path file, long length) {
+      this.files = files;
+      this.file = file;
+      this.length = length;
+    }
+
     @Override
     public RemoteRegion remote() {
       return MapOutputHeader.unregistered(length);
     }
 
-    /**
-     * Opened by each task for itself, and not a channel: where a thread that reads one is
-     * interrupted, as a task that is killed, it is closed for all, and whoever interrupts waits for
-     * their reads.
-     */
     @Override
     public void copy(long position, byte[] target, int offset, int count) throws IOException {
-      if (count == 0) {
-        return; // There may be no file.
-      }
-      try (RandomAccessFile data = new RandomAccessFile(file.toFile(), "r")) {
-        data.seek(position);
-        data.readFully(target, offset, count);
+      if (count > 0) { // else there may be no file
+        files.read(this, file, position, target, offset, count);
       }
     }
 

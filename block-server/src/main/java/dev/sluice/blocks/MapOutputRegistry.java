@@ -54,18 +54,19 @@ public final class MapOutputRegistry implements AutoCloseable {
   private final LocalDirectories directories;
   private final RegistryLimits limits;
   private final RegistryCounters counters = new RegistryCounters();
+  private final OpenFiles files;
   private final ShuffleEpochs epochs;
   private final Registrar registrar;
   private final ScheduledThreadPoolExecutor thread;
 
   /**
-   * @param directories where {@code files} are
+   * @param directories where {@code outputs} are
    * @param clockMs a monotonic clock in milliseconds
    */
   public MapOutputRegistry(
       ProtectionDomain domain,
       LocalDirectories directories,
-      MapOutputFiles files,
+      MapOutputFiles outputs,
       RegistryLimits limits,
       MapOutputListener listener,
       LongSupplier clockMs) {
@@ -74,11 +75,13 @@ public final class MapOutputRegistry implements AutoCloseable {
     RegistrationBudget budget = new RegistrationBudget(limits, counters, clockMs);
     directories.count(counters);
     IndexCache indexes = new IndexCache(IndexCache.MAX_BYTES);
+    files = new OpenFiles(() -> TimeUnit.MILLISECONDS.toNanos(clockMs.getAsLong()));
     epochs =
         new ShuffleEpochs(
             id ->
-                new RegisteredShuffle(id, domain, directories, budget, indexes, counters, clockMs));
-    registrar = new Registrar(files, limits, budget, epochs, listener, counters, clockMs);
+                new RegisteredShuffle(
+                    id, domain, directories, budget, indexes, files, counters, clockMs));
+    registrar = new Registrar(outputs, limits, budget, epochs, listener, counters, clockMs);
     thread =
         new ScheduledThreadPoolExecutor(
             1,
@@ -93,6 +96,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   private void tidy() {
     try {
       registrar.tidy();
+      files.expire();
     } catch (RuntimeException | Error e) {
       LOG.error("No room was made", e); // A defect, which must not end this.
     }
@@ -250,6 +254,11 @@ public final class MapOutputRegistry implements AutoCloseable {
     return counters;
   }
 
+  /** Data files that are not registered, while they are read. */
+  OpenFiles files() {
+    return files;
+  }
+
   LocalDirectories directories() {
     return directories;
   }
@@ -266,6 +275,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    files.close();
   }
 
   private CompletableFuture<List<MapOutputLocation>> registerSoon(

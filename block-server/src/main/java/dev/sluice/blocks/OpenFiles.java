@@ -1,10 +1,12 @@
 package dev.sluice.blocks;
 
+import dev.sluice.rdma.file.ReadAhead;
+import dev.sluice.rdma.file.SharedFile;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.StandardOpenOption;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -15,10 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Data files that are read lately, so that a reduce task's block of each does not have it opened
- * anew. A file that nobody reads is closed after a moment, by {@link #expire}: what Spark has
- * deleted gives back its space only then. Any thread; the stager makes it and closes it: files that
- * are still being read then are closed by their last readers.
+ * Data files that are read lately, by the stager and by this process's own tasks, so that a reduce
+ * task's block of each does not have it opened anew; and small ones not read one by one ({@link
+ * ReadAhead}: 8 MiB of heap at most). A file that nobody reads is closed after a moment, by {@link
+ * #expire}: what Spark has deleted gives back its space only then. Any thread; the registry makes
+ * it and closes it: files that are still being read then are closed by their last readers.
  */
 final class OpenFiles implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(OpenFiles.class);
@@ -29,61 +32,71 @@ final class OpenFiles implements AutoCloseable {
   private static final int MAX_FILES = 1024;
 
   private static final class OpenFile {
-    final FileChannel channel;
+    final SharedFile file;
     int readers;
     long usedNanos;
 
-    OpenFile(FileChannel channel) {
-      this.channel = channel;
+    OpenFile(SharedFile file) {
+      this.file = file;
     }
   }
 
   private final LongSupplier nanoClock;
+  private final ReadAhead ahead;
 
   /** By registration and not by name: a file that was replaced is another one. Guarded by this. */
-  private final Map<MapOutput, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
+  private final Map<MapOutputData, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
 
   /** None once it is closed. Guarded by this. */
   private int maxFiles = MAX_FILES;
 
   OpenFiles(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
+    this.ahead = new ReadAhead(nanoClock);
   }
 
   /**
    * Fills the buffer with the file's bytes from {@code position} on. Blocks as its disk does. For
-   * threads that nobody interrupts, which closes a channel for all.
+   * threads that nobody interrupts.
    *
    * @throws EOFException when the file is shorter
    */
   void read(MapOutput output, long position, ByteBuffer target) throws IOException {
-    OpenFile file = open(output);
+    OpenFile opened = open(output.data(), output.file());
     try {
-      long at = position;
-      while (target.hasRemaining()) {
-        int count = file.channel.read(target, at);
-        if (count < 0) {
-          throw new EOFException(output + " ends at " + at);
-        }
-        at += count;
-      }
+      opened.file.read(position, target);
     } finally {
-      release(file);
+      release(opened);
     }
   }
 
-  private OpenFile open(MapOutput output) throws IOException {
+  /**
+   * The same for any thread, which may be interrupted.
+   *
+   * @param data whose file it is
+   */
+  void read(MapOutputData data, Path file, long position, byte[] target, int offset, int length)
+      throws IOException {
+    OpenFile opened = open(data, file);
+    try {
+      opened.file.read(position, target, offset, length);
+    } finally {
+      release(opened);
+    }
+  }
+
+  private OpenFile open(MapOutputData data, Path path) throws IOException {
     synchronized (this) {
-      OpenFile known = files.get(output);
+      OpenFile known = files.get(data);
       if (known != null) {
         known.readers++;
         return known;
       }
     }
-    OpenFile opened = new OpenFile(FileChannel.open(output.file(), StandardOpenOption.READ));
+    OpenFile opened = new OpenFile(new SharedFile(new RandomAccessFile(path.toFile(), "r"), ahead));
     OpenFile file;
     synchronized (this) {
-      file = files.merge(output, opened, (first, _) -> first);
+      file = files.merge(data, opened, (first, _) -> first);
       file.readers++;
     }
     if (file != opened) {
@@ -132,7 +145,7 @@ final class OpenFiles implements AutoCloseable {
 
   private static void close(OpenFile file) {
     try {
-      file.channel.close();
+      file.file.close();
     } catch (IOException e) {
       LOG.debug("A data file could not be closed", e);
     }

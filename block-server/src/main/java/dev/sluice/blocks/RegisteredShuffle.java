@@ -51,6 +51,7 @@ final class RegisteredShuffle {
   private final LocalDirectories directories;
   private final RegistrationBudget budget;
   private final IndexCache indexes;
+  private final OpenFiles openFiles;
   private final RegistryCounters counters;
   private final LongSupplier clockMs;
   private final ConcurrentHashMap<Long, MapOutput> outputs = new ConcurrentHashMap<>();
@@ -76,6 +77,7 @@ final class RegisteredShuffle {
       LocalDirectories directories,
       RegistrationBudget budget,
       IndexCache indexes,
+      OpenFiles openFiles,
       RegistryCounters counters,
       LongSupplier clockMs) {
     this.id = id;
@@ -83,6 +85,7 @@ final class RegisteredShuffle {
     this.directories = directories;
     this.budget = budget;
     this.indexes = indexes;
+    this.openFiles = openFiles;
     this.counters = counters;
     this.clockMs = clockMs;
   }
@@ -232,10 +235,19 @@ final class RegisteredShuffle {
   private MapOutput stage(long mapId, MapOutputFiles.Files files, MapOutputIndex index)
       throws IOException {
     checkLength(files.data(), index);
-    MapOutputData data = new MapOutputData.Unregistered(files.data(), index.dataBytes());
+    MapOutputData data = new MapOutputData.Unregistered(openFiles, files.data(), index.dataBytes());
     PartitionTable table = new IndexTable(indexes, files, index);
     counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
-    return new MapOutput(header(mapId, data, files, index), files.data(), data, table);
+    return output(header(mapId, data, files, index), files, data, table);
+  }
+
+  private MapOutput output(
+      MapOutputHeader header,
+      MapOutputFiles.Files files,
+      MapOutputData data,
+      PartitionTable table) {
+    LocalDirectories.Disks disks = directories.disks(files.data(), table.files());
+    return new MapOutput(header, files.data(), disks, data, table);
   }
 
   /** Spark writes no data file where every partition is empty. */
@@ -269,12 +281,14 @@ final class RegisteredShuffle {
       TableSlot table = tables.next(index.partitions());
       index.writeTo(table);
       MapOutputData data =
-          file == null ? new MapOutputData.Unregistered(files.data(), 0) : register(file);
+          file == null
+              ? new MapOutputData.Unregistered(openFiles, files.data(), 0)
+              : register(file);
       MapOutputHeader header = header(mapId, data, files, index);
       table.set(header);
       tables.keep(table);
       registered = true;
-      return new MapOutput(header, files.data(), data, table);
+      return output(header, files, data, table);
     } catch (IOException e) {
       throw isExhaustion(e) ? exhausted(cost, e) : e;
     } finally {

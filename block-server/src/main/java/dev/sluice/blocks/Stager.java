@@ -63,7 +63,6 @@ public final class Stager implements AutoCloseable {
   private final BufferPool memory;
   private final StageQueue queue;
   private final Leases leases;
-  private final OpenFiles files;
   private final ThreadPoolExecutor threads;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(threadFactory("sluice-stage-timer"));
@@ -93,7 +92,6 @@ public final class Stager implements AutoCloseable {
     int readers = readers(maxBytes, Math.clamp(cores, 2, MAX_THREADS), directories);
     queue = new StageQueue(maxBytes / SHARES, directories + 1, readers, this::begin);
     leases = new Leases(nanoClock);
-    files = new OpenFiles(nanoClock);
     int most = readers * Math.max(1, directories) + 1; // One is left for memory.
     threads =
         new ThreadPoolExecutor(
@@ -136,7 +134,7 @@ public final class Stager implements AutoCloseable {
         answer.accept(new NotStaged(true, "map output " + piece.mapId() + " has no such bytes"));
         return;
       }
-      directories[outputs.size()] = registry.directories().indexOf(output.file());
+      directories[outputs.size()] = output.disks().data();
       outputs.add(output);
       bytes += piece.length();
     }
@@ -211,7 +209,7 @@ public final class Stager implements AutoCloseable {
   }
 
   private void read(StageRequest request, int directory) {
-    request.read(files, directory, nanoClock);
+    request.read(registry.files(), directory, nanoClock);
     wasRead(request, directory);
   }
 
@@ -315,7 +313,6 @@ public final class Stager implements AutoCloseable {
           .filter(request -> request.isLate(nowNanos))
           .forEach(request -> drop(request, LATE));
       memory.expire(nowNanos);
-      files.expire();
     } catch (RuntimeException | Error e) {
       LOG.error("Leases could not be ended", e); // A defect, of which the timer must not die.
     }
@@ -343,6 +340,5 @@ public final class Stager implements AutoCloseable {
     }
     leases.close().forEach(this::free);
     memory.close();
-    files.close();
   }
 }

@@ -6,7 +6,6 @@ import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -55,23 +54,12 @@ final class TableQuestion {
     tables = new long[size][];
     for (int i = 0; i < size; i++) {
       outputs[i] = registry.output(asked.shuffleId(), asked.wanted().get(i).mapId());
-      disks[i] =
-          outputs[i] == null ? -1 : disks(registry.directories(), outputs[i].table().files());
+      disks[i] = outputs[i] == null ? -1 : outputs[i].disks().table();
     }
     unread = new AtomicInteger((int) disks().count());
     if (unread.get() == 0) {
       answer.complete(tables());
     }
-  }
-
-  /**
-   * A number for the local directories that a table's files lie in, of which Spark chooses one for
-   * each file: below the square of how many there are, and one more for what lies in none.
-   */
-  private static int disks(LocalDirectories directories, List<Path> files) {
-    int first = files.isEmpty() ? directories.count() : directories.indexOf(files.getFirst());
-    int last = files.isEmpty() ? directories.count() : directories.indexOf(files.getLast());
-    return first * (directories.count() + 1) + last;
   }
 
   /** Those that it wants something of, each once. */

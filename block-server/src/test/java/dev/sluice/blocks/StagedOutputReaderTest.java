@@ -35,6 +35,15 @@ class StagedOutputReaderTest extends MapOutputReaderTest {
   }
 
   @Test
+  void aFileIsNotOpenedForEachBlock() throws Exception {
+    byte[] target = new byte[5000];
+    assertThat(registry.reader(SHUFFLE).copy(MAP, 0, 1, target, 0)).isEqualTo(100);
+    Files.delete(outputs.data(SHUFFLE, MAP));
+    assertThat(registry.reader(SHUFFLE).copy(MAP, 2, 3, target, 0)).isEqualTo(4091);
+    assertThat(Arrays.copyOf(target, 4091)).isEqualTo(Arrays.copyOfRange(data, 100, 4191));
+  }
+
+  @Test
   void aTaskThatIsKilledHarmsNoOther() {
     byte[] target = new byte[5000];
     MapOutputReader reader = registry.reader(SHUFFLE);

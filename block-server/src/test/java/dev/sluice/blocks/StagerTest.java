@@ -57,7 +57,7 @@ class StagerTest {
             outputs::find,
             new RegistryLimits(0, 100, 1_000),
             new RecordingListener(),
-            () -> 0);
+            () -> TimeUnit.NANOSECONDS.toMillis(nanoTime()));
     stager = new Stager(domain, registry, MEMORY_BYTES, 2, this::nanoTime);
     assertThat(locate(1).isStaged()).isTrue();
     assertThat(locate(2).isStaged()).isTrue();
@@ -298,6 +298,18 @@ class StagerTest {
     assertThat(outputs.openFiles()).isEqualTo(1);
     nowNanos.addAndGet(OpenFiles.IDLE_NANOS);
     awaitNoFiles();
+  }
+
+  @Test
+  void whatComesBehindSmallPiecesIsReadWithThem() throws Exception {
+    stager.done("a", staged("a", all(0, 1_000)).leaseId());
+    try (FileChannel file = FileChannel.open(outputs.data(SHUFFLE, 1), StandardOpenOption.WRITE)) {
+      file.truncate(1_000);
+    }
+    Staged behind = staged("a", all(1_000, 2_000));
+    assertThat(domain.read(behind.region())).isEqualTo(bytes(1_000, 2_000));
+    stage("a", IN_TIME_MS, all(1_000, 2_000));
+    assertThat(answer()).as("what is asked for again").isInstanceOf(NotStaged.class);
   }
 
   private void awaitNoFiles() throws Exception {

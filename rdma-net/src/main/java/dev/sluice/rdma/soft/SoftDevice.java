@@ -9,6 +9,7 @@ import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.file.ReadAhead;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.io.IOException;
 import java.net.InetAddress;

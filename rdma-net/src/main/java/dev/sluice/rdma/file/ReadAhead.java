@@ -1,4 +1,4 @@
-package dev.sluice.rdma.soft;
+package dev.sluice.rdma.file;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -12,9 +12,9 @@ import java.util.function.LongSupplier;
  * other, and a call of the kernel for each costs more than sending it. 8 MiB at most, which files
  * that are being read get from those that nobody has read for a second; a file that gets none is
  * read piece by piece. A byte is given once: who asks for it again, asks the file, so that what
- * became of it on its disk is seen. Belongs to the device. Any thread.
+ * became of it on its disk is seen. Belongs to whoever opens the files. Any thread.
  */
-final class ReadAhead {
+public final class ReadAhead {
   private static final int WINDOW_BYTES = 16 << 10;
   private static final int WINDOWS = 512;
   private static final long IDLE_NANOS = 1_000_000_000L;
@@ -28,12 +28,12 @@ final class ReadAhead {
 
     private final byte[] bytes = new byte[WINDOW_BYTES];
     private final BitSet given = new BitSet(WINDOW_BYTES);
-    private SoftFileRegion owner;
+    private SharedFile owner;
     private long position;
     private int length;
     private long usedNanos;
 
-    private boolean give(SoftFileRegion file, long nowNanos) {
+    private boolean give(SharedFile file, long nowNanos) {
       if (!lock.tryLock()) {
         return false;
       }
@@ -51,7 +51,7 @@ final class ReadAhead {
     }
 
     private boolean tryRead(
-        SoftFileRegion file, long from, ByteBuffer target, boolean fill, long nowNanos)
+        SharedFile file, long from, ByteBuffer target, boolean fill, long nowNanos)
         throws IOException {
       if (!lock.tryLock()) {
         return false;
@@ -63,8 +63,7 @@ final class ReadAhead {
       }
     }
 
-    private boolean read(
-        SoftFileRegion file, long from, ByteBuffer target, boolean fill, long nowNanos)
+    private boolean read(SharedFile file, long from, ByteBuffer target, boolean fill, long nowNanos)
         throws IOException {
       int count = target.remaining();
       if (fill && !holds(from, count)) {
@@ -99,7 +98,7 @@ final class ReadAhead {
   private final Window[] windows = new Window[WINDOWS];
   private int next;
 
-  ReadAhead(LongSupplier nanoClock) {
+  public ReadAhead(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
   }
 
@@ -110,12 +109,12 @@ final class ReadAhead {
 
   /**
    * Fills the target from the file's window, if it has one, and if the piece is in it or lies a
-   * little behind the one before. With the region's lock.
+   * little behind the one before. With the file's lock.
    *
    * @param before where the file's piece before ended
    * @return false where the caller has to read the file, for whatever reason
    */
-  boolean read(SoftFileRegion file, long before, long from, ByteBuffer target) throws IOException {
+  boolean read(SharedFile file, long before, long from, ByteBuffer target) throws IOException {
     boolean behind = from >= before && from - before < WINDOW_BYTES;
     long nowNanos = nanoClock.getAsLong();
     Window known = file.window();
@@ -131,7 +130,7 @@ final class ReadAhead {
   }
 
   /** One is looked at each time, so that nobody looks for long. */
-  private synchronized Window give(SoftFileRegion file, long nowNanos) {
+  private synchronized Window give(SharedFile file, long nowNanos) {
     int at = next;
     next = (next + 1) % WINDOWS;
     if (windows[at] == null) {

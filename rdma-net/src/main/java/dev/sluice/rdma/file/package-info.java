@@ -1,0 +1,2 @@
+/** Files that many threads read at the same time. */
+package dev.sluice.rdma.file;
