@@ -11,6 +11,7 @@ import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.StageFor;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
@@ -89,8 +90,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   @Override
   public CompletableFuture<QueuePairAddress> exchange(
       PeerAddress peer, String providerName, QueuePairAddress local) {
-    ProcessName addressee = new ProcessName(self.application(), peer.id());
-    Connect connect = new Connect(addressee, self.id(), providerName, local);
+    Connect connect = new Connect(name(peer), self.id(), providerName, local);
     return request(peer, connect, options.connectTimeoutMs())
         .thenCompose(
             answer ->
@@ -156,7 +156,8 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
     PeerBreaker breaker = channel(peer).staging();
     int timeLeftMs = request.timeLeftMs();
-    return ask(breaker, peer, request, timeLeftMs, Staged.class, late -> giveBack(peer, late));
+    StageFor message = new StageFor(self.id(), request);
+    return ask(breaker, peer, message, timeLeftMs, Staged.class, late -> giveBack(peer, late));
   }
 
   /**
@@ -199,12 +200,16 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     }
   }
 
-  /** Ends a lease. No answer; a peer that is gone needs none. */
+  /** Ends a lease. No answer; a peer that is lost needs none. */
   public void done(PeerAddress peer, long leaseId) {
     PeerChannel channel = channels.get(peer);
     if (channel != null) {
-      channel.sendIfConnected(new Done(leaseId));
+      channel.send(new Done(name(peer), self.id(), leaseId));
     }
+  }
+
+  private ProcessName name(PeerAddress peer) {
+    return new ProcessName(self.application(), peer.id());
   }
 
   /**

@@ -10,6 +10,7 @@ import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.StageFor;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
@@ -73,8 +74,8 @@ final class BlockServerHandler extends RpcHandler {
         case Resolve resolve -> resolve(resolve, callback);
         case GetTables wanted ->
             tables.get(client::isActive, wanted, answer -> answer(callback, answer));
-        case Stage stage ->
-            stager.stage(client, client::isActive, stage, answer -> answer(callback, answer));
+        case StageFor(String peerId, Stage stage) ->
+            stager.stage(peerId, client::isActive, stage, answer -> answer(callback, answer));
         case Object other ->
             throw new MessageException(other.getClass().getName() + " is not a request");
       }
@@ -90,7 +91,9 @@ final class BlockServerHandler extends RpcHandler {
       switch (decode(client, frame)) {
         case Released released -> acceptor.disconnected(released.peerId(), released.qpNumber());
         case Touch touch -> registry.touch(touch.shuffleId());
-        case Done done -> stager.done(client, done.leaseId());
+        case Done done when done.addressee().equals(self) ->
+            stager.done(done.peerId(), done.leaseId());
+        case Done other -> LOG.debug("A lease of {} is given back to {}", other.addressee(), self);
         case Object other ->
             throw new MessageException(other.getClass().getName() + " is not a one-way message");
       }

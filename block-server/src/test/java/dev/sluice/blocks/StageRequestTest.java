@@ -10,6 +10,7 @@ import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -113,6 +114,10 @@ class StageRequestTest {
     requests.poll(10, TimeUnit.SECONDS).onSuccess(ByteBuffer.wrap(codec.encode(answer)));
   }
 
+  private static Done done(long leaseId) {
+    return new Done(new ProcessName("app", "peer"), "client", leaseId);
+  }
+
   private void waitInVain() {
     CompletableFuture<Object> asked = stage(50);
     nowMs.addAndGet(1_000);
@@ -129,7 +134,7 @@ class StageRequestTest {
   void whatIsStagedForNobodyIsGivenBackAtOnce() throws Exception {
     waitInVain();
     answer(LEASE);
-    assertThat(messages.poll(10, TimeUnit.SECONDS)).isEqualTo(new Done(LEASE.leaseId()));
+    assertThat(messages.poll(10, TimeUnit.SECONDS)).isEqualTo(done(LEASE.leaseId()));
   }
 
   @Test
@@ -139,7 +144,7 @@ class StageRequestTest {
     answer(REFUSAL);
     assertThat(stage(LEASE)).isEqualTo(LEASE);
     client.done(peer, 1);
-    assertThat(messages.poll(10, TimeUnit.SECONDS)).isEqualTo(new Done(1));
+    assertThat(messages.poll(10, TimeUnit.SECONDS)).isEqualTo(done(1));
   }
 
   @Test

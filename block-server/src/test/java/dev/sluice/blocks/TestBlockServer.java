@@ -57,7 +57,7 @@ final class TestBlockServer implements AutoCloseable {
     registry =
         new MapOutputRegistry(
             domain, outputs.directories(), this::find, LIMITS, new RecordingListener(), nowMs::get);
-    stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime);
+    stager = new Stager(domain, registry, 4 << 20, 2, () -> nowMs.get() * 1_000_000);
     start(0);
   }
 

@@ -12,7 +12,7 @@ public final class ControlMessages {
   /** Map outputs that one {@link Resolve} may ask for: its answer takes 200 KB. */
   public static final int MAX_RESOLVE = 4096;
 
-  /** Pieces that one {@link Stage} may ask for: 80 KB. */
+  /** Pieces that one {@link Stage} may want: 80 KB. */
   public static final int MAX_PIECES = 4096;
 
   /** Partitions that one {@link GetTables} may ask for in all: its answer takes 640 KB at most. */
@@ -33,7 +33,7 @@ public final class ControlMessages {
           MessageType.of(FIRST_ID + 4, Resolve.class, Resolve::write, Resolve::read),
           MessageType.of(FIRST_ID + 5, Resolved.class, Resolved::write, Resolved::read),
           MessageType.of(FIRST_ID + 6, Touch.class, Touch::write, Touch::read),
-          MessageType.of(FIRST_ID + 7, Stage.class, Stage::write, Stage::read),
+          MessageType.of(FIRST_ID + 7, StageFor.class, StageFor::write, StageFor::read),
           MessageType.of(FIRST_ID + 8, Staged.class, Staged::write, Staged::read),
           MessageType.of(FIRST_ID + 9, NotStaged.class, NotStaged::write, NotStaged::read),
           MessageType.of(FIRST_ID + 10, Done.class, Done::write, Done::read),
@@ -53,8 +53,7 @@ public final class ControlMessages {
   public record Connect(
       ProcessName addressee, String peerId, String providerName, QueuePairAddress queuePair) {
     private void write(Output output) {
-      Fields.writeString(output, addressee.application());
-      Fields.writeString(output, addressee.id());
+      Fields.writeProcess(output, addressee);
       Fields.writeString(output, peerId);
       Fields.writeString(output, providerName);
       Fields.writeQueuePair(output, queuePair);
@@ -62,7 +61,7 @@ public final class ControlMessages {
 
     private static Connect read(Input input) {
       return new Connect(
-          new ProcessName(Fields.readString(input), Fields.readString(input)),
+          Fields.readProcess(input),
           Fields.readString(input),
           Fields.readString(input),
           Fields.readQueuePair(input));
@@ -203,8 +202,7 @@ public final class ControlMessages {
   public record Piece(long mapId, long position, int length) {}
 
   /**
-   * Asks for a copy of pieces, one after the other, in registered memory; answered by {@link
-   * Staged} or {@link NotStaged}.
+   * What is wanted of a shuffle in registered memory: pieces, one after the other.
    *
    * @param timeLeftMs what is not there by then need not be copied any more
    */
@@ -232,10 +230,26 @@ public final class ControlMessages {
   }
 
   /**
+   * Asks for a copy; answered by {@link Staged} or {@link NotStaged}.
+   *
+   * @param peerId who asks, over whatever connection
+   */
+  public record StageFor(String peerId, Stage stage) {
+    private void write(Output output) {
+      Fields.writeString(output, peerId);
+      stage.write(output);
+    }
+
+    private static StageFor read(Input input) {
+      return new StageFor(Fields.readString(input), Stage.read(input));
+    }
+  }
+
+  /**
    * Where the pieces are to be READ.
    *
-   * @param leaseId never given out again
-   * @param tookNanos from the receipt of {@link Stage} to this answer, by the server's clock
+   * @param leaseId never given out again by this process
+   * @param tookNanos from the receipt of {@link StageFor} to this answer, by the server's clock
    * @param leaseNanos for which the bytes stay as they are from then on, unless the client says
    *     {@link Done}
    * @param crc32c of all bytes, where map outputs have no checksums of Spark's; else {@link
@@ -279,14 +293,21 @@ public final class ControlMessages {
     }
   }
 
-  /** The client has READ what it wanted: the lease ends. No answer. */
-  public record Done(long leaseId) {
+  /**
+   * The client has READ what it wanted: the lease ends. No answer.
+   *
+   * @param addressee who gave the lease: ids of another process at its address mean other leases
+   * @param peerId who has it, over whatever connection it asked
+   */
+  public record Done(ProcessName addressee, String peerId, long leaseId) {
     private void write(Output output) {
+      Fields.writeProcess(output, addressee);
+      Fields.writeString(output, peerId);
       output.writeLong(leaseId);
     }
 
     private static Done read(Input input) {
-      return new Done(input.readLong());
+      return new Done(Fields.readProcess(input), Fields.readString(input), input.readLong());
     }
   }
 }

@@ -63,6 +63,15 @@ public final class Fields {
     return new String(readBytes(input), StandardCharsets.UTF_8);
   }
 
+  static void writeProcess(Output output, ProcessName process) {
+    writeString(output, process.application());
+    writeString(output, process.id());
+  }
+
+  static ProcessName readProcess(Input input) {
+    return new ProcessName(readString(input), readString(input));
+  }
+
   public static void writeLongs(Output output, long[] values) {
     writeCount(output, values.length);
     output.writeLongs(values);

@@ -5,12 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.Done;
 import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.StageFor;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.rdma.Gid;
@@ -47,6 +53,11 @@ class MessageCodecTest {
         new Resolved(locations),
         new GetTables(3, 10_000, List.of(new Partitions(1L << 40, 0, 1), new Partitions(-1, 7, 9))),
         new Tables(List.of(new long[] {1, -2, Long.MAX_VALUE, 4, 5, 6}, new long[0])),
+        new StageFor(
+            "7", new Stage(3, 10_000, List.of(new Piece(1L << 40, 0, 1), new Piece(-1, 7, 9)))),
+        new Staged(-1, new RemoteRegion(-4096, 70, -7), 1, 2, Staged.NO_CHECKSUM),
+        new NotStaged(true, "gone"),
+        new Done(new ProcessName("app", "8"), "7", Long.MIN_VALUE),
         new Touch(Integer.MAX_VALUE));
   }
 

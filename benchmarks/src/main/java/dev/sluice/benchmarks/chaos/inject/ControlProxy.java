@@ -2,7 +2,7 @@ package dev.sluice.benchmarks.chaos.inject;
 
 import dev.sluice.blocks.wire.ControlMessages.Done;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
-import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.StageFor;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -167,7 +167,7 @@ final class ControlProxy {
         haltAt(Injection.HALT_BEFORE_RESOLVE);
         resolving = true;
       }
-      if (frame.is(Stage.class)) {
+      if (frame.is(StageFor.class)) {
         agent.stopAt(Injection.STOP_BEFORE_STAGE);
         staging = true;
       }
@@ -185,7 +185,7 @@ final class ControlProxy {
       if (agent.strikes(Injection.CONTROL_GARBAGE)) {
         out.write(garbage());
       }
-      if (frame.is(Stage.class) && agent.strikes(Injection.STAGE_LATE)) {
+      if (frame.is(StageFor.class) && agent.strikes(Injection.STAGE_LATE)) {
         later(LATE_STAGE_MS, frame, out);
       } else if (frame.is(Done.class) && agent.strikes(Injection.DONE_LATE)) {
         later(LATE_DONE_MS, frame, out);
