@@ -32,11 +32,15 @@ public final class ReadLimit {
     Files.writeString(group.resolve("cgroup.procs"), Long.toString(process));
   }
 
-  /** Ends it, if there is one, whether the process has ended or not. */
+  /**
+   * Ends it, if there is one, for the process, if it lives, and those that it has started since.
+   */
   public static void lift(long process) throws IOException {
     if (Files.exists(group(process))) {
-      if (ProcessHandle.of(process).isPresent()) {
-        Files.writeString(GROUPS.resolve("cgroup.procs"), Long.toString(process));
+      for (String member : Files.readAllLines(group(process).resolve("cgroup.procs"))) {
+        if (ProcessHandle.of(Long.parseLong(member)).isPresent()) {
+          Files.writeString(GROUPS.resolve("cgroup.procs"), member);
+        }
       }
       Files.delete(group(process));
     }

@@ -1,17 +1,13 @@
 package dev.sluice.benchmarks.chaos.fault;
 
-import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.ReadLimit;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Random;
 
 /** One executor reads its disk slowly, and nothing of any map output is in the page cache. */
 final class DiskSlowAtOne extends SharedFault {
-  private static final long BYTES_A_SECOND = 1_000_000;
-
-  private long victim;
+  private final SlowDisk disk = new SlowDisk();
   private boolean dropped;
 
   DiskSlowAtOne() {
@@ -35,13 +31,7 @@ final class DiskSlowAtOne extends SharedFault {
 
   @Override
   public void strike(Cluster cluster, Random random) throws IOException {
-    victim = cluster.any(random).pid();
-    ReadLimit.set(victim, Path.of(cluster.setting("spark.local.dir")), BYTES_A_SECOND);
-    dropped = false;
-    for (Path file : cluster.shuffleFiles(".data")) {
-      Commands.dropFromCache(file);
-      dropped = true;
-    }
+    dropped = disk.slowDown(cluster, cluster.any(random).pid());
   }
 
   @Override
@@ -51,6 +41,6 @@ final class DiskSlowAtOne extends SharedFault {
 
   @Override
   public void heal(Cluster cluster) throws IOException {
-    ReadLimit.lift(victim);
+    disk.heal();
   }
 }

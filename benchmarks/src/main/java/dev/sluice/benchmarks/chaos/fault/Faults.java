@@ -28,8 +28,11 @@ import static dev.sluice.benchmarks.chaos.inject.Injection.READER_ERROR;
 import static dev.sluice.benchmarks.chaos.inject.Injection.REGISTER_ENOMEM;
 import static dev.sluice.benchmarks.chaos.inject.Injection.SERVER_ERROR;
 import static dev.sluice.benchmarks.chaos.inject.Injection.SLOW_POST;
+import static dev.sluice.benchmarks.chaos.inject.Injection.STAGED_LATE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.STAGE_LATE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_AFTER_READING;
 import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_AFTER_STAGE;
+import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_BEFORE_ASKING;
 import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_BEFORE_DONE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_BEFORE_STAGE;
 import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_READING;
@@ -163,14 +166,25 @@ public final class Faults {
   private static final List<Fault> LEASES =
       List.of(
           new InjectedFault("late", "requests take longer than a lease", STAGE_LATE, 0.05),
+          new InjectedFault("answer-late", "answers come after their leases", STAGED_LATE, 0.05),
           new InjectedFault("done-lost", "leases are not given back", DONE_LOST, 0.7),
           new InjectedFault("done-late", "leases are given back late", DONE_LATE, 0.7),
           new InjectedFault("done-twice", "leases are given back twice", DONE_TWICE, 0.7),
-          new StoppedAtEvent("stopped-before", "SIGSTOP when a request arrives", STOP_BEFORE_STAGE),
-          new StoppedAtEvent("stopped-after", "SIGSTOP after the answer", STOP_AFTER_STAGE),
-          new StoppedAtEvent("stopped-reading", "SIGSTOP with READs under way", STOP_READING),
           new StoppedAtEvent(
-              "stopped-done", "SIGSTOP when a lease is given back", STOP_BEFORE_DONE));
+              "stopped-asking", "SIGSTOP of a reader before it asks", STOP_BEFORE_ASKING, 1),
+          new StoppedAtEvent(
+              "stopped-before", "SIGSTOP when a request arrives", STOP_BEFORE_STAGE, 0.3),
+          StruckCopying.stopped(),
+          StruckCopying.killed(),
+          new StoppedAtEvent("stopped-after", "SIGSTOP after the answer", STOP_AFTER_STAGE, 0.3),
+          new StoppedAtEvent("stopped-reading", "SIGSTOP with READs under way", STOP_READING, 0.3),
+          new StoppedAtEvent(
+              "stopped-read",
+              "SIGSTOP of a reader before it gives a lease back",
+              STOP_AFTER_READING,
+              0.3),
+          new StoppedAtEvent(
+              "stopped-done", "SIGSTOP when a lease is given back", STOP_BEFORE_DONE, 0.3));
 
   /** Those that need no settings of the cluster. */
   private static final String MIXED =

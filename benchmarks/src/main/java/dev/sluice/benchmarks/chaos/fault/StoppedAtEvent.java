@@ -11,12 +11,17 @@ import java.util.Random;
  */
 final class StoppedAtEvent extends SharedFault {
   private final Injection event;
+  private final double rate;
   private final Evidence evidence;
   private final ExecutorStopped stopped = new ExecutorStopped(7);
 
-  StoppedAtEvent(String name, String what, Injection event) {
+  /**
+   * @param rate how likely each such event is the one
+   */
+  StoppedAtEvent(String name, String what, Injection event, double rate) {
     super(name, what, Moment.REDUCE, 0);
     this.event = event;
+    this.rate = rate;
     this.evidence = Evidence.of(event);
   }
 
@@ -28,7 +33,7 @@ final class StoppedAtEvent extends SharedFault {
   @Override
   public void prepare(Cluster cluster, Random random) throws Exception {
     evidence.begin(cluster);
-    cluster.order(Map.of(event, 0.3), random.nextLong(), cluster.any(random).pid());
+    cluster.order(Map.of(event, rate), random.nextLong(), cluster.any(random).pid());
   }
 
   @Override

@@ -121,7 +121,8 @@ final class ChaosAgent {
 
   /**
    * SIGSTOP of this process for longer than a lease, if that is to happen here now; once for each
-   * order. It may go on for an instant after that: another process sends the signals.
+   * order. The calling thread goes no further before that; others may, for an instant: another
+   * process sends the signals.
    */
   void stopAt(Injection event) {
     Order order = decisions.order();
@@ -131,9 +132,13 @@ final class ChaosAgent {
     stoppedBy = order;
     String signals = "kill -STOP %1$d; sleep 7; kill -CONT %1$d";
     try {
-      new ProcessBuilder("sh", "-c", signals.formatted(ProcessHandle.current().pid())).start();
+      new ProcessBuilder("sh", "-c", signals.formatted(ProcessHandle.current().pid()))
+          .start()
+          .waitFor();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

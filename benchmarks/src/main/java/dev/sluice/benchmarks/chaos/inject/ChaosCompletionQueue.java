@@ -24,6 +24,9 @@ record ChaosCompletionQueue(CompletionQueue queue, ChaosAgent agent, ReadAudit a
   @Override
   public int poll(WorkCompletions into) throws VerbsException {
     int count = queue.poll(into);
+    if (count > 0) {
+      agent.stopAt(Injection.STOP_AFTER_READING);
+    }
     for (int i = 0; i < count; i++) {
       for (SendWorkRequest done : audit.completed(into.qpNumber(i), into.wrId(i))) {
         if (into.status(i) == WorkCompletionStatus.SUCCESS && agent.strikes(Injection.CORRUPT)) {

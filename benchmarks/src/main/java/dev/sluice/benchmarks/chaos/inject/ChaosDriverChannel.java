@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.chaos.inject;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.ExecutorEndpoint;
@@ -24,7 +25,14 @@ record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy 
     if (agent.strikes(Injection.DRIVER_SLOW)) {
       sleep(500 + agent.choose(1_500));
     }
-    return message instanceof Publish publish ? publish(publish) : channel.ask(message);
+    if (message instanceof Publish publish) {
+      return publish(publish);
+    }
+    DirectoryMessage answer = channel.ask(message);
+    if (message instanceof Locate) {
+      agent.stopAt(Injection.STOP_BEFORE_ASKING);
+    }
+    return answer;
   }
 
   @Override

@@ -1,8 +1,11 @@
 package dev.sluice.benchmarks.chaos.inject;
 
 import dev.sluice.blocks.wire.ControlMessages.Done;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
+import dev.sluice.blocks.wire.ControlMessages.Resolved;
 import dev.sluice.blocks.wire.ControlMessages.StageFor;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,16 +13,15 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Stands between peers and this executor's block server and disturbs their connections where
  * ordered. Virtual threads, two a connection; ends with the process.
  */
 final class ControlProxy {
-  private static final int CHUNK_BYTES = 64 << 10;
   private static final int CONNECT_TIMEOUT_MS = 5_000;
 
   /** Longer than Spark's transport lets a frame be. */
@@ -29,6 +31,9 @@ final class ControlProxy {
   private static final long LATE_STAGE_MS = 6_000;
 
   private static final long LATE_DONE_MS = 500;
+
+  /** By then what there is to copy is being copied, where the disk is slow. */
+  private static final long COPYING_MS = 30;
 
   /** Of those that the kernel gives to whoever wants any (ip_local_port_range). */
   private static final int FIRST_FREE_PORT = 32_768;
@@ -140,8 +145,9 @@ final class ControlProxy {
   /** A connection. Each direction has a thread. */
   private final class Conversation {
     private final Socket server;
-    private volatile boolean resolving;
-    private volatile boolean staging;
+
+    /** Requests to stage that have no answer yet. */
+    private final AtomicInteger staging = new AtomicInteger();
 
     Conversation(Socket server) {
       this.server = server;
@@ -165,11 +171,10 @@ final class ControlProxy {
     private void ask(Frame frame, OutputStream out) throws IOException {
       if (frame.is(Resolve.class)) {
         haltAt(Injection.HALT_BEFORE_RESOLVE);
-        resolving = true;
       }
       if (frame.is(StageFor.class)) {
         agent.stopAt(Injection.STOP_BEFORE_STAGE);
-        staging = true;
+        staging.incrementAndGet();
       }
       if (frame.is(Done.class)) {
         agent.stopAt(Injection.STOP_BEFORE_DONE);
@@ -196,9 +201,22 @@ final class ControlProxy {
           || (frame.is(Done.class) && agent.strikes(Injection.DONE_TWICE))) {
         out.write(frame.bytes());
       }
+      if (frame.is(StageFor.class)) {
+        whileItCopies();
+      }
     }
 
-    /** What is asked next comes before it. A socket's stream takes one frame at a time. */
+    private void whileItCopies() {
+      if (agent.mayStrike(Injection.STOP_COPYING) || agent.mayStrike(Injection.HALT_COPYING)) {
+        pause(COPYING_MS);
+        if (staging.get() > 0) {
+          agent.stopAt(Injection.STOP_COPYING);
+          haltAt(Injection.HALT_COPYING);
+        }
+      }
+    }
+
+    /** What comes next comes before it. A socket's stream takes one frame at a time. */
     private void later(long ms, Frame frame, OutputStream out) {
       Thread.startVirtualThread(
           () -> {
@@ -212,28 +230,28 @@ final class ControlProxy {
     }
 
     void answer(InputStream in, OutputStream out) throws IOException {
-      byte[] chunk = new byte[CHUNK_BYTES];
-      for (int length = in.read(chunk); length >= 0; length = in.read(chunk)) {
-        answer(Arrays.copyOf(chunk, length), out);
+      DataInputStream frames = new DataInputStream(in);
+      for (Frame next = Frame.read(frames); next != null; next = Frame.read(frames)) {
+        answer(next, out);
       }
     }
 
-    private void answer(byte[] bytes, OutputStream out) throws IOException {
-      if (resolving && agent.mayStrike(Injection.HALT_IN_RESOLVE)) {
+    private void answer(Frame frame, OutputStream out) throws IOException {
+      byte[] bytes = frame.bytes();
+      if (frame.is(Resolved.class)) {
         out.write(bytes, 0, bytes.length / 2);
         haltAt(Injection.HALT_IN_RESOLVE);
         out.write(bytes, bytes.length / 2, bytes.length - bytes.length / 2);
+        haltAt(Injection.HALT_AFTER_RESOLVE);
+      } else if (frame.is(Staged.class) && agent.strikes(Injection.STAGED_LATE)) {
+        later(LATE_STAGE_MS, frame, out);
       } else {
         out.write(bytes);
       }
-      if (resolving) {
-        haltAt(Injection.HALT_AFTER_RESOLVE);
-      }
-      if (staging) {
+      if (frame.is(Staged.class) || frame.is(NotStaged.class)) {
+        staging.decrementAndGet();
         agent.stopAt(Injection.STOP_AFTER_STAGE);
       }
-      resolving = false;
-      staging = false;
     }
   }
 

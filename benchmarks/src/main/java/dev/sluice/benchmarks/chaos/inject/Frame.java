@@ -18,6 +18,9 @@ record Frame(byte[] bytes) {
 
   private static final int REQUESTED_AT = TYPE_AT + 1 + Long.BYTES + Integer.BYTES + 1;
 
+  /** Its answer is laid out alike. */
+  private static final int RPC_RESPONSE = 4;
+
   /** A message without an answer: it has no id. */
   private static final int ONE_WAY_MESSAGE = 9;
 
@@ -44,7 +47,7 @@ record Frame(byte[] bytes) {
   boolean is(Class<?> message) {
     int at =
         switch (bytes[TYPE_AT]) {
-          case RPC_REQUEST -> REQUESTED_AT;
+          case RPC_REQUEST, RPC_RESPONSE -> REQUESTED_AT;
           case ONE_WAY_MESSAGE -> SENT_AT;
           default -> bytes.length;
         };

@@ -32,14 +32,24 @@ public enum Injection {
   HALT_AFTER_RESOLVE,
   /** The victim is stopped when a request to stage arrives, before its block server has it. */
   STOP_BEFORE_STAGE,
+  /** The victim is stopped when it has been at a request to stage for a while. */
+  STOP_COPYING,
+  /** The victim ends when it has been at a request to stage for a while. */
+  HALT_COPYING,
   /** The victim is stopped when it has answered a request to stage. */
   STOP_AFTER_STAGE,
+  /** The victim is stopped when it knows what there is, before it asks for any of it. */
+  STOP_BEFORE_ASKING,
   /** The victim is stopped when it has posted READs. */
   STOP_READING,
+  /** The victim is stopped when its READs have ended, before it gives a lease back. */
+  STOP_AFTER_READING,
   /** The victim is stopped when it is told that a lease is not needed any more. */
   STOP_BEFORE_DONE,
   /** A request to stage takes longer than a lease; what is asked after it comes before it. */
   STAGE_LATE,
+  /** The answer to a request to stage takes longer than its lease, and so do no others. */
+  STAGED_LATE,
   /** Nobody is told that a lease is not needed any more. */
   DONE_LOST,
   /** That is said after what is asked next. */
