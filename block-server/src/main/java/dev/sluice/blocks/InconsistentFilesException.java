@@ -2,7 +2,10 @@ package dev.sluice.blocks;
 
 import java.io.IOException;
 
-/** A map output's files do not fit together: it is not registered. */
+/**
+ * A map output's files are not what was committed: they do not fit together, have changed, or are
+ * gone.
+ */
 final class InconsistentFilesException extends IOException {
   private static final long serialVersionUID = 1L;
 

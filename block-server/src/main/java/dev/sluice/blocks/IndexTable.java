@@ -3,10 +3,13 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.blocks.wire.TableSegment;
+import java.io.EOFException;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -66,7 +69,8 @@ final class IndexTable implements PartitionTable {
   /**
    * Reads a page of entries.
    *
-   * @throws IOException when the files are gone or are not what they were
+   * @throws InconsistentFilesException when the files are gone or are not what they were
+   * @throws IOException when they cannot be read
    */
   long[] read(int page) throws IOException {
     int first = page * PAGE_PARTITIONS;
@@ -79,7 +83,7 @@ final class IndexTable implements PartitionTable {
       long offset = offsets.get(i);
       long length = offsets.get(i + 1) - offset;
       if (offset < 0 || length < 0 || length > dataBytes - offset) {
-        throw new IOException(files.index() + " is not what it was");
+        throw new InconsistentFilesException(files.index() + " is not what it was");
       }
       entries[i * ENTRY_LONGS] = TableEntry.first(offset, length);
       entries[i * ENTRY_LONGS + 1] = TableEntry.second(length, hasChecksums ? checksums.get(i) : 0);
@@ -92,10 +96,17 @@ final class IndexTable implements PartitionTable {
     byte[] bytes = new byte[count * Long.BYTES];
     try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
       if (file.length() != all * Long.BYTES) {
-        throw new IOException(path + " is not what it was");
+        throw new InconsistentFilesException(path + " is not what it was");
       }
       file.seek((long) first * Long.BYTES);
       file.readFully(bytes);
+    } catch (FileNotFoundException e) { // Also where there is no descriptor for it.
+      if (Files.notExists(path)) {
+        throw new InconsistentFilesException(path + " is gone");
+      }
+      throw e;
+    } catch (EOFException e) {
+      throw new InconsistentFilesException(path + " is not what it was");
     }
     return ByteBuffer.wrap(bytes).asLongBuffer();
   }

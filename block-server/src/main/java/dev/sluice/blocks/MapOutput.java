@@ -44,7 +44,8 @@ record MapOutput(
    * The {@link TableEntry}s of partitions [start, end). Any thread; may block as its disk does.
    *
    * @return null when the partitions do not exist or the table is gone
-   * @throws IOException when the index file is gone or is not what it was
+   * @throws InconsistentFilesException when the index file is gone or is not what it was
+   * @throws IOException when it cannot be read
    */
   long[] entries(int startPartition, int endPartition) throws IOException {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
@@ -74,12 +75,15 @@ record MapOutput(
    * Opens partitions in their registered memory; null when they do not exist, are empty or are not
    * mapped. Any thread; whoever gets the stream closes it.
    */
-  RegisteredInputStream open(int startPartition, int endPartition) throws IOException {
-    if (!isMapped() || !hasPartitions(startPartition, endPartition) || !table.retain()) {
+  RegisteredInputStream open(int startPartition, int endPartition) {
+    if (!isMapped()
+        || !(table instanceof TableSlot slot)
+        || !hasPartitions(startPartition, endPartition)
+        || !slot.retain()) {
       return null;
     }
-    long start = start(startPartition);
-    long end = end(endPartition);
+    long start = TableEntry.offset(slot.entries(startPartition, startPartition + 1)[0]);
+    long end = end(slot.entries(endPartition - 1, endPartition));
     if (start == end) {
       table.release();
       return null;

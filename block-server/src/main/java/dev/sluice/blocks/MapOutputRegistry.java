@@ -3,7 +3,6 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -179,11 +178,7 @@ public final class MapOutputRegistry implements AutoCloseable {
       return null;
     }
     shuffle.touch();
-    try {
-      return output.open(startPartition, endPartition);
-    } catch (IOException e) {
-      throw new UncheckedIOException("what is mapped has its table in memory", e);
-    }
+    return output.open(startPartition, endPartition);
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
@@ -22,9 +23,6 @@ import java.util.zip.CRC32C;
  * Stager} makes it and takes it from step to step.
  */
 final class StageRequest {
-  /** The reader needs a part of its time for the READ. */
-  private static final int MARGIN = 8;
-
   private final Object peer;
   private final BooleanSupplier isThere;
   private final Stage stage;
@@ -90,7 +88,7 @@ final class StageRequest {
 
   /** When the reader has no time left to READ. */
   long deadlineNanos() {
-    long usableMs = stage.timeLeftMs() - stage.timeLeftMs() / MARGIN;
+    long usableMs = ControlMessages.usable(stage.timeLeftMs());
     return receivedNanos + TimeUnit.MILLISECONDS.toNanos(usableMs);
   }
 

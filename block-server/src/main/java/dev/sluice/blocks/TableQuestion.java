@@ -99,9 +99,12 @@ final class TableQuestion {
     try {
       long[] entries = output.entries(wanted.start(), wanted.end());
       return entries == null ? STALE : table(output.header(), entries);
+    } catch (InconsistentFilesException e) {
+      LOG.debug("The index of {} is no more", output, e);
+      return STALE;
     } catch (IOException e) {
       LOG.debug("The index of {} cannot be read", output, e);
-      return STALE;
+      return Tables.UNREADABLE;
     }
   }
 

@@ -36,9 +36,6 @@ final class TableServer implements AutoCloseable {
 
   private static final long THREAD_IDLE_MS = 10_000;
 
-  /** The reader needs a part of its time for what comes next. */
-  private static final int MARGIN = 8;
-
   private static final NotStaged TOO_MANY = new NotStaged(false, "too many questions wait");
   private static final NotStaged STOPS = new NotStaged(false, "the server stops");
 
@@ -111,7 +108,7 @@ final class TableServer implements AutoCloseable {
     registry.touch(asked.shuffleId());
     start(
         new TableQuestion(registry, isThere, asked),
-        usableMs(asked.timeLeftMs()),
+        ControlMessages.usable(asked.timeLeftMs()),
         answer -> {
           waiting.addAndGet(-cost);
           taker.accept(answer);
@@ -120,10 +117,6 @@ final class TableServer implements AutoCloseable {
 
   private static long count(Partitions wanted) {
     return Math.max(0, (long) wanted.end() - wanted.start());
-  }
-
-  private static long usableMs(int timeLeftMs) {
-    return timeLeftMs - timeLeftMs / MARGIN;
   }
 
   private void start(TableQuestion question, long usableMs, Consumer<Object> taker) {

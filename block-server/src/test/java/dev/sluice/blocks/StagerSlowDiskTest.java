@@ -1,5 +1,8 @@
 package dev.sluice.blocks;
 
+import static dev.sluice.blocks.TwoDisks.FAST;
+import static dev.sluice.blocks.TwoDisks.SHUFFLE;
+import static dev.sluice.blocks.TwoDisks.SLOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
@@ -21,50 +24,33 @@ import org.junit.jupiter.api.io.TempDir;
 /** One local directory's disk does not answer, and another one's does. */
 @Timeout(60)
 class StagerSlowDiskTest {
-  private static final int SHUFFLE = 3;
-  private static final long SLOW = 1;
-  private static final long FAST = 2;
   private static final int MAX_BYTES = Stager.MAX_REQUEST_BYTES;
   private static final int IN_TIME_MS = 60_000;
 
   @TempDir Path slowDirectory;
   @TempDir Path fastDirectory;
-  private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private final AtomicLong nowNanos = new AtomicLong();
   private final BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
-  private TestMapOutputs slow;
-  private TestMapOutputs fast;
-  private MapOutputRegistry registry;
+  private TwoDisks disks;
   private Stager stager;
   private SlowFile disk;
 
   @BeforeEach
   void open() throws Exception {
-    slow = new TestMapOutputs(slowDirectory);
-    fast = new TestMapOutputs(fastDirectory);
-    slow.write(SHUFFLE, SLOW, 2 * MAX_BYTES);
-    fast.write(SHUFFLE, FAST, 2 * MAX_BYTES);
-    registry =
-        new MapOutputRegistry(
-            domain,
-            LocalDirectories.unregistered(List.of(slowDirectory, fastDirectory)),
-            (shuffleId, mapId) -> (mapId == SLOW ? slow : fast).find(shuffleId, mapId),
-            new RegistryLimits(0, 100, 1_000),
-            new RecordingListener(),
-            () -> 0);
-    registry.resolve(SHUFFLE, new long[] {SLOW, FAST}).get(10, TimeUnit.SECONDS);
-    stager = new Stager(domain, registry, 4L * MAX_BYTES, 4, nowNanos::get);
-    disk = SlowFile.inPlaceOf(slow.data(SHUFFLE, SLOW));
+    int[] bytes = {2 * MAX_BYTES};
+    disks = new TwoDisks(slowDirectory, bytes, fastDirectory, bytes);
+    stager = new Stager(disks.domain, disks.registry, 4L * MAX_BYTES, 4, nowNanos::get);
+    disk = SlowFile.inPlaceOf(disks.slow.data(SHUFFLE, SLOW));
   }
 
   @AfterEach
   void nothingIsLeft() throws Exception {
     disk.close();
     stager.close();
-    assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isZero();
-    registry.close();
-    assertThat(domain.openRegions()).isZero();
-    assertThat(slow.openFiles() + fast.openFiles()).isZero();
+    assertThat(disks.registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isZero();
+    disks.close();
+    assertThat(disks.domain.openRegions()).isZero();
+    assertThat(disks.slow.openFiles() + disks.fast.openFiles()).isZero();
   }
 
   private void stage(Object peer, int timeLeftMs, Piece... pieces) {

@@ -1,5 +1,8 @@
 package dev.sluice.blocks;
 
+import static dev.sluice.blocks.TwoDisks.FAST;
+import static dev.sluice.blocks.TwoDisks.SHUFFLE;
+import static dev.sluice.blocks.TwoDisks.SLOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
@@ -27,16 +30,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tables of map outputs in two local directories, of which one may not answer. */
 @Timeout(60)
 class TableServerTest {
-  private static final int SHUFFLE = 3;
-  private static final long SLOW = 1;
-  private static final long FAST = 2;
   private static final int IN_TIME_MS = 60_000;
   private static final NotStaged STOPS = new NotStaged(false, "the server stops");
 
   @TempDir Path slowDirectory;
   @TempDir Path fastDirectory;
-  private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private final BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
+  private TwoDisks disks;
   private TestMapOutputs slow;
   private TestMapOutputs fast;
   private MapOutputRegistry registry;
@@ -45,19 +45,11 @@ class TableServerTest {
 
   @BeforeEach
   void open() throws Exception {
-    slow = new TestMapOutputs(slowDirectory);
-    fast = new TestMapOutputs(fastDirectory);
-    slow.write(SHUFFLE, SLOW, 10, 0, 30);
-    fast.write(SHUFFLE, FAST, 5, 6, 7, 8);
-    registry =
-        new MapOutputRegistry(
-            domain,
-            LocalDirectories.unregistered(List.of(slowDirectory, fastDirectory)),
-            (shuffleId, mapId) -> (mapId == SLOW ? slow : fast).find(shuffleId, mapId),
-            new RegistryLimits(0, 100, 1_000),
-            new RecordingListener(),
-            () -> 0);
-    registry.resolve(SHUFFLE, new long[] {SLOW, FAST}).get(10, TimeUnit.SECONDS);
+    disks =
+        new TwoDisks(slowDirectory, new int[] {10, 0, 30}, fastDirectory, new int[] {5, 6, 7, 8});
+    slow = disks.slow;
+    fast = disks.fast;
+    registry = disks.registry;
     server = new TableServer(registry);
   }
 
@@ -65,6 +57,7 @@ class TableServerTest {
   void close() {
     server.close();
     registry.close();
+    disks.close();
   }
 
   private void ask(int timeLeftMs, Partitions... wanted) {
@@ -125,6 +118,24 @@ class TableServerTest {
   @Test
   void aFileThatIsGoneMakesItsOwnTableStale() throws Exception {
     Files.delete(slow.index(SHUFFLE, SLOW));
+    List<long[]> tables = tables(slow(), fast());
+    assertThat(tables.getFirst()).isEmpty();
+    assertThat(tables.getLast()).isNotEmpty();
+  }
+
+  /** As one that finds no descriptor. */
+  @Test
+  void aFileThatCannotBeReadIsNotStale() throws Exception {
+    Files.delete(slow.index(SHUFFLE, SLOW));
+    Files.createDirectory(slow.index(SHUFFLE, SLOW));
+    List<long[]> tables = tables(slow(), fast());
+    assertThat(tables.getFirst()).isEqualTo(Tables.UNREADABLE);
+    assertThat(tables.getLast()).hasSizeGreaterThan(1);
+  }
+
+  @Test
+  void aFileOfAnotherSizeMakesItsOwnTableStale() throws Exception {
+    Files.write(slow.index(SHUFFLE, SLOW), new byte[3]);
     List<long[]> tables = tables(slow(), fast());
     assertThat(tables.getFirst()).isEmpty();
     assertThat(tables.getLast()).isNotEmpty();
@@ -239,13 +250,7 @@ class TableServerTest {
   void aRegisteredOneIsAnsweredAsWell() throws Exception {
     close();
     registry =
-        new MapOutputRegistry(
-            domain,
-            fast.directories(),
-            fast::find,
-            new RegistryLimits(1 << 20, 100, 1_000),
-            new RecordingListener(),
-            () -> 0);
+        disks.registry(fast.directories(), fast::find, new RegistryLimits(1 << 20, 100, 1_000));
     server = new TableServer(registry);
     MapOutputHeader header = ResolvedOutput.header(registry, SHUFFLE, FAST);
     long[] table = tables(new Partitions(FAST, 3, 4)).getFirst();
@@ -262,9 +267,8 @@ class TableServerTest {
     Files.move(fast.index(SHUFFLE, mixed), index);
     close();
     registry =
-        new MapOutputRegistry(
-            domain,
-            LocalDirectories.unregistered(List.of(slowDirectory, fastDirectory)),
+        disks.registry(
+            disks.directories,
             (shuffleId, mapId) -> {
               if (mapId != mixed) {
                 return fast.find(shuffleId, mapId);
@@ -273,9 +277,7 @@ class TableServerTest {
               return new MapOutputFiles.Files(
                   fast.data(SHUFFLE, mixed), index, null, ChecksumAlgorithm.NONE);
             },
-            new RegistryLimits(0, 100, 1_000),
-            new RecordingListener(),
-            () -> 0);
+            TwoDisks.NONE_REGISTERED);
     registry.resolve(SHUFFLE, new long[] {mixed, FAST}).get(10, TimeUnit.SECONDS);
     server = new TableServer(registry);
     try (SlowFile disk = SlowFile.inPlaceOf(index)) {

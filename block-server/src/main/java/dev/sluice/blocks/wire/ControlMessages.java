@@ -18,6 +18,9 @@ public final class ControlMessages {
   /** Partitions that one {@link GetTables} may ask for in all: its answer takes 640 KB at most. */
   public static final int MAX_ENTRIES = 1 << 15;
 
+  /** Such a part of a time that one process gives another is left. */
+  private static final int MARGIN = 8;
+
   private static final int PIECE_BYTES = 2 * Long.BYTES + Integer.BYTES;
   private static final int PARTITIONS_BYTES = Long.BYTES + 2 * Integer.BYTES;
 
@@ -41,6 +44,16 @@ public final class ControlMessages {
           MessageType.of(FIRST_ID + 12, Tables.class, Tables::write, Tables::read));
 
   private ControlMessages() {}
+
+  /**
+   * What of a time that one process gives another may be used: the answer needs some on its way,
+   * its reader for what comes next, and clocks of two machines do not go alike.
+   *
+   * @param time in any unit
+   */
+  public static long usable(long time) {
+    return time - time / MARGIN;
+  }
 
   /**
    * Asks for a queue pair; answered by {@link Connected} or {@link Refused}.
@@ -177,9 +190,12 @@ public final class ControlMessages {
   /**
    * What was asked for, in its order: of each the {@link MapOutputHeader} and the {@link
    * TableEntry}s, as a READ of a table would have given them; nothing where the client's location
-   * is stale.
+   * is stale, {@link #UNREADABLE} where a file cannot be read, now perhaps.
    */
   public record Tables(List<long[]> tables) {
+    /** As long as no table is. */
+    public static final long[] UNREADABLE = {0};
+
     private void write(Output output) {
       Fields.writeCount(output, tables.size());
       tables.forEach(table -> Fields.writeLongs(output, table));

@@ -45,15 +45,20 @@ public final class PeerQuota<P> {
   /**
    * Runs {@code taker} once the peer may have so many bytes more: here, or on the thread that
    * releases some. It has them until {@link #release}.
+   *
+   * @return whether it need not wait
    */
-  public void acquire(P peer, long wanted, Runnable taker) {
+  public boolean acquire(P peer, long wanted, Runnable taker) {
+    boolean atOnce;
     synchronized (this) {
       Share share = shares.computeIfAbsent(peer, _ -> new Share());
       share.waiting.add(new Waiter(wanted, taker));
       turns.putIfAbsent(peer, share);
       grant();
+      atOnce = share.waiting.isEmpty();
     }
     granted.run();
+    return atOnce;
   }
 
   public void release(P peer, long released) {

@@ -10,15 +10,15 @@ class PeerQuotaTest {
   private final PeerQuota<String> quota = new PeerQuota<>(100, 40);
   private final List<String> granted = new ArrayList<>();
 
-  private void acquire(String peer, long bytes) {
-    quota.acquire(peer, bytes, () -> granted.add(peer + bytes));
+  private boolean acquire(String peer, long bytes) {
+    return quota.acquire(peer, bytes, () -> granted.add(peer + bytes));
   }
 
   @Test
   void aPeerThatHasItsShareWaitsAndOthersDoNot() {
-    acquire("slow", 40);
-    acquire("slow", 10);
-    acquire("fast", 30);
+    assertThat(acquire("slow", 40)).isTrue();
+    assertThat(acquire("slow", 10)).isFalse();
+    assertThat(acquire("fast", 30)).isTrue();
     assertThat(granted).containsExactly("slow40", "fast30");
     quota.release("slow", 40);
     assertThat(granted).containsExactly("slow40", "fast30", "slow10");

@@ -128,6 +128,8 @@ final class StagedTables {
     int longs = part.entries() * ENTRY_LONGS;
     if (table.length == 0) {
       part.piece().failed(FallbackReason.STALE_LOCATION);
+    } else if (table.length == Tables.UNREADABLE.length) {
+      part.piece().failed(FallbackReason.STAGING);
     } else if (table.length == MapOutputHeader.LONGS + longs) {
       System.arraycopy(table, 0, part.piece().headers(), 0, MapOutputHeader.LONGS);
       System.arraycopy(table, MapOutputHeader.LONGS, part.target(), part.at(), longs);

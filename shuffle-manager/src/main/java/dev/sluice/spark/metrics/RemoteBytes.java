@@ -1,15 +1,19 @@
 package dev.sluice.spark.metrics;
 
+import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.spark.util.Utils;
 
 /** What part of an application's remote bytes went which way, and what would change that. */
 final class RemoteBytes {
-  private static final String FALLBACK_BYTES = "fallback.bytes.";
-  private static final String BUDGET = "spark.shuffle.rdma.registration.maxBytes";
+  private static final String PREFIX = "spark.shuffle.rdma.";
+
+  /** Local directories in which map outputs are registered, by the form of that. */
+  private static final String DIRECTORIES = "registry.directories-";
 
   private RemoteBytes() {}
 
@@ -20,10 +24,11 @@ final class RemoteBytes {
     long staged = Math.min(read, counters.getOrDefault("staged.bytes", 0L));
     List<String> reasons = new ArrayList<>();
     long other = 0;
-    for (Map.Entry<String, Long> counter : counters.entrySet()) {
-      if (counter.getKey().startsWith(FALLBACK_BYTES) && counter.getValue() > 0) {
-        other += counter.getValue();
-        reasons.add(counter.getKey().substring(FALLBACK_BYTES.length()));
+    for (FallbackReason reason : FallbackReason.values()) {
+      long bytes = counters.getOrDefault("fallback.bytes." + reason, 0L);
+      if (bytes > 0) {
+        other += bytes;
+        reasons.add(reason + key(reason).map(key -> ": " + key).orElse(""));
       }
     }
     long all = read + other;
@@ -40,9 +45,32 @@ final class RemoteBytes {
     if (counters.getOrDefault("registry.staged-outputs", 0L) == 0) {
       return "";
     }
-    return counters.getOrDefault("registry.directories-open-files", 0L) == 0
-        ? "; a larger " + BUDGET + " makes it less"
-        : "; a higher limit of open files makes it less";
+    boolean registered =
+        counters.entrySet().stream()
+            .anyMatch(
+                counter -> counter.getKey().startsWith(DIRECTORIES) && counter.getValue() > 0);
+    if (!registered) {
+      return "; " + PREFIX + "registration.mode may make it less";
+    }
+    boolean openFiles = counters.getOrDefault(DIRECTORIES + "open-files", 0L) > 0;
+    return "; %sa larger %sregistration.maxBytes makes it less"
+        .formatted(openFiles ? "a higher limit of open files or " : "", PREFIX);
+  }
+
+  /** What to change so that less goes by Spark's own transfer; empty where no key does that. */
+  static Optional<String> key(FallbackReason reason) {
+    return switch (reason) {
+      case OFF, PEER -> Optional.of(PREFIX + "provider");
+      case STAGING -> Optional.of(PREFIX + "staging.maxBytes");
+      case CONNECT -> Optional.of(PREFIX + "port");
+      case DEADLINE -> Optional.of(PREFIX + "read.timeout");
+      case CIRCUIT_OPEN -> Optional.of(PREFIX + "circuit.cooldown");
+      case BUFFERS -> Optional.of(PREFIX + "buffers.maxBytes");
+      case WIRE_ENCRYPTION -> Optional.of(PREFIX + "allowPlaintext");
+      case DISK -> Optional.of("spark.local.dir");
+      case BLOCK_KIND -> Optional.of("spark.shuffle.push.enabled");
+      case NOT_REGISTERED, STALE_LOCATION, TRANSPORT, CLOSED, CHECKSUM -> Optional.empty();
+    };
   }
 
   private static String part(String way, long bytes, long all, String hint) {

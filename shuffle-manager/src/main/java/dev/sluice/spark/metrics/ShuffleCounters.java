@@ -12,6 +12,7 @@ public final class ShuffleCounters {
   private final LongAdder readBlocks = new LongAdder();
   private final LongAdder readBytes = new LongAdder();
   private final LongAdder stagedBytes = new LongAdder();
+  private final LongAdder stagedWaits = new LongAdder();
   private final LongAdder lateLeases = new LongAdder();
   private final LongAdder localBlocks = new LongAdder();
   private final LongAdder localBytes = new LongAdder();
@@ -29,6 +30,11 @@ public final class ShuffleCounters {
   /** Bytes of what {@link #read} counts that arrived from staging memory. */
   public void staged(long bytes) {
     stagedBytes.add(bytes);
+  }
+
+  /** A buffer had to wait for its peer's share of what may wait for staging, or for all peers'. */
+  public void stagedWait() {
+    stagedWaits.increment();
   }
 
   /** Bytes were READ after their lease had run out, and had to be asked for again. */
@@ -64,14 +70,16 @@ public final class ShuffleCounters {
 
   /**
    * All counters by name: {@code read.blocks}, {@code read.bytes}, {@code staged.bytes}, {@code
-   * staged.late}, {@code local.*}, {@code gathered.blocks}, {@code corruptions} and, for each
-   * {@link FallbackReason}, {@code fallback.blocks.REASON} and {@code fallback.bytes.REASON}.
+   * staged.waits}, {@code staged.late}, {@code local.*}, {@code gathered.blocks}, {@code
+   * corruptions} and, for each {@link FallbackReason}, {@code fallback.blocks.REASON} and {@code
+   * fallback.bytes.REASON}.
    */
   public Map<String, LongSupplier> byName() {
     Map<String, LongSupplier> all = new TreeMap<>();
     all.put("read.blocks", readBlocks::sum);
     all.put("read.bytes", readBytes::sum);
     all.put("staged.bytes", stagedBytes::sum);
+    all.put("staged.waits", stagedWaits::sum);
     all.put("staged.late", lateLeases::sum);
     all.put("local.blocks", localBlocks::sum);
     all.put("local.bytes", localBytes::sum);

@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
@@ -36,9 +37,6 @@ final class DataRead implements ReadListener {
 
   /** Times that bytes are asked for that came too late, or were not what the peer had copied. */
   private static final int ATTEMPTS = 3;
-
-  /** A part of the lease is not used: clocks of two machines do not go alike. */
-  private static final int MARGIN = 8;
 
   /** Gets one answer. */
   interface Sink {
@@ -202,7 +200,7 @@ final class DataRead implements ReadListener {
   }
 
   private boolean isLate() {
-    long usableNanos = staged.leaseNanos() - staged.leaseNanos() / MARGIN;
+    long usableNanos = ControlMessages.usable(staged.leaseNanos());
     return path.timer().nanoTime() - askedNanos - staged.tookNanos() - usableNanos >= 0;
   }
 

@@ -47,7 +47,7 @@ final class StagedBuffer {
   static void acquire(ReadPath path, PeerAddress peer, int bytes, boolean isStaged, User user) {
     StagedBuffer staged = new StagedBuffer(path, peer, bytes, user);
     if (isStaged) {
-      staged.guard(() -> path.staging().acquire(peer, bytes, staged::granted));
+      staged.guard(staged::acquireShare);
     } else {
       staged.guard(staged::acquireBuffer);
     }
@@ -60,6 +60,12 @@ final class StagedBuffer {
     } catch (RuntimeException | Error e) {
       LOG.error("A buffer for {} bytes of {} is given up", bytes, peer, e);
       failed(FallbackReason.TRANSPORT);
+    }
+  }
+
+  private void acquireShare() {
+    if (!path.staging().acquire(peer, bytes, this::granted)) {
+      path.counters().stagedWait();
     }
   }
 

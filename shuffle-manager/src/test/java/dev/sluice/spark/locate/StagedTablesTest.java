@@ -165,6 +165,7 @@ class StagedTablesTest {
         new Object[] {
           new NotStaged(false, "scripted"),
           new Tables(List.of()),
+          new Tables(List.of(Tables.UNREADABLE)),
           new Tables(List.of(new long[3])),
           new Tables(List.of(new long[8])),
           "garbage",

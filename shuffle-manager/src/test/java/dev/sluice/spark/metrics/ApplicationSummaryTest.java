@@ -3,10 +3,15 @@ package dev.sluice.spark.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.transport.FallbackReason;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.spark.Success$;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -31,6 +36,7 @@ class ApplicationSummaryTest {
                 "read.bytes", 750L << 20,
                 "staged.bytes", 500L << 20,
                 "registry.staged-outputs", 5L,
+                "registry.directories-read-only", 1L,
                 "fallback.bytes.CHECKSUM", 50L << 20,
                 "fallback.bytes.DEADLINE", 200L << 20,
                 "fallback.bytes.PEER", 0L)));
@@ -39,7 +45,36 @@ class ApplicationSummaryTest {
         .containsExactly(
             "Remote shuffle bytes: registered map outputs 250.0 MiB (25.0 %), staging memory"
                 + " 500.0 MiB (50.0 %; a larger spark.shuffle.rdma.registration.maxBytes makes it"
-                + " less), Spark's own transfer 250.0 MiB (25.0 %; CHECKSUM, DEADLINE)");
+                + " less), Spark's own transfer 250.0 MiB (25.0 %; DEADLINE:"
+                + " spark.shuffle.rdma.read.timeout, CHECKSUM)");
+  }
+
+  @Test
+  void namesKeysThatThereAre() throws IOException {
+    Path document =
+        Path.of(System.getProperty("sluice.basedir", "."), "..", "docs", "configuration.md");
+    String keys = Files.readString(document);
+    for (FallbackReason reason : FallbackReason.values()) {
+      Optional<String> key = RemoteBytes.key(reason);
+      if (key.isPresent() && key.get().startsWith("spark.shuffle.rdma.")) {
+        assertThat(keys).as("%s", reason).contains("| `" + key.get() + "` |");
+      }
+    }
+    assertThat(RemoteBytes.key(FallbackReason.STAGING))
+        .contains("spark.shuffle.rdma.staging.maxBytes");
+    assertThat(RemoteBytes.key(FallbackReason.TRANSPORT)).isEmpty();
+  }
+
+  @Test
+  void namesTheModeWhereNoDirectoryIsRegistered() {
+    summary.accept(
+        report(
+            "1",
+            Map.of(
+                "read.bytes", 1L << 20, "staged.bytes", 1L << 20, "registry.staged-outputs", 5L)));
+    summary.say();
+    assertThat(remote.getFirst())
+        .contains("(100.0 %; spark.shuffle.rdma.registration.mode may make it less), ");
   }
 
   @Test
@@ -58,7 +93,9 @@ class ApplicationSummaryTest {
                 5L)));
     summary.say();
     assertThat(remote.getFirst())
-        .contains("staging memory 1024.0 KiB (50.0 %; a higher limit of open files makes it less)");
+        .contains(
+            "staging memory 1024.0 KiB (50.0 %; a higher limit of open files or a larger"
+                + " spark.shuffle.rdma.registration.maxBytes makes it less)");
   }
 
   /** As encrypted ones are, which have no checksums. */

@@ -243,6 +243,7 @@ class StagedFetchTest {
     runHeld();
     fixture.assertDelivered(blocks);
     assertThat(fixture.spark.fetches()).isEmpty();
+    assertThat(fixture.count("staged.waits")).isEqualTo(8);
   }
 
   @Test

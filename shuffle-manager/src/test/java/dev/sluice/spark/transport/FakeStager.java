@@ -66,17 +66,35 @@ public final class FakeStager {
 
   /** From now on some answers are late, refusals, or not there. */
   public void misbehave(Random random) {
-    int refused = random.nextInt(30);
+    UnaryOperator<Object> refusing = refusing(random);
     answers =
         answer -> {
           leaseNanos = random.nextLong(1_000_000_000L, 10_000_000_000L);
-          return switch (random.nextInt(100) < refused ? random.nextInt(4) : 4) {
-            case 0 -> new NotStaged(true, "no such map output");
-            case 1 -> new NotStaged(false, "no memory");
-            case 2 -> null;
-            case 3 -> throw new IllegalStateException("connection closed");
-            default -> answer;
-          };
+          return refusing.apply(answer);
+        };
+    UnaryOperator<Object> refusingTables = refusing(random);
+    int missing = random.nextInt(10);
+    tableAnswers =
+        answer -> {
+          List<long[]> tables = new ArrayList<>(((Tables) answer).tables());
+          tables.replaceAll(
+              table ->
+                  random.nextInt(100) >= missing
+                      ? table
+                      : random.nextBoolean() ? new long[0] : Tables.UNREADABLE);
+          return refusingTables.apply(new Tables(tables));
+        };
+  }
+
+  private static UnaryOperator<Object> refusing(Random random) {
+    int refused = random.nextInt(30);
+    return answer ->
+        switch (random.nextInt(100) < refused ? random.nextInt(4) : 4) {
+          case 0 -> new NotStaged(true, "no such map output");
+          case 1 -> new NotStaged(false, "no memory");
+          case 2 -> null;
+          case 3 -> throw new IllegalStateException("connection closed");
+          default -> answer;
         };
   }
 

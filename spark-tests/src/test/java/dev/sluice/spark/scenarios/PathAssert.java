@@ -16,6 +16,12 @@ public final class PathAssert {
     assertThat(totals.readBytes()).isEqualTo(cluster.metrics().remoteBytes());
   }
 
+  /** Every block from another executor was READ, and no byte of it from staging memory. */
+  static void noneStaged(LocalCluster cluster) {
+    allRead(cluster);
+    assertThat(cluster.totals().stagedBytes()).isZero();
+  }
+
   /** Every block from another executor was READ, and every byte of it from staging memory. */
   static void allStaged(LocalCluster cluster) {
     allRead(cluster);

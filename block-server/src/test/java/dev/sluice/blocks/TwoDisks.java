@@ -1,0 +1,48 @@
+package dev.sluice.blocks;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Two local directories with a map output in each, of which nothing is registered; tests may have
+ * the disk of one not answer ({@link SlowFile}). The test that makes it closes it.
+ */
+final class TwoDisks implements AutoCloseable {
+  static final int SHUFFLE = 3;
+  static final long SLOW = 1;
+  static final long FAST = 2;
+  static final RegistryLimits NONE_REGISTERED = new RegistryLimits(0, 100, 1_000);
+
+  final FakeProtectionDomain domain = new FakeProtectionDomain();
+  final LocalDirectories directories;
+  final TestMapOutputs slow;
+  final TestMapOutputs fast;
+  final MapOutputRegistry registry;
+
+  /** The map outputs have partitions of so many bytes. */
+  TwoDisks(Path slowDirectory, int[] slowBytes, Path fastDirectory, int[] fastBytes)
+      throws Exception {
+    directories = LocalDirectories.unregistered(List.of(slowDirectory, fastDirectory));
+    slow = new TestMapOutputs(slowDirectory);
+    fast = new TestMapOutputs(fastDirectory);
+    slow.write(SHUFFLE, SLOW, slowBytes);
+    fast.write(SHUFFLE, FAST, fastBytes);
+    registry =
+        registry(
+            directories,
+            (shuffleId, mapId) -> (mapId == SLOW ? slow : fast).find(shuffleId, mapId),
+            NONE_REGISTERED);
+    registry.resolve(SHUFFLE, new long[] {SLOW, FAST}).get(10, TimeUnit.SECONDS);
+  }
+
+  /** Another one of the same domain, which the caller closes. */
+  MapOutputRegistry registry(LocalDirectories among, MapOutputFiles files, RegistryLimits limits) {
+    return new MapOutputRegistry(domain, among, files, limits, new RecordingListener(), () -> 0);
+  }
+
+  @Override
+  public void close() {
+    registry.close();
+  }
+}
