@@ -53,6 +53,31 @@ public final class Executors {
     return processes;
   }
 
+  /**
+   * CPU time of the processes of this driver's local cluster, user and system, since each has
+   * started; in ticks of 10 ms.
+   *
+   * @return seconds, by executor id
+   */
+  public static Map<String, Double> cpuSeconds() {
+    Map<String, Double> seconds = new TreeMap<>();
+    processes()
+        .forEach(
+            (executor, process) ->
+                process
+                    .info()
+                    .totalCpuDuration()
+                    .ifPresent(time -> seconds.put(executor, time.toNanos() / 1e9)));
+    return seconds;
+  }
+
+  /** What each has used between two calls of {@link #cpuSeconds}. */
+  public static Map<String, Double> used(Map<String, Double> start, Map<String, Double> end) {
+    Map<String, Double> used = new TreeMap<>(end);
+    start.forEach((executor, seconds) -> used.merge(executor, -seconds, Double::sum));
+    return used;
+  }
+
   private static Optional<String> id(ProcessHandle process) {
     try {
       // ProcessHandle#info leaves out what is longer than a page.

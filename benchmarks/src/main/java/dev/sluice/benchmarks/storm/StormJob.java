@@ -47,11 +47,11 @@ public final class StormJob {
       throws Exception {
     List<Repetition> repetitions = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      Map<String, Double> before = ExecutorCpu.seconds();
+      Map<String, Double> before = Executors.cpuSeconds();
       long start = System.nanoTime();
       Sums sums = job.get();
       double seconds = (System.nanoTime() - start) / NS_PER_S;
-      Map<String, Double> cpu = ExecutorCpu.between(before, ExecutorCpu.seconds());
+      Map<String, Double> cpu = Executors.used(before, Executors.cpuSeconds());
       repetitions.add(new Repetition(sums, seconds, ReduceStage.of(stages.await()), cpu));
     }
     return repetitions;

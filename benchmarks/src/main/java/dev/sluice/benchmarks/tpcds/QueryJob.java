@@ -12,6 +12,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -75,14 +76,20 @@ final class QueryJob {
   }
 
   private QueryAttempt run(Query query) {
+    Map<String, Double> before = Executors.cpuSeconds();
     long start = System.nanoTime();
     try {
       Answer answer = answer(query.text());
       double seconds = (System.nanoTime() - start) / 1e9;
-      return new QueryAttempt(seconds, answer.rows(), answer.digest(), problemOf(query, answer));
+      double cpuSeconds =
+          Executors.used(before, Executors.cpuSeconds()).values().stream()
+              .mapToDouble(Double::doubleValue)
+              .sum();
+      return new QueryAttempt(
+          seconds, cpuSeconds, answer.rows(), answer.digest(), problemOf(query, answer));
     } catch (Exception e) { // Scala throws checked ones that it does not declare.
       String problem = e.toString().lines().findFirst().orElseThrow();
-      return new QueryAttempt((System.nanoTime() - start) / 1e9, 0, null, problem);
+      return new QueryAttempt((System.nanoTime() - start) / 1e9, 0, 0, null, problem);
     }
   }
 

@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Statistics;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -21,26 +22,37 @@ record Rounds(List<ProcessResult> processes) {
     return completed(Shuffle.SLUICE, partner).anyMatch(process -> process.query(query).isPresent());
   }
 
-  /** What Sluice took beside that shuffle, in the rounds that both have completed. */
-  Comparison comparison(String name, List<String> together, Shuffle partner, Double goal) {
-    return comparison(name, together, Shuffle.SLUICE, partner, goal);
+  /** The time that Sluice took beside stock, in the rounds that both have completed. */
+  Comparison comparison(String name, List<String> together, Double goal) {
+    return comparison(name, together, Shuffle.SLUICE, QueryResult::seconds, goal);
   }
 
-  /** What stock took beside stock. */
-  Comparison noise(List<String> together) {
-    return comparison("noise", together, Shuffle.CONTROL, Shuffle.STOCK, null);
+  /** The same of the executors' CPU time. */
+  Comparison cpu(String name, List<String> together, Double goal) {
+    return comparison(name, together, Shuffle.SLUICE, QueryResult::cpuSeconds, goal);
+  }
+
+  /** What stock took beside stock, of time or of CPU time. */
+  Comparison noise(List<String> together, Function<QueryResult, double[]> figure) {
+    return comparison("noise", together, Shuffle.CONTROL, figure, null);
   }
 
   private Comparison comparison(
-      String name, List<String> together, Shuffle shuffle, Shuffle partner, Double goal) {
+      String name,
+      List<String> together,
+      Shuffle shuffle,
+      Function<QueryResult, double[]> figure,
+      Double goal) {
     return new Comparison(
         name,
         "s",
         Better.LESS,
-        completed(shuffle, partner).mapToDouble(process -> seconds(process, together)).toArray(),
-        partner.label(),
-        completed(shuffle, partner)
-            .mapToDouble(process -> seconds(sameRound(process, partner), together))
+        completed(shuffle, Shuffle.STOCK)
+            .mapToDouble(process -> sum(process, together, figure))
+            .toArray(),
+        Shuffle.STOCK.label(),
+        completed(shuffle, Shuffle.STOCK)
+            .mapToDouble(process -> sum(sameRound(process, Shuffle.STOCK), together, figure))
             .toArray(),
         goal);
   }
@@ -58,13 +70,14 @@ record Rounds(List<ProcessResult> processes) {
         .orElse(null);
   }
 
-  private static double seconds(ProcessResult process, List<String> together) {
+  private static double sum(
+      ProcessResult process, List<String> together, Function<QueryResult, double[]> figure) {
     return together.stream()
-        .mapToDouble(query -> afterWarmUp(process.query(query).orElseThrow().seconds()))
+        .mapToDouble(query -> afterWarmUp(figure.apply(process.query(query).orElseThrow())))
         .sum();
   }
 
-  private static double afterWarmUp(double[] seconds) {
-    return Statistics.median(Arrays.copyOfRange(seconds, 1, seconds.length));
+  private static double afterWarmUp(double[] values) {
+    return Statistics.median(Arrays.copyOfRange(values, 1, values.length));
   }
 }

@@ -17,16 +17,18 @@ final class SampleResults {
     return new ProcessResult(shuffle, round, List.of(queries), totals);
   }
 
-  /** Repetitions of ten times as long, which warms up, and of as long. */
+  /** Repetitions of ten times as long, which warms up, and of as long; both executors busy. */
   static QueryResult query(String name, double seconds) {
     return query(name, seconds, "5abc");
   }
 
   static QueryResult query(String name, double seconds, String answer) {
-    return new QueryResult(name, new double[] {10 * seconds, seconds}, 3, answer, null);
+    double[] twice = {10 * seconds, seconds};
+    double[] cpu = {20 * seconds, 2 * seconds};
+    return new QueryResult(name, twice, cpu, 3, answer, null);
   }
 
   static QueryResult failed(String name, String problem) {
-    return new QueryResult(name, new double[0], 0, null, problem);
+    return new QueryResult(name, new double[0], new double[0], 0, null, problem);
   }
 }

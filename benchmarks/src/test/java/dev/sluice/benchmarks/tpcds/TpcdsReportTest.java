@@ -48,17 +48,23 @@ class TpcdsReportTest {
         report(all, SampleResults.of(SLUICE, 0, one), SampleResults.of(STOCK, 0, two))
             .comparisons();
 
-    assertThat(rows).hasSize(all.size() + 1);
-    assertThat(rows.getLast().name()).isEqualTo("tpcds-sf1-total");
-    assertThat(rows.getLast().sluice()).containsExactly(all.size());
-    assertThat(rows.getLast().partnerValues()).containsExactly(2 * all.size());
+    assertThat(rows).hasSize(all.size() + 2);
+    Comparison total = rows.get(all.size());
+    assertThat(total.name()).isEqualTo("tpcds-sf1-total");
+    assertThat(total.sluice()).containsExactly(all.size());
+    assertThat(total.partnerValues()).containsExactly(2 * all.size());
+    Comparison cpu = rows.getLast();
+    assertThat(cpu.name()).isEqualTo("tpcds-sf1-total-cpu");
+    assertThat(cpu.sluice()).containsExactly(2 * all.size());
+    assertThat(cpu.partnerValues()).containsExactly(4 * all.size());
+    assertThat(cpu.goal()).isEqualTo(1.0);
     two[5] = SampleResults.failed("q6", "no space left on device");
     assertThat(
             report(all, SampleResults.of(SLUICE, 0, one), SampleResults.of(STOCK, 0, two))
                 .comparisons())
         .extracting(Comparison::name)
         .hasSize(all.size() - 1)
-        .doesNotContain("tpcds-sf1-q6", "tpcds-sf1-total");
+        .doesNotContain("tpcds-sf1-q6", "tpcds-sf1-total", "tpcds-sf1-total-cpu");
   }
 
   @Test
@@ -80,7 +86,7 @@ class TpcdsReportTest {
     assertThat(before.slow()).containsExactly("q1");
     assertThat(half.comparisons().getFirst().ratio()).isEqualTo(1.5);
     assertThat(after.comparisons().getFirst().ratio()).isEqualTo(0.8);
-    assertThat(after.comparisons().getLast().sluice()).containsExactly(2.0 * all.size() + 1);
+    assertThat(after.comparisons().get(all.size()).sluice()).containsExactly(2.0 * all.size() + 1);
   }
 
   @Test
@@ -147,7 +153,7 @@ class TpcdsReportTest {
 
     assertThat(report(List.of("q1", "q2"), sluice, stock).table()).doesNotContain("by stock");
     assertThat(report(List.of("q1", "q2"), sluice, stock, sample(CONTROL, 3, 2)).table())
-        .contains("stock by stock: all 1.250; 1 of 2 queries above 1.05, worst 1.50")
+        .contains("stock by stock: all 1.250, CPU 1.250; 1 of 2 queries above 1.05, worst 1.50")
         .contains("bytes READ");
   }
 
