@@ -18,6 +18,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 /** The executors of an application. */
 public final class Executors {
   private static final Pattern LOCAL_CLUSTER = Pattern.compile("local-cluster\\[(\\d+),.*");
+  private static final Pattern READ_BYTES = Pattern.compile("(?m)^read_bytes: (\\d+)$");
   private static final long UP_MS = 300_000;
   private static final long POLL_MS = 20;
 
@@ -76,6 +77,17 @@ public final class Executors {
     Map<String, Double> used = new TreeMap<>(end);
     start.forEach((executor, seconds) -> used.merge(executor, -seconds, Double::sum));
     return used;
+  }
+
+  /** What those processes have had to be read from disks, all together, since they have started. */
+  public static long diskBytes() throws IOException {
+    long bytes = 0;
+    for (ProcessHandle process : processes().values()) {
+      Path account = Path.of("/proc", Long.toString(process.pid()), "io");
+      Matcher read = READ_BYTES.matcher(Files.readString(account));
+      bytes += read.find() ? Long.parseLong(read.group(1)) : 0;
+    }
+    return bytes;
   }
 
   private static Optional<String> id(ProcessHandle process) {

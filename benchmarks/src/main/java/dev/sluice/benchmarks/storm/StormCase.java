@@ -10,16 +10,19 @@ import java.util.Map;
  *
  * @param blockBytes of a block, about, before compression
  * @param apart whether all map outputs are on one executor and all reduce tasks on the other
+ * @param cold whether map outputs have to be read from disk in every reduce stage
  */
-record StormCase(Workload workload, int maps, int partitions, long blockBytes, boolean apart) {
+record StormCase(
+    Workload workload, int maps, int partitions, long blockBytes, boolean apart, boolean cold) {
 
   static StormCase of(Workload workload, int maps, int partitions, long blockBytes) {
-    return new StormCase(workload, maps, partitions, blockBytes, false);
+    return new StormCase(workload, maps, partitions, blockBytes, false, false);
   }
 
   /** Such as rdd-kryo-400x400-1KB. */
   String name() {
-    return "%s-%dx%d-%s%s".formatted(workload, maps, partitions, size(), apart ? "-apart" : "");
+    String how = (apart ? "-apart" : "") + (cold ? "-cold" : "");
+    return "%s-%dx%d-%s%s".formatted(workload, maps, partitions, size(), how);
   }
 
   /** 200 B is 0.2KB, 1,000 B is 1KB, 1 MiB is 1MiB. */
@@ -35,7 +38,7 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
   /** Those that run it. The oracle is the limit of reduce stages, and has blocks in arrays. */
   List<Shuffle> shuffles() {
     boolean oracle = workload != Workload.RDD_ITERATIVE && blockBytes < Integer.MAX_VALUE;
-    return oracle && !apart ? Shuffle.PAIR_AND_ORACLE : Shuffle.PAIR;
+    return oracle && !apart && !cold ? Shuffle.PAIR_AND_ORACLE : Shuffle.PAIR;
   }
 
   long blocks() {

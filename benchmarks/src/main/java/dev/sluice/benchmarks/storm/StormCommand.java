@@ -45,6 +45,11 @@ public final class StormCommand implements Callable<Integer> {
       description = "CPU time of either side: map outputs on one executor, reduce tasks on another")
   private boolean apart;
 
+  @Option(
+      names = "--cold",
+      description = "Take map outputs out of the page cache before each run of the reduce stage")
+  private boolean cold;
+
   @Mixin private StormRunner runner;
 
   @Mixin private ComparisonOutput output;
@@ -69,7 +74,9 @@ public final class StormCommand implements Callable<Integer> {
   /** The one that is chosen, or those that have goals. */
   List<StormCase> cases() {
     boolean chosen =
-        apart || Stream.of(workload, maps, partitions, blockBytes).anyMatch(Objects::nonNull);
+        apart
+            || cold
+            || Stream.of(workload, maps, partitions, blockBytes).anyMatch(Objects::nonNull);
     return chosen
         ? List.of(
             new StormCase(
@@ -77,7 +84,8 @@ public final class StormCommand implements Callable<Integer> {
                 orElse(maps, 400),
                 orElse(partitions, 400),
                 orElse(blockBytes, 1000L),
-                apart))
+                apart,
+                cold))
         : StormGoals.cases();
   }
 

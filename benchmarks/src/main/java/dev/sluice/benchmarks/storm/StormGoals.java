@@ -34,12 +34,14 @@ final class StormGoals {
     GOALS.put(SMALLEST, Map.of());
     GOALS.put(
         LARGEST, Map.of("task", 0.09, "task-oracle", BEYOND_ORACLE, "wall-oracle", BEYOND_ORACLE));
+    GOALS.put(new StormCase(Workload.RDD_KRYO, 64, 64, 1 << 20, false, true), Map.of("wall", 1.0));
   }
 
   private StormGoals() {}
 
+  /** Those of the page cache only: the disk of a shared machine is another thing to measure. */
   static List<StormCase> cases() {
-    return List.copyOf(GOALS.keySet());
+    return GOALS.keySet().stream().filter(storm -> !storm.cold()).toList();
   }
 
   /** Null where there is none. */

@@ -1,16 +1,20 @@
 package dev.sluice.benchmarks.storm;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 
@@ -22,7 +26,16 @@ import org.apache.spark.api.java.JavaSparkContext;
 public final class StormJob {
   private static final double NS_PER_S = 1e9;
 
-  private StormJob() {}
+  /** Of what was dropped; all that is left over is what the kernel could not drop. */
+  private static final double MIN_FROM_DISK = 0.9;
+
+  private final StormCase storm;
+  private final Path localDirectory;
+
+  private StormJob(StormCase storm, Path localDirectory) {
+    this.storm = storm;
+    this.localDirectory = localDirectory;
+  }
 
   /**
    * @param arguments the case as JSON, repetitions in all, result file
@@ -36,24 +49,51 @@ public final class StormJob {
       CompletedStages stages = new CompletedStages();
       spark.sc().addSparkListener(stages);
       Executors.await(spark);
-      List<Repetition> repetitions = repeat(storm.workload().prepare(spark, storm), count, stages);
+      StormJob job = new StormJob(storm, Path.of(conf.get("spark.local.dir", "")));
+      List<Repetition> repetitions =
+          job.repeat(storm.workload().prepare(spark, storm), count, stages);
       long remoteBytes = stages.remoteBytes();
       SluiceTotals totals = SluiceTotals.await(conf, remoteBytes);
       JsonFile.write(result, new StormResult(repetitions, remoteBytes, totals));
     }
   }
 
-  private static List<Repetition> repeat(Supplier<Sums> job, int count, CompletedStages stages)
+  private List<Repetition> repeat(Supplier<Sums> job, int count, CompletedStages stages)
       throws Exception {
     List<Repetition> repetitions = new ArrayList<>();
     for (int i = 0; i < count; i++) {
+      long cold = storm.cold() ? dropMapOutputs() : 0;
+      long disk = Executors.diskBytes();
       Map<String, Double> before = Executors.cpuSeconds();
       long start = System.nanoTime();
       Sums sums = job.get();
       double seconds = (System.nanoTime() - start) / NS_PER_S;
       Map<String, Double> cpu = Executors.used(before, Executors.cpuSeconds());
+      if (Executors.diskBytes() - disk < MIN_FROM_DISK * cold) {
+        throw new IllegalStateException(
+            "%d bytes were read from disk of %d in map outputs"
+                .formatted(Executors.diskBytes() - disk, cold));
+      }
       repetitions.add(new Repetition(sums, seconds, ReduceStage.of(stages.await()), cpu));
     }
     return repetitions;
+  }
+
+  /**
+   * Takes them out of the page cache, but for pages that are mapped or pinned.
+   *
+   * @return their bytes: none before the map outputs are written
+   */
+  private long dropMapOutputs() throws IOException {
+    List<Path> files;
+    try (Stream<Path> all = Files.walk(localDirectory)) {
+      files = all.filter(file -> file.toString().endsWith(".data")).toList();
+    }
+    long bytes = 0;
+    for (Path file : files) {
+      Commands.dropFromCache(file);
+      bytes += Files.size(file);
+    }
+    return bytes;
   }
 }

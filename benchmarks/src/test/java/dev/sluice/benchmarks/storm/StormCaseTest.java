@@ -8,12 +8,15 @@ import org.junit.jupiter.api.Test;
 class StormCaseTest {
   private static final StormCase KRYO = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
 
-  private static final StormCase APART = new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true);
+  private static final StormCase APART =
+      new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true, false);
 
   @Test
   void aNameSaysSizes() {
     assertThat(KRYO.name()).isEqualTo("rdd-kryo-400x400-1KB");
     assertThat(APART.name()).isEqualTo("rdd-kryo-400x400-1KB-apart");
+    assertThat(new StormCase(Workload.RDD_KRYO, 64, 64, 1 << 20, false, true).name())
+        .isEqualTo("rdd-kryo-64x64-1MiB-cold");
     assertThat(StormCase.of(Workload.RDD_KRYO, 32, 16, 1 << 20).name())
         .isEqualTo("rdd-kryo-32x16-1MiB");
     assertThat(StormCase.of(Workload.SQL_REPARTITION, 1, 2, 200).name())

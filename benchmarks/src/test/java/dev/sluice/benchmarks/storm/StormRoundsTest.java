@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 
 class StormRoundsTest {
   private static final StormCase STORM = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
-  private static final StormCase APART = new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true);
+  private static final StormCase APART =
+      new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true, false);
   private static final Sums SUMS = new Sums(10, 123);
   private static final SluiceTotals READ = new SluiceTotals("soft", Map.of("read.bytes", 700L));
 
