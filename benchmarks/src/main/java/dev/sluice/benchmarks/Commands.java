@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -34,7 +35,23 @@ public final class Commands {
 
   /** What of it is in the page cache and is not pinned or mapped has to be read from disk again. */
   public static void dropFromCache(Path file) throws IOException {
-    run(List.of("dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync", "count=0"));
+    run(
+        List.of(
+            "dd",
+            "of=" + file,
+            "oflag=nocache",
+            "conv=notrunc,fdatasync",
+            "count=0",
+            "status=none"));
+  }
+
+  /** What of it is in the page cache. */
+  public static long cachedBytes(Path file) throws IOException {
+    ProcessBuilder fincore =
+        new ProcessBuilder("fincore", "--bytes", "--noheadings", "--output", "RES", "" + file);
+    try (BufferedReader out = fincore.redirectError(Redirect.INHERIT).start().inputReader()) {
+      return Long.parseLong(out.readLine().strip());
+    }
   }
 
   /** Whether this process may do what only root may. */

@@ -69,6 +69,12 @@ record SampleOutputs(Path directory, int maps, int partitions, int partitionByte
     return checksum.getValue();
   }
 
+  /** Whether {@link #cache} takes them out of memory: not where a file system is there only. */
+  boolean canBeCold() throws IOException {
+    cache(true);
+    return Commands.cachedBytes(path(0, "data")) == 0;
+  }
+
   /** Fills the page cache with their data, or takes them out of it. */
   void cache(boolean cold) throws IOException {
     for (int map = 0; map < maps; map++) {

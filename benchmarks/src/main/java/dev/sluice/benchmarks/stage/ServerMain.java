@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.stage;
 
+import dev.sluice.benchmarks.CpuTime;
 import dev.sluice.benchmarks.scale.NetworkParts;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.BufferedReader;
@@ -11,14 +12,17 @@ import java.util.List;
 
 /**
  * The process that stages: an executor for each argument, the directory of its map outputs. Says
- * where they are, and then to each line how many nanoseconds a task of its own has taken. Ends when
- * its standard input does.
+ * where they are, and then to each line how many nanoseconds a task of its own has taken, and how
+ * many of CPU time everything else in the process meanwhile. Ends when its standard input does.
  */
 final class ServerMain {
   private static final long POOL_BYTES = 4 << 20;
 
   /** About a second of a core's time. */
   private static final int STEPS = 500_000_000;
+
+  /** So that it has to be computed. */
+  private static volatile long result;
 
   private ServerMain() {}
 
@@ -34,19 +38,21 @@ final class ServerMain {
     }
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     while (in.readLine() != null) {
-      System.out.println(ownTask());
+      long cpu = CpuTime.ofProcess();
+      long start = System.nanoTime();
+      long own = CpuTime.ofThread(ServerMain::ownTask);
+      System.out.printf("%d %d%n", System.nanoTime() - start, CpuTime.ofProcess() - cpu - own);
     }
     servers.forEach(NetworkParts::close);
   }
 
-  private static long ownTask() {
-    long start = System.nanoTime();
-    long state = start;
+  private static void ownTask() {
+    long state = System.nanoTime();
     for (int i = 0; i < STEPS; i++) {
       state ^= state << 13;
       state ^= state >>> 7;
       state ^= state << 17;
     }
-    return System.nanoTime() - start + (state == 0 ? 1 : 0); // so that it has to be computed
+    result = state;
   }
 }

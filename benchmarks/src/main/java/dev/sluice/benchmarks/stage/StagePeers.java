@@ -96,15 +96,16 @@ final class StagePeers implements AutoCloseable {
       List<PeerAddress> servers = locate(process, 1);
       for (int round = -1; round < rounds; round++) {
         Pairs counted = round < 0 ? new Pairs() : pairs;
-        double alone = ownTask(process);
+        double alone = ownTask(process).seconds();
         Run one = run(readers.subList(0, 1), servers, 0, () -> ownTask(process));
         Run all = run(readers, servers, 0, () -> ownTask(process));
         Run paced = run(readers, servers, THINK_MS, () -> ownTask(process));
         counted.more(name, "MB/s", all.rate(servers), "one-peer", one.rate(servers));
         counted.less(name + "-request-p50", "ms", all.millis(0.5), "one-peer", one.millis(0.5));
         counted.less(name + "-request-p99", "ms", all.millis(0.99), "one-peer", one.millis(0.99));
-        counted.less(name + "-own-task", "s", all.ownTask(), "alone", alone);
-        counted.less(name + "-paced-own-task", "s", paced.ownTask(), "alone", alone);
+        counted.less(name + "-serving-cpu", "s/GB", all.servingCpu(), "one-peer", one.servingCpu());
+        counted.less(name + "-own-task", "s", all.ownTask().seconds(), "alone", alone);
+        counted.less(name + "-paced-own-task", "s", paced.ownTask().seconds(), "alone", alone);
       }
     }
   }
@@ -159,21 +160,31 @@ final class StagePeers implements AutoCloseable {
     return servers;
   }
 
-  private static double sleep() throws InterruptedException {
+  private static OwnTask sleep() throws InterruptedException {
     Thread.sleep(SLOW_DISK_MS);
-    return 0;
+    return new OwnTask(0, 0);
   }
 
-  private static double ownTask(ChildProcess process) throws IOException {
-    return Long.parseLong(process.ask()) / 1e9;
+  private static OwnTask ownTask(ChildProcess process) throws IOException {
+    String[] nanos = process.ask().split(" ");
+    return new OwnTask(Long.parseLong(nanos[0]) / 1e9, Long.parseLong(nanos[1]) / 1e9);
   }
 
   /**
-   * What came in so many seconds.
+   * A task of the serving process.
    *
-   * @param ownTask seconds that a task of the serving process took meanwhile
+   * @param othersCpu seconds of all else in its process meanwhile
    */
-  record Run(List<Answer> answers, double seconds, double ownTask) {
+  record OwnTask(double seconds, double othersCpu) {}
+
+  /** What came in so many seconds, while the serving process had a task of its own. */
+  record Run(List<Answer> answers, double seconds, OwnTask ownTask) {
+    /** CPU seconds that the serving process took for a GB. */
+    double servingCpu() {
+      long chunks = answers.stream().filter(answer -> answer.failure() == null).count();
+      return ownTask.othersCpu() * 1e9 / chunks / Stager.MAX_REQUEST_BYTES;
+    }
+
     /** MB a second of some servers. */
     double rate(List<PeerAddress> servers) {
       long chunks =
@@ -190,9 +201,9 @@ final class StagePeers implements AutoCloseable {
     }
   }
 
-  /** What takes a while, as long as something else is measured; its own time in seconds. */
+  /** What takes a while, as long as something else is measured. */
   private interface Meanwhile {
-    double take() throws IOException, InterruptedException;
+    OwnTask take() throws IOException, InterruptedException;
   }
 
   private Run run(
@@ -203,7 +214,7 @@ final class StagePeers implements AutoCloseable {
       meanwhile.take(); // until all have begun
       int before = load.answers().size();
       long start = System.nanoTime();
-      double took = meanwhile.take();
+      OwnTask took = meanwhile.take();
       double seconds = (System.nanoTime() - start) / 1e9;
       List<Answer> answers = load.answers();
       return new Run(answers.subList(before, answers.size()), seconds, took);
