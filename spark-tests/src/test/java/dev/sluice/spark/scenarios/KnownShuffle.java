@@ -63,7 +63,8 @@ public record KnownShuffle(int maps, int records, int keys, int valueBytes)
     return ((ShuffleDependency<?, ?, ?>) rdd.rdd().dependencies().head()).shuffleHandle();
   }
 
-  private JavaPairRDD<Integer, byte[]> input(JavaSparkContext context) {
+  /** The records where they are made, before any shuffle. */
+  JavaPairRDD<Integer, byte[]> input(JavaSparkContext context) {
     List<Integer> indices = IntStream.range(0, maps).boxed().toList();
     return context.parallelize(indices, maps).flatMapToPair(index -> recordsOf(index).iterator());
   }
@@ -89,7 +90,7 @@ public record KnownShuffle(int maps, int records, int keys, int valueBytes)
     return sums.entrySet().stream().map(e -> new Tuple2<>(e.getKey(), e.getValue())).iterator();
   }
 
-  private static long checksum(byte[] value) {
+  static long checksum(byte[] value) {
     CRC32 crc = new CRC32();
     crc.update(value);
     return crc.getValue();
