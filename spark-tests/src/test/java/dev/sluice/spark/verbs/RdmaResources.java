@@ -29,6 +29,8 @@ record RdmaResources(Map<String, Map<String, Integer>> byDevice) {
   private static final Pattern COUNT = Pattern.compile("(\\w+) (\\d+)");
   private static final Pattern CONNECTION =
       Pattern.compile("(?m)^link (\\w+)/\\d+ .*type RC .*\\bpid (\\d+)");
+  private static final Pattern REGION =
+      Pattern.compile("(?m)^.* mrlen (\\d+)(?: .*\\bpid (\\d+))?");
   private static final Pattern THREAD_GROUP = Pattern.compile("(?m)^Tgid:\\s*(\\d+)");
   private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(20);
 
@@ -63,6 +65,17 @@ record RdmaResources(Map<String, Map<String, Integer>> byDevice) {
     return byDevice.values().stream().mapToInt(counts -> counts.get(kind)).sum();
   }
 
+  /** Bytes of all memory regions by process; 0 where the thread that made one has ended. */
+  static Map<Long, Long> regionBytes() throws IOException {
+    Map<Long, Long> bytes = new TreeMap<>();
+    Matcher region = REGION.matcher(rdma("resource", "show", "mr"));
+    while (region.find()) {
+      long process = region.group(2) == null ? 0 : processOf(region.group(2));
+      bytes.merge(process, Long.parseLong(region.group(1)), Long::sum);
+    }
+    return bytes;
+  }
+
   /** The processes that have reliable connections, by device. */
   static Map<String, Set<Long>> connected() throws IOException {
     Map<String, Set<Long>> processes = new TreeMap<>();
@@ -75,7 +88,7 @@ record RdmaResources(Map<String, Map<String, Integer>> byDevice) {
     return processes;
   }
 
-  /** The kernel names the thread that made a queue pair. */
+  /** The kernel names the thread that made an object. */
   private static long processOf(String thread) throws IOException {
     Matcher group = THREAD_GROUP.matcher(Files.readString(Path.of("/proc", thread, "status")));
     assertThat(group.find()).isTrue();

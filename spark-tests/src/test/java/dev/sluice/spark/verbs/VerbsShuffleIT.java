@@ -72,11 +72,25 @@ final class VerbsShuffleIT {
     }
   }
 
+  /** What is pinned is looked at all the time, for each executor. */
   @Test
-  void whatFindsNoRoomIsStaged() {
-    try (LocalCluster cluster = start("spark.shuffle.rdma.registration.maxBytes", "200k")) {
-      shuffle(cluster);
+  void aShuffleOfTenTimesTheBudgetIsReadAndNoMoreIsPinnedThanAllowed() throws Exception {
+    long budget = 2 << 20;
+    long staging = 4 << 20;
+    long buffers = 1 << 20;
+    KnownShuffle large = new KnownShuffle(96, 500, 400, 1_000); // 24 MB for each of two executors
+    try (LocalCluster cluster =
+            start(
+                "spark.shuffle.rdma.registration.maxBytes", budget + "b",
+                "spark.shuffle.rdma.staging.maxBytes", staging + "b",
+                "spark.shuffle.rdma.buffers.maxBytes", buffers + "b");
+        PinnedBytes pinned = new PinnedBytes()) {
+      assertThat(KnownShuffle.answerOf(large.repartitioned(cluster.context(), PARTITIONS)))
+          .isEqualTo(large.answer());
       PathAssert.partlyStaged(cluster);
+      assertThat(pinned.most().keySet()).isEqualTo(executors(cluster));
+      assertThat(pinned.most().values())
+          .allSatisfy(most -> assertThat(most).isBetween(budget / 2, budget + staging + buffers));
     }
   }
 
