@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.spark.account.Totals;
+import java.lang.ref.Reference;
 import java.nio.file.Path;
+import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Test;
 
 /** Map output files become memory regions in the way that is asked for, or the reason is said. */
@@ -18,7 +20,7 @@ final class RegistrationIT {
   @Test
   void theSoftwareProviderMapsNothing() throws Exception {
     try (LocalCluster cluster = LocalCluster.start()) {
-      shuffle(cluster, PARTITIONS);
+      JavaPairRDD<Integer, byte[]> shuffled = shuffle(cluster, PARTITIONS);
       PathAssert.allRead(cluster);
       for (ProcessHandle executor : cluster.executors()) {
         assertThat(Path.of("/proc", String.valueOf(executor.pid()), "maps"))
@@ -30,6 +32,7 @@ final class RegistrationIT {
       assertThat(totals.of("registry.registered-bytes")).isBetween(1L, TABLE_BYTES);
       assertThat(totals.stagedBytes()).isZero();
       assertThat(totals.of("registry.dirtied-bytes")).isZero();
+      Reference.reachabilityFence(shuffled);
     }
   }
 
@@ -38,12 +41,13 @@ final class RegistrationIT {
   void whatFindsNoRoomIsStaged() {
     try (LocalCluster cluster =
         LocalCluster.start("spark.shuffle.rdma.registration.maxBytes", "32k")) {
-      shuffle(cluster, 300);
+      JavaPairRDD<Integer, byte[]> shuffled = shuffle(cluster, 300);
       PathAssert.partlyStaged(cluster);
       Totals totals = cluster.totals();
       assertThat(totals.of("registry.staged-outputs"))
           .isBetween(1L, totals.of("registry.registrations") - 1);
       assertThat(totals.of("registry.registered-bytes")).isBetween(1L, TABLE_BYTES);
+      Reference.reachabilityFence(shuffled);
     }
   }
 
@@ -73,8 +77,10 @@ final class RegistrationIT {
         .hasStackTraceContaining("no on-demand paging");
   }
 
-  private static void shuffle(LocalCluster cluster, int partitions) {
-    assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), partitions)))
-        .isEqualTo(DATA.answer());
+  /** What is registered of it is registered for as long as the driver can reach what this returns. */
+  private static JavaPairRDD<Integer, byte[]> shuffle(LocalCluster cluster, int partitions) {
+    JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), partitions);
+    assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
+    return shuffled;
   }
 }
