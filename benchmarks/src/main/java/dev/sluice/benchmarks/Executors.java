@@ -79,6 +79,11 @@ public final class Executors {
     return used;
   }
 
+  /** What all together have used since {@code start}, which {@link #cpuSeconds} returned. */
+  public static double usedSince(Map<String, Double> start) {
+    return used(start, cpuSeconds()).values().stream().mapToDouble(Double::doubleValue).sum();
+  }
+
   /** What those processes have had to be read from disks, all together, since they have started. */
   public static long diskBytes() throws IOException {
     long bytes = 0;

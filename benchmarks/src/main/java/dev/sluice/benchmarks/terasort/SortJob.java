@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.StandardOutput;
 import java.io.PrintStream;
 import java.util.Arrays;
+import java.util.Map;
 import org.apache.hadoop.examples.terasort.TeraInputFormat;
 import org.apache.hadoop.examples.terasort.TeraOutputFormat;
 import org.apache.hadoop.fs.Path;
@@ -42,13 +43,15 @@ public final class SortJob {
       TaskTotals tasks = new TaskTotals(Progress.on(out, arguments[4]));
       spark.sc().addSparkListener(tasks);
       Executors.await(spark);
+      Map<String, Double> cpu = Executors.cpuSeconds();
       long start = System.nanoTime();
       sort(spark, input, output, ranges);
       double seconds = (System.nanoTime() - start) / 1e9;
+      double cpuSeconds = Executors.usedSince(cpu);
       tasks.awaitJobEnd(LISTENER_MS);
       long remoteBytes = tasks.remoteBytes();
       SluiceTotals totals = SluiceTotals.await(conf, remoteBytes);
-      JsonFile.write(result, new SortResult(seconds, remoteBytes, totals));
+      JsonFile.write(result, new SortResult(seconds, cpuSeconds, remoteBytes, totals));
     }
   }
 

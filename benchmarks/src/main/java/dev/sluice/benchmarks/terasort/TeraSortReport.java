@@ -9,10 +9,12 @@ import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.Statistics;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 
 /** Collects the results of all sorts, decides whether they are valid, and shows them. */
 final class TeraSortReport {
@@ -87,29 +89,31 @@ final class TeraSortReport {
   String table() {
     StringBuilder table = new StringBuilder();
     table.append("%d records, checksum %s%n".formatted(input.records(), input.checksum()));
-    for (Shuffle shuffle : Shuffle.values()) {
-      double[] seconds = seconds(shuffle);
-      if (seconds.length == 0) {
-        continue;
-      }
-      table.append("%-8s".formatted(shuffle.label()));
-      for (double second : seconds) {
-        table.append("%8.2f s".formatted(second));
-      }
-      table.append("   median %.2f s%n".formatted(Statistics.median(seconds)));
-    }
-    if (seconds(Shuffle.SLUICE).length > 0 && seconds(Shuffle.STOCK).length > 0) {
-      table.append(
-          "ratio   %.2f (stock / sluice, medians: above 1 Sluice is faster)%n"
-              .formatted(
-                  Statistics.median(seconds(Shuffle.STOCK))
-                      / Statistics.median(seconds(Shuffle.SLUICE))));
-    }
+    appendSeconds(table, "", SortResult::seconds);
+    appendSeconds(table, ", CPU of executors", SortResult::cpuSeconds);
     if (seconds(Shuffle.SLUICE).length > 0) {
       appendTransfer(table);
     }
     problems.forEach(problem -> table.append("INVALID ").append(problem).append('\n'));
     return table.append(valid() ? "valid\n" : "not valid\n").toString();
+  }
+
+  private void appendSeconds(StringBuilder table, String what, ToDoubleFunction<SortResult> of) {
+    for (Shuffle shuffle : Shuffle.values()) {
+      double[] seconds = each(shuffle, of);
+      if (seconds.length > 0) {
+        table.append("%-26s".formatted(shuffle.label() + what));
+        Arrays.stream(seconds).forEach(second -> table.append("%8.2f s".formatted(second)));
+        table.append("   median %.2f s%n".formatted(Statistics.median(seconds)));
+      }
+    }
+    double[] sluice = each(Shuffle.SLUICE, of);
+    double[] stock = each(Shuffle.STOCK, of);
+    if (sluice.length > 0 && stock.length > 0) {
+      table.append(
+          "ratio%s   %.3f (sluice / stock, medians: below 1 Sluice takes less)%n"
+              .formatted(what, Statistics.median(sluice) / Statistics.median(stock)));
+    }
   }
 
   private void appendTransfer(StringBuilder table) {
@@ -149,6 +153,8 @@ final class TeraSortReport {
     json.put("spark_remote_bytes", remoteBytes());
     json.put("corruptions", totals.corruptions());
     json.put("staged_bytes", totals.stagedBytes());
+    json.put("sluice_cpu_s", each(Shuffle.SLUICE, SortResult::cpuSeconds));
+    json.put("stock_cpu_s", each(Shuffle.STOCK, SortResult::cpuSeconds));
     json.put("problems", problems);
     return new ObjectMapper().writeValueAsString(json);
   }
@@ -167,6 +173,10 @@ final class TeraSortReport {
   }
 
   private double[] seconds(Shuffle shuffle) {
-    return results.get(shuffle).stream().mapToDouble(SortResult::seconds).toArray();
+    return each(shuffle, SortResult::seconds);
+  }
+
+  private double[] each(Shuffle shuffle, ToDoubleFunction<SortResult> of) {
+    return results.get(shuffle).stream().mapToDouble(of).toArray();
   }
 }

@@ -81,10 +81,7 @@ final class QueryJob {
     try {
       Answer answer = answer(query.text());
       double seconds = (System.nanoTime() - start) / 1e9;
-      double cpuSeconds =
-          Executors.used(before, Executors.cpuSeconds()).values().stream()
-              .mapToDouble(Double::doubleValue)
-              .sum();
+      double cpuSeconds = Executors.usedSince(before);
       return new QueryAttempt(
           seconds, cpuSeconds, answer.rows(), answer.digest(), problemOf(query, answer));
     } catch (Exception e) { // Scala throws checked ones that it does not declare.

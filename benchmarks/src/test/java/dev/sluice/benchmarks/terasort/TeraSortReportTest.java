@@ -37,6 +37,15 @@ class TeraSortReportTest {
   }
 
   @Test
+  void cpuTimeOfBothIsSaidWithItsRatio() throws Exception {
+    TeraSortReport report = report(false);
+    report.add(Shuffle.SLUICE, sluice(2.5, 700, Map.of("read.bytes", 700L)), List.of());
+    report.add(Shuffle.STOCK, stock(2.0), List.of());
+    assertThat(report.table()).contains("ratio, CPU of executors   1.667");
+    assertThat(report.json()).contains("\"sluice_cpu_s\":[5.0],\"stock_cpu_s\":[3.0]");
+  }
+
+  @Test
   void allRemoteBytesOfSparkMustHaveBeenRead() {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(1, 701, Map.of("read.bytes", 700L)), List.of());
@@ -106,11 +115,11 @@ class TeraSortReportTest {
 
   private static SortResult sluice(double seconds, long remoteBytes, Map<String, Long> counters) {
     SluiceTotals totals = new SluiceTotals("soft soft0", with(counters, "local.bytes", 300L));
-    return new SortResult(seconds, remoteBytes, totals);
+    return new SortResult(seconds, 2 * seconds, remoteBytes, totals);
   }
 
   private static SortResult stock(double seconds) {
-    return new SortResult(seconds, 700, SluiceTotals.NONE);
+    return new SortResult(seconds, 1.5 * seconds, 700, SluiceTotals.NONE);
   }
 
   private static Map<String, Long> with(Map<String, Long> totals, String name, long value) {
