@@ -29,19 +29,19 @@ public final class ControlMessages {
   /** Ids from {@link MessageType#FIRST_ID} to 31 are taken by these and their successors. */
   public static final List<MessageType<?>> TYPES =
       List.of(
-          MessageType.of(FIRST_ID, Connect.class, Connect::write, Connect::read),
-          MessageType.of(FIRST_ID + 1, Connected.class, Connected::write, Connected::read),
-          MessageType.of(FIRST_ID + 2, Refused.class, Refused::write, Refused::read),
-          MessageType.of(FIRST_ID + 3, Released.class, Released::write, Released::read),
-          MessageType.of(FIRST_ID + 4, Resolve.class, Resolve::write, Resolve::read),
-          MessageType.of(FIRST_ID + 5, Resolved.class, Resolved::write, Resolved::read),
-          MessageType.of(FIRST_ID + 6, Touch.class, Touch::write, Touch::read),
-          MessageType.of(FIRST_ID + 7, StageFor.class, StageFor::write, StageFor::read),
-          MessageType.of(FIRST_ID + 8, Staged.class, Staged::write, Staged::read),
-          MessageType.of(FIRST_ID + 9, NotStaged.class, NotStaged::write, NotStaged::read),
-          MessageType.of(FIRST_ID + 10, Done.class, Done::write, Done::read),
-          MessageType.of(FIRST_ID + 11, GetTables.class, GetTables::write, GetTables::read),
-          MessageType.of(FIRST_ID + 12, Tables.class, Tables::write, Tables::read));
+          new MessageType<>(FIRST_ID, Connect.class, Connect::write, Connect::read),
+          new MessageType<>(FIRST_ID + 1, Connected.class, Connected::write, Connected::read),
+          new MessageType<>(FIRST_ID + 2, Refused.class, Refused::write, Refused::read),
+          new MessageType<>(FIRST_ID + 3, Released.class, Released::write, Released::read),
+          new MessageType<>(FIRST_ID + 4, Resolve.class, Resolve::write, Resolve::read),
+          new MessageType<>(FIRST_ID + 5, Resolved.class, Resolved::write, Resolved::read),
+          new MessageType<>(FIRST_ID + 6, Touch.class, Touch::write, Touch::read),
+          new MessageType<>(FIRST_ID + 7, StageFor.class, StageFor::write, StageFor::read),
+          new MessageType<>(FIRST_ID + 8, Staged.class, Staged::write, Staged::read),
+          new MessageType<>(FIRST_ID + 9, NotStaged.class, NotStaged::write, NotStaged::read),
+          new MessageType<>(FIRST_ID + 10, Done.class, Done::write, Done::read),
+          new MessageType<>(FIRST_ID + 11, GetTables.class, GetTables::write, GetTables::read),
+          new MessageType<>(FIRST_ID + 12, Tables.class, Tables::write, Tables::read));
 
   private ControlMessages() {}
 

@@ -1,7 +1,5 @@
 package dev.sluice.blocks.wire;
 
-import com.esotericsoftware.kryo.Kryo;
-import com.esotericsoftware.kryo.Serializer;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
 import java.util.function.BiConsumer;
@@ -12,10 +10,13 @@ import java.util.function.Function;
  *
  * @param id from {@link #FIRST_ID} on, the same on both sides for ever
  * @param type the message's class, a record as a rule
- * @param serializer stateless: all threads share it
+ * @param writer writes the fields
+ * @param reader reads the same; strings and counts by {@link Fields}, which believe no length that
+ *     the frame cannot hold. Any RuntimeException says that the bytes are not such a message.
  */
-public record MessageType<T>(int id, Class<T> type, Serializer<T> serializer) {
-  /** Kryo itself takes the ids before that. */
+public record MessageType<T>(
+    int id, Class<T> type, BiConsumer<T, Output> writer, Function<Input, T> reader) {
+  /** Those before it are no messages. */
   public static final int FIRST_ID = 16;
 
   public MessageType {
@@ -24,28 +25,7 @@ public record MessageType<T>(int id, Class<T> type, Serializer<T> serializer) {
     }
   }
 
-  /**
-   * A message that writes and reads itself.
-   *
-   * @param write writes the fields
-   * @param read reads the same; strings and counts by {@link Fields}, which believe no length that
-   *     the frame cannot hold. Any RuntimeException says that the bytes are not such a message.
-   */
-  public static <T> MessageType<T> of(
-      int id, Class<T> type, BiConsumer<T, Output> write, Function<Input, T> read) {
-    return new MessageType<>(
-        id,
-        type,
-        new Serializer<T>(false, true) {
-          @Override
-          public void write(Kryo kryo, Output output, T message) {
-            write.accept(message, output);
-          }
-
-          @Override
-          public T read(Kryo kryo, Input input, Class<T> ignored) {
-            return read.apply(input);
-          }
-        });
+  void write(Output output, Object message) {
+    writer.accept(type.cast(message), output);
   }
 }

@@ -214,7 +214,7 @@ class MessageCodecTest {
     record Epoch(int shuffleId, String note) {}
     List<MessageType<?>> types = new ArrayList<>(ControlMessages.TYPES);
     types.add(
-        MessageType.of(
+        new MessageType<>(
             32,
             Epoch.class,
             (epoch, output) -> {

@@ -23,13 +23,13 @@ public final class DirectoryCodec {
 
   private static final List<MessageType<?>> TYPES =
       List.of(
-          MessageType.of(FIRST_ID, Ack.class, Ack::write, Ack::read),
-          MessageType.of(FIRST_ID + 1, Publish.class, Publish::write, Publish::read),
-          MessageType.of(FIRST_ID + 2, Locate.class, Locate::write, Locate::read),
-          MessageType.of(FIRST_ID + 3, Table.class, Table::write, Table::read),
-          MessageType.of(FIRST_ID + 4, Report.class, Report::write, Report::read),
-          MessageType.of(FIRST_ID + 5, Failure.class, Failure::write, Failure::read),
-          MessageType.of(FIRST_ID + 6, Over.class, Over::write, Over::read));
+          new MessageType<>(FIRST_ID, Ack.class, Ack::write, Ack::read),
+          new MessageType<>(FIRST_ID + 1, Publish.class, Publish::write, Publish::read),
+          new MessageType<>(FIRST_ID + 2, Locate.class, Locate::write, Locate::read),
+          new MessageType<>(FIRST_ID + 3, Table.class, Table::write, Table::read),
+          new MessageType<>(FIRST_ID + 4, Report.class, Report::write, Report::read),
+          new MessageType<>(FIRST_ID + 5, Failure.class, Failure::write, Failure::read),
+          new MessageType<>(FIRST_ID + 6, Over.class, Over::write, Over::read));
 
   private final MessageCodec codec = new MessageCodec(TYPES);
 
