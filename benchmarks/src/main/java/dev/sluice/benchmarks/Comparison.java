@@ -66,7 +66,7 @@ public record Comparison(
   /** The median of {@link #ratios}. */
   @JsonProperty(access = JsonProperty.Access.READ_ONLY)
   public double ratio() {
-    return Statistics.median(ratios());
+    return Spread.median(ratios());
   }
 
   /** Null without a goal. */

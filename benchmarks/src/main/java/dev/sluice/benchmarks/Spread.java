@@ -2,6 +2,7 @@ package dev.sluice.benchmarks;
 
 import java.util.Arrays;
 import java.util.Locale;
+import org.apache.commons.math3.stat.descriptive.rank.Median;
 
 /** What is shown of repeated values: their median with minimum and maximum. */
 public record Spread(double median, double min, double max) {
@@ -10,9 +11,14 @@ public record Spread(double median, double min, double max) {
 
   public static Spread of(double... values) {
     return new Spread(
-        Statistics.median(values),
+        median(values),
         Arrays.stream(values).min().orElse(Double.NaN),
         Arrays.stream(values).max().orElse(Double.NaN));
+  }
+
+  /** The middle one, or the mean of the two in the middle; NaN of none. */
+  public static double median(double... values) {
+    return new Median().evaluate(values);
   }
 
   /** A number with three significant digits, and all those before the point. */

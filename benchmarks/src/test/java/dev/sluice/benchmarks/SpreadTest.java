@@ -28,6 +28,13 @@ class SpreadTest {
   }
 
   @Test
+  void theMedianIsTheMiddleOrTheMeanOfTheTwoInTheMiddle() {
+    assertThat(Spread.median(3, 1, 2)).isEqualTo(2);
+    assertThat(Spread.median(4, 1, 2, 3)).isEqualTo(2.5);
+    assertThat(Spread.median(new double[0])).isNaN();
+  }
+
+  @Test
   void aSingleValueHasNoRange() {
     assertThat(Spread.of(3)).hasToString("3.00");
   }

@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.chaos;
 
 import dev.sluice.benchmarks.Columns;
-import dev.sluice.benchmarks.Statistics;
+import dev.sluice.benchmarks.Spread;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -80,7 +80,7 @@ final class ChaosTable {
         count(runs, ChaosRun::hasUnexpectedLosses),
         count(runs, ChaosRun::isLeak),
         count(runs, ChaosRun::isLate),
-        recovery.length == 0 ? "" : "%.1f".formatted(Statistics.median(recovery)),
+        recovery.length == 0 ? "" : "%.1f".formatted(Spread.median(recovery)),
         recovery.length == 0 ? "" : "%.1f".formatted(Arrays.stream(recovery).max().orElseThrow()),
         workload.isEmpty() ? "" : "%.1f".formatted(runs.getFirst().stock().seconds()));
   }

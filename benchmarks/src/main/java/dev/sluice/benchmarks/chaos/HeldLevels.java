@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.chaos;
 
-import dev.sluice.benchmarks.Statistics;
+import dev.sluice.benchmarks.Spread;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -64,7 +64,7 @@ final class HeldLevels {
   }
 
   private static double median(List<RunResult> results, String key) {
-    return Statistics.median(
+    return Spread.median(
         results.stream().mapToDouble(result -> result.held().getOrDefault(key, 0L)).toArray());
   }
 }

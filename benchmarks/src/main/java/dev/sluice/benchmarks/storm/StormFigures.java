@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.storm;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Shuffle;
-import dev.sluice.benchmarks.Statistics;
+import dev.sluice.benchmarks.Spread;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -109,10 +109,10 @@ final class StormFigures {
     for (Shuffle shuffle : rounds.shuffles()) {
       table.append(String.format("  %-38s", shuffle.label()));
       for (ToDoubleFunction<Repetition> value : columns()) {
-        double seconds = Statistics.median(rounds.values(shuffle, value));
+        double seconds = Spread.median(rounds.values(shuffle, value));
         table.append(String.format(Locale.ROOT, " %6.2f s", seconds));
       }
-      double us = Statistics.median(perBlock(rounds.values(shuffle, TASK), rounds.storm()));
+      double us = Spread.median(perBlock(rounds.values(shuffle, TASK), rounds.storm()));
       table.append(String.format(Locale.ROOT, " %9.2f%n", us));
     }
     return table.toString();

@@ -4,7 +4,7 @@ import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.Statistics;
+import dev.sluice.benchmarks.Spread;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -84,7 +84,7 @@ final class StormRounds {
     return results.get(shuffle).stream()
         .mapToDouble(
             result ->
-                Statistics.median(
+                Spread.median(
                     result.repetitions().stream().skip(warmUp).mapToDouble(value).toArray()))
         .toArray();
   }

@@ -6,7 +6,7 @@ import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.Statistics;
+import dev.sluice.benchmarks.Spread;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -104,7 +104,7 @@ final class TeraSortReport {
       if (seconds.length > 0) {
         table.append("%-26s".formatted(shuffle.label() + what));
         Arrays.stream(seconds).forEach(second -> table.append("%8.2f s".formatted(second)));
-        table.append("   median %.2f s%n".formatted(Statistics.median(seconds)));
+        table.append("   median %.2f s%n".formatted(Spread.median(seconds)));
       }
     }
     double[] sluice = each(Shuffle.SLUICE, of);
@@ -112,7 +112,7 @@ final class TeraSortReport {
     if (sluice.length > 0 && stock.length > 0) {
       table.append(
           "ratio%s   %.3f (sluice / stock, medians: below 1 Sluice takes less)%n"
-              .formatted(what, Statistics.median(sluice) / Statistics.median(stock)));
+              .formatted(what, Spread.median(sluice) / Spread.median(stock)));
     }
   }
 

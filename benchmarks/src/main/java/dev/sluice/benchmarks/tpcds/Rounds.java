@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.tpcds;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Shuffle;
-import dev.sluice.benchmarks.Statistics;
+import dev.sluice.benchmarks.Spread;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
@@ -78,6 +78,6 @@ record Rounds(List<ProcessResult> processes) {
   }
 
   private static double afterWarmUp(double[] values) {
-    return Statistics.median(Arrays.copyOfRange(values, 1, values.length));
+    return Spread.median(Arrays.copyOfRange(values, 1, values.length));
   }
 }
