@@ -158,7 +158,7 @@ final class ChaosDriver implements AutoCloseable {
           installation.sluiceJar() + File.pathSeparator + installation.benchmarksJar());
     }
     settings.putAll(workloadSettings);
-    settings.putAll(fault.settings(directory));
+    settings.putAll(fault.setup().settings(directory));
     if (shuffle != Shuffle.SLUICE) {
       settings.keySet().removeIf(key -> key.startsWith("spark.shuffle.rdma."));
     }
@@ -167,7 +167,7 @@ final class ChaosDriver implements AutoCloseable {
 
   private void endFault() {
     try {
-      fault.end(directory);
+      fault.setup().end(directory);
     } catch (IOException e) {
       System.err.printf("%s is not taken back: %s%n", fault.name(), e.getMessage());
     }

@@ -72,7 +72,7 @@ final class StruckJob {
     try {
       outcome = strike(jobs);
       endNanos = System.nanoTime();
-      struck = fault.hasStruck(cluster, inTime);
+      struck = fault.blow().hasStruck(cluster, inTime);
       readBlocks = readSince(readBefore);
       heal();
       if (outcome != Outcome.HANG) {
@@ -105,7 +105,7 @@ final class StruckJob {
   }
 
   private void heal() throws Exception {
-    fault.heal(cluster);
+    fault.blow().heal(cluster);
     healed = true;
   }
 
@@ -129,9 +129,9 @@ final class StruckJob {
 
   private Outcome strike(ExecutorService jobs) throws Exception {
     readBefore = cluster.readBlocks();
-    fault.prepare(cluster, random);
+    fault.blow().prepare(cluster, random);
     if (fault.moment() == Moment.BEFORE) {
-      fault.strike(cluster, random);
+      fault.blow().strike(cluster, random);
     }
     startNanos = System.nanoTime();
     strikeNanos = startNanos;
@@ -141,7 +141,7 @@ final class StruckJob {
       Thread.sleep(fault.delayMs(random));
       strikeNanos = System.nanoTime();
       inTime = !job.isDone();
-      fault.strike(cluster, random);
+      fault.blow().strike(cluster, random);
     }
     return await(job);
   }
@@ -172,7 +172,7 @@ final class StruckJob {
     long lastsMs = Math.min(fault.lastsMs(), limitMs);
     try {
       if (!ends(job, lastsMs) && lastsMs < limitMs) {
-        fault.heal(cluster);
+        fault.blow().heal(cluster);
       }
       answer = job.get(limitMs - lastsMs, TimeUnit.MILLISECONDS);
       return Outcome.ANSWERED;
@@ -201,7 +201,7 @@ final class StruckJob {
   private List<String> leaks(Remains remains) throws Exception {
     // What commits after its shuffle was removed stays, with the stock shuffle as well.
     cluster.settle(STAGE_MS);
-    fault.settled(cluster);
+    fault.blow().settled(cluster);
     cluster.forget(cluster.stages().shuffles());
     return remains.await();
   }

@@ -140,6 +140,11 @@ public final class Cluster {
     }
   }
 
+  /** Nothing more goes wrong. */
+  public void orderNothing() throws IOException, InterruptedException {
+    order(Map.of(), 0, 0);
+  }
+
   /** What the executors hold; without a status where one runs and does not answer. */
   Map<ExecutorProcess, Optional<Status>> statuses() throws IOException, InterruptedException {
     return give(order.again());

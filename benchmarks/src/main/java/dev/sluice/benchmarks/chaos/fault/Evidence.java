@@ -35,6 +35,11 @@ final class Evidence {
     return new Evidence(cluster -> cluster.counted(counter));
   }
 
+  /** Spark has lost one. */
+  static Evidence ofLostExecutors() {
+    return new Evidence(cluster -> cluster.stages().lostExecutors());
+  }
+
   void begin(Cluster cluster) throws Exception {
     before = count.in(cluster);
   }

@@ -1,19 +1,20 @@
 package dev.sluice.benchmarks.chaos.fault;
 
-import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.Predicate;
 
 /**
- * Something that goes wrong while a job runs. A new one is a class of its own, or a line of {@link
- * InjectedFault}, and a line in {@link Faults#ALL}. Stateless but for what {@link #prepare} and
- * {@link #strike} leave to the others: one object a process, used by one thread.
+ * Something that goes wrong while a job runs: the {@link Blow}, when it strikes, what it may cost,
+ * and the {@link Setup} of the cluster that it needs. A new one is a line in {@link Faults}, where
+ * all is set that is not as it is for most; immutable from then on.
  */
-public abstract class Fault {
+public final class Fault {
   /** When it strikes. */
   public enum Moment {
     /** Before the job begins. */
@@ -27,61 +28,144 @@ public abstract class Fault {
   /** A reduce stage of the workloads takes about twice as long. */
   private static final int DELAY_MS = 400;
 
+  private static final Map<String, String> ALL_STAGED =
+      Map.of(
+          "spark.shuffle.rdma.registration.maxBytes", "0",
+          "spark.shuffle.rdma.staging.maxBytes", "4m");
+
   private final String name;
   private final String what;
   private final Moment moment;
+  private final Blow blow;
+  private List<Fault> choices = List.of();
+  private int delayMs = DELAY_MS;
+  private long lastsMs = Long.MAX_VALUE;
+  private boolean happensToStock;
+  private int stageRetries;
+  private int lostExecutors;
+  private String cluster = "shared";
+  private Setup setup = _ -> Map.of();
+  private boolean spoilsCluster;
+  private boolean onSoftOnly;
+  private List<String> workloads = List.of();
+  private Predicate<Workload> allows = _ -> true;
 
-  Fault(String name, String what, Moment moment) {
+  Fault(String name, String what, Moment moment, Blow blow) {
     this.name = name;
     this.what = what;
     this.moment = moment;
+    this.blow = blow;
+  }
+
+  /** One of the others at each run, on executors that stay: what a long application sees. */
+  static Fault mixed(List<Fault> faults) {
+    Fault mixed =
+        new Fault(
+            "mixed",
+            "another one of the others at each run",
+            Moment.BEFORE,
+            (_, _) -> {
+              throw new IllegalStateException("one of the others strikes");
+            });
+    mixed.choices = faults;
+    return mixed.alone(_ -> Map.of());
+  }
+
+  /** It strikes within so many milliseconds of the beginning of its stage. */
+  Fault within(int ms) {
+    delayMs = ms;
+    return this;
+  }
+
+  /** It is healed after so many milliseconds, if the job has not ended by then. */
+  Fault lasting(long ms) {
+    lastsMs = ms;
+    return this;
+  }
+
+  /**
+   * The stock shuffle suffers it as well: its time then is the measure, and stages may be run
+   * again.
+   *
+   * @param retries stages that may be run again for it, for each shuffle
+   * @param lost executors that may end by it
+   */
+  Fault shared(int retries, int lost) {
+    happensToStock = true;
+    stageRetries = retries;
+    lostExecutors = lost;
+    return this;
+  }
+
+  /** On a cluster with those faults that name the same one. */
+  Fault on(String clusterName, Setup clusterSetup) {
+    cluster = clusterName;
+    setup = clusterSetup;
+    return this;
+  }
+
+  /** On a cluster of its own. */
+  Fault alone(Setup clusterSetup) {
+    return on(name, clusterSetup);
+  }
+
+  /** On a cluster of its own, which shows nothing of it any more for minutes. */
+  Fault spoiling() {
+    spoilsCluster = true;
+    return alone(setup);
+  }
+
+  /** The software provider alone has it. */
+  Fault onSoft() {
+    onSoftOnly = true;
+    return this;
+  }
+
+  Fault wanting(String... names) {
+    workloads = List.of(names);
+    return this;
+  }
+
+  /** It would do more to others than it should. */
+  Fault allowing(Predicate<Workload> which) {
+    allows = which;
+    return this;
+  }
+
+  /**
+   * The same where nothing is registered, and all is staged in the least memory that there is for
+   * it.
+   */
+  Fault staged() {
+    Fault staged =
+        new Fault("staged-" + name, "all is staged: " + what, moment, new StagedBlow(blow))
+            .within(delayMs)
+            .lasting(lastsMs)
+            .on("staged-" + cluster, setup.with(ALL_STAGED))
+            .allowing(this::allows);
+    staged.happensToStock = happensToStock;
+    staged.stageRetries = stageRetries;
+    staged.lostExecutors = lostExecutors;
+    staged.spoilsCluster = spoilsCluster;
+    return staged;
   }
 
   /** As in {@code --faults}. */
-  public final String name() {
+  public String name() {
     return name;
   }
 
   /** What goes wrong, in a few words. */
-  public final String what() {
+  public String what() {
     return what;
   }
 
-  public final Moment moment() {
+  public Moment moment() {
     return moment;
   }
 
-  /** What strikes the next run of a workload: this one, unless it stands for several. */
-  public Fault chosen(Workload workload, Random random) {
-    return this;
-  }
-
-  /** How long after the stage has begun, in milliseconds. */
-  public int delayMs(Random random) {
-    return random.nextInt(DELAY_MS);
-  }
-
-  /** After how long it is healed, in milliseconds, if the job has not ended by then. */
-  public long lastsMs() {
-    return Long.MAX_VALUE;
-  }
-
-  /**
-   * Stages that may be run again for it, for each shuffle of the workload; none for what only RDMA
-   * can notice.
-   */
-  public int stageRetries() {
-    return 0;
-  }
-
-  /** Executors that may end by it. */
-  public int lostExecutors() {
-    return 0;
-  }
-
-  /** Whether it can happen to the stock shuffle as well. */
-  public boolean happensToStock() {
-    return false;
+  public Blow blow() {
+    return blow;
   }
 
   /**
@@ -90,64 +174,100 @@ public abstract class Fault {
    * @param provider that Sluice READs by
    */
   public String unavailable(String provider) {
-    return null;
+    return onSoftOnly && !provider.equals("soft")
+        ? "only the software provider has it"
+        : blow.unavailable(provider);
+  }
+
+  /** What strikes the next run of a workload: this one, unless it stands for several. */
+  public Fault chosen(Workload workload, Random random) {
+    List<Fault> allowed = choices.stream().filter(fault -> fault.allows(workload)).toList();
+    return allowed.isEmpty() ? this : allowed.get(random.nextInt(allowed.size()));
+  }
+
+  /** How long after the stage has begun, in milliseconds. */
+  public int delayMs(Random random) {
+    return random.nextInt(delayMs);
+  }
+
+  /** After how long it is healed, in milliseconds, if the job has not ended by then. */
+  public long lastsMs() {
+    return lastsMs;
+  }
+
+  /**
+   * Stages that may be run again for it, for each shuffle of the workload; none for what only RDMA
+   * can notice.
+   */
+  public int stageRetries() {
+    return stageRetries;
+  }
+
+  /** Executors that may end by it. */
+  public int lostExecutors() {
+    return lostExecutors;
+  }
+
+  /** Whether it can happen to the stock shuffle as well. */
+  public boolean happensToStock() {
+    return happensToStock;
   }
 
   /** Names the cluster that it needs: faults with the same one share it. */
   public String cluster() {
-    return "shared";
+    return cluster;
+  }
+
+  public Setup setup() {
+    return setup;
   }
 
   /** Whether a cluster that it has struck shows nothing of it any more for minutes. */
   public boolean spoilsCluster() {
-    return false;
-  }
-
-  /**
-   * What that cluster has to be started with; three executors with two cores each otherwise.
-   *
-   * @param directory of this driver process alone
-   */
-  public Map<String, String> settings(Path directory) throws Exception {
-    return Map.of();
-  }
-
-  /** Names of the workloads that it wants; empty for any. */
-  public List<String> workloads() {
-    return List.of();
-  }
-
-  /** Whether it can strike a workload without doing more than it should. */
-  public boolean allows(Workload workload) {
-    return workloads().isEmpty() || workloads().contains(workload.name());
+    return spoilsCluster;
   }
 
   /** Whether its executors live long enough for the second compiler. */
   public boolean isLong() {
-    return false;
+    return !choices.isEmpty();
   }
 
-  /** Before the job begins, whatever the moment. */
-  public void prepare(Cluster cluster, Random random) throws Exception {}
-
-  /** Lets it happen. */
-  public abstract void strike(Cluster cluster, Random random) throws Exception;
-
-  /**
-   * Whether it did happen; asked after the job, before it is healed.
-   *
-   * @param inTime whether the job was not over when it struck
-   */
-  public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
-    return inTime;
+  /** Names of the workloads that it wants; empty for any. */
+  public List<String> workloads() {
+    return workloads;
   }
 
-  /** When no task runs any more: takes away what Spark loses sight of by it in any shuffle. */
-  public void settled(Cluster cluster) throws Exception {}
+  /** Whether it can strike a workload without doing more than it should. */
+  public boolean allows(Workload workload) {
+    return (workloads.isEmpty() || workloads.contains(workload.name())) && allows.test(workload);
+  }
 
-  /** Ends it, if that has not ended by itself; once or twice, whatever came of the job. */
-  public void heal(Cluster cluster) throws Exception {}
+  /** What a cluster has to be started with; three executors with two cores each otherwise. */
+  @FunctionalInterface
+  public interface Setup {
+    /**
+     * @param directory of this driver process alone
+     */
+    Map<String, String> settings(Path directory) throws Exception;
 
-  /** Takes back what {@link #settings} did; once the cluster has ended, or this process ends. */
-  public void end(Path directory) throws IOException {}
+    /** Takes back what {@link #settings} did; once the cluster has ended, or this process ends. */
+    default void end(Path directory) throws IOException {}
+
+    private Setup with(Map<String, String> more) {
+      Setup before = this;
+      return new Setup() {
+        @Override
+        public Map<String, String> settings(Path directory) throws Exception {
+          Map<String, String> settings = new HashMap<>(before.settings(directory));
+          settings.putAll(more);
+          return settings;
+        }
+
+        @Override
+        public void end(Path directory) throws IOException {
+          before.end(directory);
+        }
+      };
+    }
+  }
 }

@@ -1,190 +1,219 @@
 package dev.sluice.benchmarks.chaos.fault;
 
-import static dev.sluice.benchmarks.chaos.inject.Injection.BAD_ADDRESS;
-import static dev.sluice.benchmarks.chaos.inject.Injection.BAD_KEY;
-import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_GARBAGE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_HALF_OPEN;
-import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_OVERSIZED;
-import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_REFUSED;
-import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_REPLAYED;
-import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_RESET;
-import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_TRICKLE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.CONTROL_TRUNCATED;
-import static dev.sluice.benchmarks.chaos.inject.Injection.CORRUPT;
-import static dev.sluice.benchmarks.chaos.inject.Injection.DONE_LATE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.DONE_LOST;
-import static dev.sluice.benchmarks.chaos.inject.Injection.DONE_TWICE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.DRIVER_SLOW;
-import static dev.sluice.benchmarks.chaos.inject.Injection.DRIVER_UNREACHABLE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.HALT_AFTER_RESOLVE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.HALT_BEFORE_RESOLVE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.HALT_IN_RESOLVE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.KILL_VICTIM;
-import static dev.sluice.benchmarks.chaos.inject.Injection.PUBLISH_LATE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.PUBLISH_LOST;
-import static dev.sluice.benchmarks.chaos.inject.Injection.PUBLISH_TWICE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.QUEUE_PAIR_ENOMEM;
-import static dev.sluice.benchmarks.chaos.inject.Injection.READER_ERROR;
-import static dev.sluice.benchmarks.chaos.inject.Injection.REGISTER_ENOMEM;
-import static dev.sluice.benchmarks.chaos.inject.Injection.SERVER_ERROR;
-import static dev.sluice.benchmarks.chaos.inject.Injection.SLOW_POST;
-import static dev.sluice.benchmarks.chaos.inject.Injection.STAGED_LATE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.STAGE_LATE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_AFTER_READING;
-import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_AFTER_STAGE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_BEFORE_ASKING;
-import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_BEFORE_DONE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_BEFORE_STAGE;
-import static dev.sluice.benchmarks.chaos.inject.Injection.STOP_READING;
-
 import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import dev.sluice.benchmarks.chaos.inject.Injection;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
 /** The faults that there are. */
 public final class Faults {
+  /** The map stage, and the reduce stage that failed; both again when both were under way. */
+  static final int STAGE_RETRIES = 4;
+
+  /** As by kill -9. */
+  static final Blow KILL = (cluster, random) -> cluster.any(random).kill();
+
   private static final List<Fault> SINGLE =
       List.of(
-          new NoFault(),
-          new InjectedFault("bad-key", "READs with a wrong key", BAD_KEY, 0.1),
-          new InjectedFault("bad-address", "READs outside their region", BAD_ADDRESS, 0.1),
-          new InjectedFault("reader-error", "queue pairs that READ go to ERROR", READER_ERROR, 0.2),
-          new InjectedFault(
-              "server-error", "queue pairs that serve go to ERROR", SERVER_ERROR, 0.05),
-          new InjectedFault("corrupt", "bytes are falsified on their way", CORRUPT, 0.1),
-          new InjectedFault("slow-post", "READs are slow", SLOW_POST, 0.2),
-          new InjectedFault(
-              "register-enomem", "registering fails with ENOMEM", REGISTER_ENOMEM, 0.4),
-          new InjectedFault(
+          new Fault("none", "nothing goes wrong", Moment.BEFORE, (_, _) -> {}),
+          injected("bad-key", "READs with a wrong key", Injection.BAD_KEY, 0.1),
+          injected("bad-address", "READs outside their region", Injection.BAD_ADDRESS, 0.1),
+          injected(
+              "reader-error", "queue pairs that READ go to ERROR", Injection.READER_ERROR, 0.2),
+          injected(
+              "server-error", "queue pairs that serve go to ERROR", Injection.SERVER_ERROR, 0.05),
+          // Encrypted blocks have no checksums: what is falsified in them Spark has to notice.
+          injected("corrupt", "bytes are falsified on their way", Injection.CORRUPT, 0.1)
+              .allowing(
+                  workload -> !workload.settings().containsKey("spark.io.encryption.enabled")),
+          injected("slow-post", "READs are slow", Injection.SLOW_POST, 0.2),
+          // Little is registered for a while, and so little fails.
+          injected(
+                  "register-enomem",
+                  "registering fails with ENOMEM",
+                  Injection.REGISTER_ENOMEM,
+                  0.4)
+              .spoiling(),
+          injected(
               "queue-pair-enomem",
               "queue pairs cannot be created",
-              QUEUE_PAIR_ENOMEM,
+              Injection.QUEUE_PAIR_ENOMEM,
               0.5,
-              Map.of(READER_ERROR, 0.2),
-              Map.of()),
-          new MappingsExhausted(),
-          new InjectedFault("publish-lost", "publications are lost", PUBLISH_LOST, 0.5),
-          new InjectedFault("publish-late", "publications are late", PUBLISH_LATE, 0.5),
-          new InjectedFault("publish-twice", "publications come twice", PUBLISH_TWICE, 0.5),
-          new InjectedFault("driver-slow", "the driver is slow", DRIVER_SLOW, 0.5),
-          new InjectedFault("driver-unreachable", "the directory fails", DRIVER_UNREACHABLE, 0.5),
-          control("control-refused", "control connections are refused", CONTROL_REFUSED, 0.7),
-          control("control-reset", "control connections are reset", CONTROL_RESET, 0.3),
-          control("control-half-open", "control connections are dead", CONTROL_HALF_OPEN, 0.7),
-          control("control-trickle", "control connections pass 1 byte/s", CONTROL_TRICKLE, 0.7),
-          control("control-truncated", "control messages are cut off", CONTROL_TRUNCATED, 0.3),
-          control("control-oversized", "control messages are too long", CONTROL_OVERSIZED, 0.3),
-          control("control-garbage", "garbage among control messages", CONTROL_GARBAGE, 0.3),
-          control("control-replayed", "control messages come twice", CONTROL_REPLAYED, 0.5),
-          new ExecutorKilled(
-              "killed-writing", "kill -9 while map tasks write", Moment.MAP, Map.of()),
-          new ExecutorKilled(
-              "killed-reading", "kill -9 while reduce tasks read", Moment.REDUCE, Map.of()),
-          new ExecutorKilled(
-              "killed-on-its-ports",
-              "kill -9 while reduce tasks read, and another executor gets its ports",
-              Moment.REDUCE,
-              Map.of("spark.shuffle.rdma.port", "17000", "spark.shuffle.rdma.dataPort", "19000")),
-          killed("killed-before-resolve", "kill -9 when a RESOLVE arrives", HALT_BEFORE_RESOLVE),
-          killed("killed-in-resolve", "kill -9 in the answer to a RESOLVE", HALT_IN_RESOLVE),
-          killed("killed-after-resolve", "kill -9 after the answer", HALT_AFTER_RESOLVE),
-          new KilledAtEvent(
-              "killed-in-read", "kill -9 by a peer that READs", Map.of(KILL_VICTIM, 0.2)),
-          new ExecutorStopped(5),
-          new ExecutorStopped(30),
-          new ExecutorStopped(120),
-          new FilesDamaged(
-              "file-deleted", "map output files are deleted", ".data", false, Damages::delete),
-          new FilesDamaged(
-              "file-truncated", "map output files are cut off", ".data", false, Damages::truncate),
-          new FilesDamaged(
-              "file-flipped",
-              "a byte of map output files changes",
-              ".data",
-              false,
-              Damages::flipByte),
-          new FilesDamaged(
-              "index-wrong",
-              "an offset in index files is wrong",
-              ".index",
-              false,
-              Damages::falsifyOffset),
-          new FilesDamaged(
+              Map.of(Injection.READER_ERROR, 0.2)),
+          new Fault(
+                  "mappings",
+                  "no mapping is left to an executor, for 2 s",
+                  Moment.BEFORE,
+                  new Exhausted.Mappings())
+              .shared(STAGE_RETRIES, 1)
+              .lasting(2_000)
+              .wanting("cogroup", "group-by", "sort-by-key") // which write soon
+              .alone(_ -> Map.of()),
+          injected("publish-lost", "publications are lost", Injection.PUBLISH_LOST, 0.5),
+          injected("publish-late", "publications are late", Injection.PUBLISH_LATE, 0.5),
+          injected("publish-twice", "publications come twice", Injection.PUBLISH_TWICE, 0.5),
+          injected("driver-slow", "the driver is slow", Injection.DRIVER_SLOW, 0.5),
+          injected("driver-unreachable", "the directory fails", Injection.DRIVER_UNREACHABLE, 0.5),
+          control("refused", "connections are refused", Injection.CONTROL_REFUSED, 0.7),
+          control("reset", "connections are reset", Injection.CONTROL_RESET, 0.3),
+          control("half-open", "connections are dead", Injection.CONTROL_HALF_OPEN, 0.7),
+          control("trickle", "connections pass 1 byte/s", Injection.CONTROL_TRICKLE, 0.7),
+          control("truncated", "messages are cut off", Injection.CONTROL_TRUNCATED, 0.3),
+          control("oversized", "messages are too long", Injection.CONTROL_OVERSIZED, 0.3),
+          control("garbage", "messages have garbage among them", Injection.CONTROL_GARBAGE, 0.3),
+          control("replayed", "messages come twice", Injection.CONTROL_REPLAYED, 0.5),
+          killed("killed-writing", "kill -9 while map tasks write", Moment.MAP),
+          killed("killed-reading", "kill -9 while reduce tasks read", Moment.REDUCE),
+          killed(
+                  "killed-on-its-ports",
+                  "kill -9 while reduce tasks read, and another executor gets its ports",
+                  Moment.REDUCE)
+              .alone(
+                  _ ->
+                      Map.of(
+                          "spark.shuffle.rdma.port", "17000",
+                          "spark.shuffle.rdma.dataPort", "19000")),
+          killedBeforePublishing(
+              "killed-before-resolve",
+              "kill -9 when a RESOLVE arrives",
+              Injection.HALT_BEFORE_RESOLVE),
+          killedBeforePublishing(
+              "killed-in-resolve", "kill -9 in the answer to a RESOLVE", Injection.HALT_IN_RESOLVE),
+          killedBeforePublishing(
+              "killed-after-resolve", "kill -9 after the answer", Injection.HALT_AFTER_RESOLVE),
+          killedAt(
+              "killed-in-read", "kill -9 by a peer that READs", Map.of(Injection.KILL_VICTIM, 0.2)),
+          Stopped.of(5),
+          Stopped.of(30),
+          Stopped.of(120),
+          FilesDamaged.fault(
+              "file-deleted", "map output files are deleted", ".data", Damages::delete),
+          FilesDamaged.fault(
+              "file-truncated", "map output files are cut off", ".data", Damages::truncate),
+          FilesDamaged.fault(
+              "file-flipped", "a byte of map output files changes", ".data", Damages::flipByte),
+          FilesDamaged.fault(
+              "index-wrong", "an offset in index files is wrong", ".index", Damages::falsifyOffset),
+          FilesDamaged.harmless(
               "cache-dropped",
               "files leave the page cache",
               ".data",
-              true,
               (file, _) -> Commands.dropFromCache(file)),
-          new ShuffleRemoved(),
-          new TasksKilled(),
-          new InjectedFault(
-              "speculation",
-              "slow READs, speculative tasks and the end of the losers",
-              SLOW_POST,
-              0.3,
-              Map.of(),
-              Map.of(
-                  "spark.speculation", "true",
-                  "spark.speculation.interval", "50ms",
-                  "spark.speculation.multiplier", "1.01",
-                  "spark.speculation.quantile", "0.1",
-                  "spark.speculation.minTaskRuntime", "50ms")),
-          new ConfiguredFault(
-              "smallest-pool",
-              "64 tasks with 1 MB of buffers an executor",
-              List.of("cogroup", "sort-by-key", "skewed-join"),
-              Map.of(
-                  "spark.master", "local-cluster[2,32,1536]",
-                  "spark.executor.cores", "32",
-                  "spark.shuffle.rdma.buffers.maxBytes", "1m"),
-              Evidence.of("transfer.buffer-waits")),
+          reading(
+                  "shuffle-removed",
+                  "unregisterShuffle on all executors while they READ",
+                  new ShuffleRemoved())
+              .shared(12, 0),
+          // A barrier stage is repeated whole when one of its tasks ends.
+          reading(
+                  "tasks-killed",
+                  "reduce tasks are killed while they READ, ten in turn",
+                  new TasksKilled())
+              .wanting("group-by", "cogroup", "small-blocks"),
+          injected(
+                  "speculation",
+                  "slow READs, speculative tasks and the end of the losers",
+                  Injection.SLOW_POST,
+                  0.3)
+              .alone(
+                  _ ->
+                      Map.of(
+                          "spark.speculation", "true",
+                          "spark.speculation.interval", "50ms",
+                          "spark.speculation.multiplier", "1.01",
+                          "spark.speculation.quantile", "0.1",
+                          "spark.speculation.minTaskRuntime", "50ms")),
+          configured(
+                  "smallest-pool",
+                  "64 tasks with 1 MB of buffers an executor",
+                  "transfer.buffer-waits",
+                  Map.of(
+                      "spark.master", "local-cluster[2,32,1536]",
+                      "spark.executor.cores", "32",
+                      "spark.shuffle.rdma.buffers.maxBytes", "1m"))
+              .wanting("cogroup", "sort-by-key", "skewed-join"),
           soft("data-cut", "data connections are cut", "kill=0.02"),
           soft("data-refused", "peers fail READs", "status=0.05:REM_OP_ERR"),
-          new DescriptorsExhausted(),
-          new Decommission(false),
-          new Decommission(true),
-          new DynamicAllocation(false),
-          new DynamicAllocation(true),
-          new DiskFull(),
-          new DiskSlow(),
-          new DiskSlowAtOne(),
-          new CableFault(
-              "packets-lost-1", "1 % of the packets is lost for 5 s", 5_000, "lose", "1"),
-          new CableFault(
-              "packets-lost-5", "5 % of the packets is lost for 5 s", 5_000, "lose", "5"),
-          new CableFault("packets-lost-all", "no packet arrives for 5 s", 5_000, "lose", "100"),
-          new CableFault("packets-late", "packets take 50 ms longer for 5 s", 5_000, "delay", "50"),
-          new CableFault("port-down", "both ports are down for 3 s", 3_000, "cut"),
-          new CableFault(
-              "address-removed", "a device has no IP address for 3 s", 3_000, "unaddress"));
+          // Tasks fail at once there, and are tried again at once.
+          reading(
+                  "descriptors",
+                  "no file descriptor is left to an executor, for 1 s",
+                  new Exhausted.Descriptors())
+              .shared(8, 0)
+              .lasting(1_000)
+              .alone(_ -> Map.of("spark.task.maxFailures", "2000")),
+          reading(
+                  "decommission",
+                  "an executor is decommissioned, its map outputs migrate",
+                  new Leaving((cluster, executor) -> cluster.decommission(executor)))
+              .shared(STAGE_RETRIES, 1)
+              .alone(Leaving::migration),
+          reading(
+                  "decommission-fallback",
+                  "an executor is decommissioned, with fallback storage",
+                  new Leaving((cluster, executor) -> cluster.decommission(executor)))
+              .shared(STAGE_RETRIES, 1)
+              .alone(Leaving::fallbackStorage),
+          allocation("tracking", "shuffle tracking", Leaving::shuffleTracking),
+          allocation("service", "the external shuffle service", new Leaving.ShuffleService()),
+          ownDisk("disk-full", "the local directories' disk is full for 2 s", new OwnDisk.Full())
+              .shared(STAGE_RETRIES, 0)
+              .within(150)
+              .lasting(2_000),
+          ownDisk(
+                  "disk-slow",
+                  "the local directories' disk answers after 3 s",
+                  new OwnDisk.Silent())
+              .within(600) // also when map tasks have ended
+              .lasting(3_000),
+          reading("disk-slow-at-one", "one executor's disk gives 1 MB/s for 3 s", new SlowDisk())
+              .within(50)
+              .lasting(3_000),
+          Cable.fault("packets-lost-1", "1 % of the packets is lost for 5 s", 5_000, "lose", "1"),
+          Cable.fault("packets-lost-5", "5 % of the packets is lost for 5 s", 5_000, "lose", "5"),
+          Cable.fault("packets-lost-all", "no packet arrives for 5 s", 5_000, "lose", "100"),
+          Cable.fault("packets-late", "packets take 50 ms longer for 5 s", 5_000, "delay", "50"),
+          Cable.fault("port-down", "both ports are down for 3 s", 3_000, "cut"),
+          Cable.fault("address-removed", "a device has no IP address for 3 s", 3_000, "unaddress"));
 
   /** Those of leases. */
   private static final List<Fault> LEASES =
       List.of(
-          new InjectedFault("late", "requests take longer than a lease", STAGE_LATE, 0.05),
-          new InjectedFault("answer-late", "answers come after their leases", STAGED_LATE, 0.05),
-          new InjectedFault("done-lost", "leases are not given back", DONE_LOST, 0.7),
-          new InjectedFault("done-late", "leases are given back late", DONE_LATE, 0.7),
-          new InjectedFault("done-twice", "leases are given back twice", DONE_TWICE, 0.7),
-          new StoppedAtEvent(
-              "stopped-asking", "SIGSTOP of a reader before it asks", STOP_BEFORE_ASKING, 1),
-          new StoppedAtEvent(
-              "stopped-before", "SIGSTOP when a request arrives", STOP_BEFORE_STAGE, 0.3),
-          StruckCopying.stopped(),
-          StruckCopying.killed(),
-          new StoppedAtEvent("stopped-after", "SIGSTOP after the answer", STOP_AFTER_STAGE, 0.3),
-          new StoppedAtEvent("stopped-reading", "SIGSTOP with READs under way", STOP_READING, 0.3),
-          new StoppedAtEvent(
+          injected("late", "requests take longer than a lease", Injection.STAGE_LATE, 0.05),
+          injected("answer-late", "answers come after their leases", Injection.STAGED_LATE, 0.05),
+          injected("done-lost", "leases are not given back", Injection.DONE_LOST, 0.7),
+          injected("done-late", "leases are given back late", Injection.DONE_LATE, 0.7),
+          injected("done-twice", "leases are given back twice", Injection.DONE_TWICE, 0.7),
+          stoppedAt(
+              "stopped-asking",
+              "SIGSTOP of a reader before it asks",
+              Injection.STOP_BEFORE_ASKING,
+              1),
+          stoppedAt(
+              "stopped-before", "SIGSTOP when a request arrives", Injection.STOP_BEFORE_STAGE, 0.3),
+          reading("stopped-copying", "SIGSTOP while it copies", AtEvent.Copying.stopped())
+              .within(1)
+              .lasting(AtEvent.STOPPED_MS),
+          reading("killed-copying", "kill -9 while it copies", AtEvent.Copying.killed())
+              .shared(STAGE_RETRIES, 1)
+              .within(1)
+              .lasting(AtEvent.STOPPED_MS),
+          stoppedAt("stopped-after", "SIGSTOP after the answer", Injection.STOP_AFTER_STAGE, 0.3),
+          stoppedAt("stopped-reading", "SIGSTOP with READs under way", Injection.STOP_READING, 0.3),
+          stoppedAt(
               "stopped-read",
               "SIGSTOP of a reader before it gives a lease back",
-              STOP_AFTER_READING,
+              Injection.STOP_AFTER_READING,
               0.3),
-          new StoppedAtEvent(
-              "stopped-done", "SIGSTOP when a lease is given back", STOP_BEFORE_DONE, 0.3));
+          stoppedAt(
+              "stopped-done",
+              "SIGSTOP when a lease is given back",
+              Injection.STOP_BEFORE_DONE,
+              0.3));
 
   /** Those that need no settings of the cluster. */
   private static final String MIXED =
@@ -208,8 +237,8 @@ public final class Faults {
 
   private static List<Fault> all() {
     List<Fault> all = new ArrayList<>(SINGLE);
-    Stream.concat(singles(STAGED), LEASES.stream()).map(StagedFault::new).forEach(all::add);
-    all.add(new MixedFaults(singles(MIXED).toList()));
+    Stream.concat(singles(STAGED), LEASES.stream()).map(Fault::staged).forEach(all::add);
+    all.add(Fault.mixed(singles(MIXED).toList()));
     return List.copyOf(all);
   }
 
@@ -217,34 +246,104 @@ public final class Faults {
     return Stream.of(names.split(" ")).map(name -> named(name, SINGLE));
   }
 
+  private static Fault injected(String name, String what, Injection injection, double rate) {
+    return injected(name, what, injection, rate, Map.of());
+  }
+
+  /**
+   * What executors do to themselves: only Sluice can notice it, and no stage may be repeated.
+   *
+   * @param beside what else happens, so that there is something to go wrong
+   */
+  private static Fault injected(
+      String name, String what, Injection injection, double rate, Map<Injection, Double> beside) {
+    Map<Injection, Double> rates = new HashMap<>(beside);
+    rates.put(injection, rate);
+    // A port that nobody listens on strikes who connects to it.
+    Evidence evidence =
+        injection == Injection.CONTROL_REFUSED
+            ? Evidence.of("transfer.connect-failures")
+            : Evidence.of(injection);
+    return new Fault(name, what, Moment.BEFORE, new Ordered(rates, evidence));
+  }
+
   private static Fault control(String name, String what, Injection injection, double rate) {
-    return new InjectedFault(
-        name,
-        what,
-        injection,
-        rate,
-        // A queue pair is connected anew, and a location asked for, now and then.
-        Map.of(READER_ERROR, 0.03, PUBLISH_LOST, 0.3),
-        // It is deadlines that end most of these.
-        Map.of(
-            "spark.shuffle.rdma.connect.timeout", "1s",
-            "spark.shuffle.rdma.locate.timeout", "2s",
-            "spark.shuffle.rdma.read.timeout", "5s"));
+    return injected(
+            "control-" + name,
+            "control " + what,
+            injection,
+            rate,
+            // A queue pair is connected anew, and a location asked for, now and then.
+            Map.of(Injection.READER_ERROR, 0.03, Injection.PUBLISH_LOST, 0.3))
+        .on(
+            "control",
+            // It is deadlines that end most of these.
+            _ ->
+                Map.of(
+                    "spark.shuffle.rdma.connect.timeout", "1s",
+                    "spark.shuffle.rdma.locate.timeout", "2s",
+                    "spark.shuffle.rdma.read.timeout", "5s"));
+  }
+
+  /**
+   * Something that is wrong from the start of the cluster to its end, by its settings.
+   *
+   * @param counter that grows by it
+   */
+  private static Fault configured(
+      String name, String what, String counter, Map<String, String> settings) {
+    return new Fault(name, what, Moment.BEFORE, new Ordered(Map.of(), Evidence.of(counter)))
+        .alone(_ -> settings);
   }
 
   /** By the plan of the software provider's own, which verbs ignore. */
   private static Fault soft(String name, String what, String plan) {
-    return new ConfiguredFault(
-        name,
-        what,
-        List.of(),
-        Map.of("spark.shuffle.rdma.soft.faults", "seed=1;" + plan),
-        Evidence.of("transfer.queue-pairs-failed"));
+    return configured(
+            name,
+            what,
+            "transfer.queue-pairs-failed",
+            Map.of("spark.shuffle.rdma.soft.faults", "seed=1;" + plan))
+        .onSoft();
+  }
+
+  private static Fault killed(String name, String what, Moment moment) {
+    return new Fault(name, what, moment, KILL).shared(STAGE_RETRIES, 1);
+  }
+
+  private static Fault killedAt(String name, String what, Map<Injection, Double> rates) {
+    return reading(name, what, AtEvent.killed(rates)).shared(STAGE_RETRIES, 1);
   }
 
   /** What is not published has to be asked for, by a RESOLVE. */
-  private static Fault killed(String name, String what, Injection event) {
-    return new KilledAtEvent(name, what, Map.of(event, 1.0, PUBLISH_LOST, 1.0));
+  private static Fault killedBeforePublishing(String name, String what, Injection event) {
+    return killedAt(name, what, Map.of(event, 1.0, Injection.PUBLISH_LOST, 1.0));
+  }
+
+  /**
+   * @param rate how likely each such event is the one
+   */
+  private static Fault stoppedAt(String name, String what, Injection event, double rate) {
+    return reading(name, what, AtEvent.stopped(event, rate)).lasting(AtEvent.STOPPED_MS);
+  }
+
+  /** Strikes while reduce tasks read, those of the stock shuffle as well, and costs no stage. */
+  private static Fault reading(String name, String what, Blow blow) {
+    return new Fault(name, what, Moment.REDUCE, blow).shared(0, 0);
+  }
+
+  private static Fault ownDisk(String name, String what, OwnDisk disk) {
+    return new Fault(name, what, Moment.MAP, disk).shared(0, 0).alone(disk);
+  }
+
+  /** The executor that is removed goes, and those that have been idle. */
+  private static Fault allocation(String name, String with, Fault.Setup setup) {
+    return reading(
+            "allocation-" + name,
+            "dynamic allocation with " + with + ", an executor removed",
+            new Leaving((cluster, executor) -> cluster.remove(executor)))
+        .shared(STAGE_RETRIES, 3)
+        .allowing(workload -> !workload.name().equals("barrier")) // SPARK-24942
+        .alone(setup);
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
+import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,7 +10,7 @@ import java.util.List;
 import java.util.Random;
 
 /** Something happens to a few files of map outputs while reduce tasks read. */
-final class FilesDamaged extends SharedFault {
+final class FilesDamaged implements Blow {
   private static final int FILES = 3;
 
   /** What happens to one file. */
@@ -22,20 +23,24 @@ final class FilesDamaged extends SharedFault {
   private final Damage damage;
   private int damaged;
 
-  /**
-   * @param suffix of the files' names
-   * @param harmless whether nothing is lost by it
-   */
-  FilesDamaged(String name, String what, String suffix, boolean harmless, Damage damage) {
-    // For each file the map stage and the reduce stage, and once more where others failed then.
-    super(name, what, Moment.REDUCE, harmless ? 0 : 4 * FILES);
+  private FilesDamaged(String suffix, Damage damage) {
     this.suffix = suffix;
     this.damage = damage;
   }
 
-  @Override
-  public int delayMs(Random random) {
-    return random.nextInt(50);
+  /**
+   * @param suffix of the files' names
+   */
+  static Fault fault(String name, String what, String suffix, Damage damage) {
+    // For each file the map stage and the reduce stage, and once more where others failed then.
+    return harmless(name, what, suffix, damage).shared(4 * FILES, 0);
+  }
+
+  /** Nothing is lost by it. */
+  static Fault harmless(String name, String what, String suffix, Damage damage) {
+    return new Fault(name, what, Moment.REDUCE, new FilesDamaged(suffix, damage))
+        .shared(0, 0)
+        .within(50);
   }
 
   @Override

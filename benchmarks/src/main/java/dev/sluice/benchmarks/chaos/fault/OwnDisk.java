@@ -3,25 +3,18 @@ package dev.sluice.benchmarks.chaos.fault;
 import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 
 /** Something about the local directories' disk, which is a file system of the cluster's own. */
-abstract class OwnDisk extends SharedFault {
-  OwnDisk(String name, String what, int stageRetries) {
-    super(name, what, Moment.MAP, stageRetries);
-  }
-
+abstract class OwnDisk implements Blow, Fault.Setup {
   @Override
   public String unavailable(String provider) {
     return Commands.isRoot() ? null : "only root may mount a file system of its own";
-  }
-
-  @Override
-  public final String cluster() {
-    return name();
   }
 
   /**
@@ -45,5 +38,73 @@ abstract class OwnDisk extends SharedFault {
   @Override
   public void end(Path directory) throws IOException {
     Commands.run(List.of("umount", "--lazy", directory.resolve("disk").toString()));
+  }
+
+  /** It has no room. */
+  static final class Full extends OwnDisk {
+    @Override
+    void mount(Path directory, Path disk) throws IOException {
+      Commands.run(List.of("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", disk.toString()));
+    }
+
+    @Override
+    public void strike(Cluster cluster, Random random) {
+      try (OutputStream out = Files.newOutputStream(filler(cluster))) {
+        byte[] zeros = new byte[1 << 20];
+        while (true) {
+          out.write(zeros);
+        }
+      } catch (IOException e) {
+        // Full.
+      }
+    }
+
+    @Override
+    public void heal(Cluster cluster) throws IOException {
+      Files.deleteIfExists(filler(cluster));
+    }
+
+    private static Path filler(Cluster cluster) {
+      return disk(cluster).resolve("filler");
+    }
+  }
+
+  /** It answers nothing: a file system in user space (bindfs) whose process is stopped. */
+  static final class Silent extends OwnDisk {
+    @Override
+    public String unavailable(String provider) {
+      if (!Files.exists(Path.of("/dev/fuse"))) {
+        return "there is no /dev/fuse";
+      }
+      return Files.isExecutable(Path.of("/usr/bin/bindfs"))
+          ? super.unavailable(provider)
+          : "it needs bindfs (apt-get)";
+    }
+
+    @Override
+    void mount(Path directory, Path disk) throws IOException {
+      Path kept = Files.createDirectories(directory.resolve("kept"));
+      Commands.run(List.of("bindfs", kept.toString(), disk.toString()));
+    }
+
+    @Override
+    public void strike(Cluster cluster, Random random) throws IOException {
+      signal("STOP", disk(cluster));
+    }
+
+    @Override
+    public void heal(Cluster cluster) throws IOException {
+      signal("CONT", disk(cluster));
+    }
+
+    private static void signal(String name, Path disk) throws IOException {
+      Commands.run(List.of("pkill", "-" + name, "-f", "^bindfs .*" + disk));
+    }
+
+    @Override
+    public void end(Path directory) throws IOException {
+      signal("CONT", directory.resolve("disk"));
+      super.end(directory);
+    }
   }
 }

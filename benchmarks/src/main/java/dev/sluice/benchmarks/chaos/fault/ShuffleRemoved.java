@@ -13,13 +13,8 @@ import java.util.Random;
  * query that somebody still reads: what was there comes back under the same shuffle id. The stock
  * shuffle loses the same files.
  */
-final class ShuffleRemoved extends SharedFault {
+final class ShuffleRemoved implements Blow {
   private final Evidence evidence = Evidence.of(Injection.UNREGISTERED);
-
-  ShuffleRemoved() {
-    super(
-        "shuffle-removed", "unregisterShuffle on all executors while they READ", Moment.REDUCE, 12);
-  }
 
   @Override
   public void prepare(Cluster cluster, Random random) throws Exception {
@@ -53,6 +48,6 @@ final class ShuffleRemoved extends SharedFault {
 
   @Override
   public void heal(Cluster cluster) throws Exception {
-    cluster.order(Map.of(), 0, 0);
+    cluster.orderNothing();
   }
 }

@@ -5,29 +5,44 @@ import dev.sluice.benchmarks.ReadLimit;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
 
 /** One executor reads its disk slowly, and nothing of any map output is in the page cache. */
-final class SlowDisk {
+final class SlowDisk implements Blow {
   private static final long BYTES_A_SECOND = 1_000_000;
 
   private long victim;
+  private boolean dropped;
 
-  /**
-   * @return whether there is any map output yet
-   */
-  boolean slowDown(Cluster cluster, long executor) throws IOException {
-    victim = executor;
-    ReadLimit.set(victim, Path.of(cluster.setting("spark.local.dir")), BYTES_A_SECOND);
-    boolean dropped = false;
-    for (Path file : cluster.shuffleFiles(".data")) {
-      Commands.dropFromCache(file);
-      dropped = true;
-    }
-    return dropped;
+  /** Its process. */
+  long victim() {
+    return victim;
   }
 
-  /** Idempotent. */
-  void heal() throws IOException {
+  @Override
+  public String unavailable(String provider) {
+    return ReadLimit.unavailable();
+  }
+
+  @Override
+  public void strike(Cluster cluster, Random random) throws IOException {
+    victim = cluster.any(random).pid();
+    ReadLimit.set(victim, Path.of(cluster.setting("spark.local.dir")), BYTES_A_SECOND);
+    List<Path> outputs = cluster.shuffleFiles(".data");
+    for (Path file : outputs) {
+      Commands.dropFromCache(file);
+    }
+    dropped = !outputs.isEmpty();
+  }
+
+  @Override
+  public boolean hasStruck(Cluster cluster, boolean inTime) {
+    return inTime && dropped;
+  }
+
+  @Override
+  public void heal(Cluster cluster) throws IOException {
     ReadLimit.lift(victim);
   }
 }

@@ -5,21 +5,11 @@ import java.util.List;
 import java.util.Random;
 
 /** Running reduce tasks are killed, with an interrupt, ten times in a second. */
-final class TasksKilled extends SharedFault {
+final class TasksKilled implements Blow {
   private static final int TIMES = 10;
   private static final long PERIOD_MS = 60;
 
   private int killed;
-
-  TasksKilled() {
-    super("tasks-killed", "reduce tasks are killed while they READ, ten in turn", Moment.REDUCE, 0);
-  }
-
-  /** A barrier stage is repeated whole when one of its tasks ends. */
-  @Override
-  public List<String> workloads() {
-    return List.of("group-by", "cogroup", "small-blocks");
-  }
 
   @Override
   public void strike(Cluster cluster, Random random) throws InterruptedException {

@@ -83,11 +83,6 @@ public enum Injection {
   /** Messages come a second time. */
   CONTROL_REPLAYED;
 
-  /** Whether less is registered for minutes after it. */
-  public boolean lowersTheBudget() {
-    return this == REGISTER_ENOMEM;
-  }
-
   boolean isOfControlConnections() {
     return name().startsWith("CONTROL_");
   }

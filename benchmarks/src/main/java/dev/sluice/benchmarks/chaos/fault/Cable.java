@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
+import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -9,18 +10,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** The cable between the two devices of the test bed's guest suffers for a while. */
-final class CableFault extends Fault {
-  private final List<String> damage;
-  private final long lastsMs;
-
-  /**
-   * @param damage arguments of the test bed's command {@code cable}
-   */
-  CableFault(String name, String what, long lastsMs, String... damage) {
-    super(name, what, Moment.REDUCE);
-    this.damage = List.of(damage);
-    this.lastsMs = lastsMs;
+/**
+ * The cable between the two devices of the test bed's guest suffers.
+ *
+ * @param damage arguments of the test bed's command {@code cable}
+ */
+record Cable(List<String> damage) implements Blow, Fault.Setup {
+  static Fault fault(String name, String what, long lastsMs, String... damage) {
+    Cable cable = new Cable(List.of(damage));
+    return new Fault(name, what, Moment.REDUCE, cable).lasting(lastsMs).on("cable", cable);
   }
 
   @Override
@@ -31,11 +29,6 @@ final class CableFault extends Fault {
         : null;
   }
 
-  @Override
-  public String cluster() {
-    return "cable";
-  }
-
   /** Both devices are used, so that there is something on the cable. */
   @Override
   public Map<String, String> settings(Path directory) {
@@ -43,26 +36,21 @@ final class CableFault extends Fault {
   }
 
   @Override
-  public long lastsMs() {
-    return lastsMs;
-  }
-
-  @Override
   public void strike(Cluster cluster, Random random) throws IOException {
-    cable(damage);
+    run(damage);
   }
 
   @Override
   public void heal(Cluster cluster) throws IOException {
-    cable(List.of("mend"));
+    run(List.of("mend"));
   }
 
   @Override
   public void end(Path directory) throws IOException {
-    cable(List.of("mend"));
+    run(List.of("mend"));
   }
 
-  private static void cable(List<String> arguments) throws IOException {
+  private static void run(List<String> arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getenv("SLUICE_HOME"), "testbed/guest/cable").toString());
     command.addAll(arguments);
