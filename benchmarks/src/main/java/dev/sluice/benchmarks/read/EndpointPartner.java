@@ -1,41 +1,12 @@
 package dev.sluice.benchmarks.read;
 
-import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.transfer.PeerAddress;
-import dev.sluice.rdma.transfer.QueuePairConnector;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 
 /** READs through the transfer engine, as a {@link RequestLoad}. */
-final class EndpointPartner implements Partner, QueuePairConnector {
-  private final PeerProcess peer;
-  private final PeerAddress address = new PeerAddress("peer", "localhost", 0);
-  private final RdmaEndpoint endpoint;
-  private final RemoteRegion memory;
-
-  EndpointPartner(PeerProcess peer, RemoteRegion memory) throws IOException {
-    this.peer = peer;
-    this.memory = memory;
-    endpoint = RdmaEndpoint.open(Fabric.openDevice(), Fabric.TRANSFER_OPTIONS, this);
-  }
-
-  @Override
-  public CompletableFuture<QueuePairAddress> exchange(
-      PeerAddress ignored, String providerName, QueuePairAddress local) {
-    return CompletableFuture.supplyAsync(
-        () -> {
-          try {
-            return peer.connect(ControlMessages.ENDPOINT, local);
-          } catch (IOException e) {
-            throw new UncheckedIOException(e);
-          }
-        });
-  }
-
+record EndpointPartner(RdmaEndpoint endpoint, Peer peer) implements Partner {
   @Override
   public String name() {
     return "endpoint";
@@ -49,14 +20,14 @@ final class EndpointPartner implements Partner, QueuePairConnector {
   }
 
   private RequestLoad.Place place(Workload workload, int request) {
+    RemoteRegion memory = peer.memory();
     long offset = workload.offset(request, memory.length());
     RemoteRegion range =
         new RemoteRegion(memory.address() + offset, workload.bytes(), memory.rkey());
-    return new RequestLoad.Place(address, List.of(range));
+    return new RequestLoad.Place(peer.address(), List.of(range));
   }
 
+  /** The endpoint is its maker's. */
   @Override
-  public void close() {
-    endpoint.close();
-  }
+  public void close() {}
 }

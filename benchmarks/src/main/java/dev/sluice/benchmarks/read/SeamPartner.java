@@ -1,17 +1,20 @@
 package dev.sluice.benchmarks.read;
 
+import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.CompletionChannel;
 import dev.sluice.rdma.CompletionQueue;
-import dev.sluice.rdma.Device;
+import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
+import dev.sluice.rdma.soft.SoftProvider;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -21,28 +24,36 @@ import java.util.concurrent.TimeUnit;
 
 /** READs on one queue pair by the provider seam alone: one thread posts, polls and sleeps. */
 final class SeamPartner implements Partner {
+  /** READs that it and the socket may have under way. */
+  static final int MAX_IN_FLIGHT = 256;
+
   private static final long TARGET_BYTES = 64 << 20;
   private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
   private static final long STALL_MS = 10_000;
 
   private final Arena arena = Arena.ofShared();
-  private final Device device;
   private final CompletionChannel channel;
   private final CompletionQueue queue;
   private final MemoryRegion target;
   private final QueuePair queuePair;
   private final RemoteRegion remote;
-  private final WorkCompletions completions = new WorkCompletions(Fabric.MAX_IN_FLIGHT);
+  private final WorkCompletions completions = new WorkCompletions(MAX_IN_FLIGHT);
 
-  SeamPartner(PeerProcess peer, RemoteRegion remote) throws IOException {
-    this.remote = remote;
-    device = Fabric.openDevice();
-    ProtectionDomain domain = device.allocateProtectionDomain();
-    channel = device.createCompletionChannel();
-    queue = device.createCompletionQueue(Fabric.MAX_IN_FLIGHT + 1, channel);
+  /**
+   * @param reader whose device it READs by
+   */
+  SeamPartner(NetworkParts reader, Peer peer) throws IOException {
+    remote = peer.memory();
+    ProtectionDomain domain = reader.endpoint().protectionDomain();
+    channel = domain.device().createCompletionChannel();
+    queue = domain.device().createCompletionQueue(MAX_IN_FLIGHT + 1, channel);
     target = domain.register(arena.allocate(TARGET_BYTES, 4096), Set.of(AccessFlag.LOCAL_WRITE));
-    queuePair = Fabric.queuePair(domain, queue);
-    Fabric.connect(queuePair, peer.connect(ControlMessages.SEAM, queuePair.address()));
+    queuePair = domain.createQueuePair(queue, MAX_IN_FLIGHT);
+    queuePair.toInit(Set.of());
+    QueuePairAddress accepted =
+        reader.client().exchange(peer.address(), SoftProvider.NAME, queuePair.address()).join();
+    queuePair.toRtr(accepted, ConnectionAttributes.DEFAULT);
+    queuePair.toRts();
   }
 
   @Override
@@ -107,8 +118,11 @@ final class SeamPartner implements Partner {
   }
 
   @Override
-  public void close() {
-    device.close();
+  public void close() throws IOException {
+    queuePair.close();
+    target.close();
+    queue.close();
+    channel.close();
     arena.close();
   }
 }

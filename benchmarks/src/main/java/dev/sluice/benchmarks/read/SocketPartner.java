@@ -14,7 +14,7 @@ final class SocketPartner implements Partner {
   private final SocketChannel channel;
   private final long memoryBytes;
   private final ByteBuffer requests =
-      ByteBuffer.allocateDirect(Fabric.MAX_IN_FLIGHT * SocketResponder.REQUEST_BYTES);
+      ByteBuffer.allocateDirect(SeamPartner.MAX_IN_FLIGHT * SocketResponder.REQUEST_BYTES);
   private final ByteBuffer target = ByteBuffer.allocateDirect(8 << 20);
 
   SocketPartner(SocketChannel channel, long memoryBytes) throws IOException {

@@ -16,7 +16,7 @@ final class SocketResponder {
   private final SocketChannel channel;
   private final ByteBuffer memory;
   private final ByteBuffer requests =
-      ByteBuffer.allocateDirect(Fabric.MAX_IN_FLIGHT * REQUEST_BYTES);
+      ByteBuffer.allocateDirect(SeamPartner.MAX_IN_FLIGHT * REQUEST_BYTES);
 
   SocketResponder(SocketChannel channel, ByteBuffer memory) {
     this.channel = channel;

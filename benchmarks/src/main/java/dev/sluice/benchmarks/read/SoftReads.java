@@ -1,6 +1,8 @@
 package dev.sluice.benchmarks.read;
 
+import dev.sluice.benchmarks.ChildProcess;
 import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.benchmarks.Turns;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -12,6 +14,9 @@ import java.util.List;
  */
 final class SoftReads {
   private static final int WARM_UP_ROUNDS = 3;
+
+  /** Larger than an executor has it by default. */
+  private static final long POOL_BYTES = 256 << 20;
 
   /** A measurement takes some tenths of a second. */
   private static final long BYTES = 512L << 20;
@@ -31,11 +36,12 @@ final class SoftReads {
 
   List<Comparison> measure(List<Workload> workloads) throws IOException, InterruptedException {
     List<Comparison> rows = new ArrayList<>();
-    try (PeerProcess peer = PeerProcess.start()) {
-      PeerProcess.Memory memory = peer.memory();
-      try (Partner socket = new SocketPartner(peer.connectSocket(), memory.forSeam().length());
-          Partner seam = new SeamPartner(peer, memory.forSeam());
-          Partner endpoint = new EndpointPartner(peer, memory.forEndpoint())) {
+    try (ChildProcess process = ChildProcess.start(List.of(), PeerMain.class);
+        NetworkParts reader = new NetworkParts("reader", POOL_BYTES, NetworkParts.MEMORY_BYTES)) {
+      Peer peer = Peer.of(process);
+      try (Partner socket = new SocketPartner(peer.connectSocket(), peer.memory().length());
+          Partner seam = new SeamPartner(reader, peer);
+          Partner endpoint = new EndpointPartner(reader.endpoint(), peer)) {
         List<Partner> partners = List.of(socket, seam, endpoint);
         for (Workload workload : workloads) {
           System.err.println(workload.name());

@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.scale;
 
 import dev.sluice.benchmarks.CpuTime;
+import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.benchmarks.Pairs;
 import java.io.IOException;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.scale;
 
+import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.TransferCounter;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.scale;
 
+import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.benchmarks.read.RequestLoad;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.RdmaEndpoint;

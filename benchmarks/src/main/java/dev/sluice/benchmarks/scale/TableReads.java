@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.scale;
 
+import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;

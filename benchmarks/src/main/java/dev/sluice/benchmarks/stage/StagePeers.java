@@ -4,7 +4,7 @@ import dev.sluice.benchmarks.ChildProcess;
 import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.ReadLimit;
-import dev.sluice.benchmarks.scale.NetworkParts;
+import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.benchmarks.stage.StageLoad.Answer;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;

@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.scale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.NetworkParts;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

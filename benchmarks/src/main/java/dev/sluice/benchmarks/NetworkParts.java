@@ -1,6 +1,5 @@
-package dev.sluice.benchmarks.scale;
+package dev.sluice.benchmarks;
 
-import dev.sluice.benchmarks.Unpublished;
 import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.LocalDirectories;
@@ -36,7 +35,7 @@ import org.apache.spark.network.util.TransportConf;
  */
 public final class NetworkParts implements AutoCloseable {
   /** What peers may READ. */
-  static final long MEMORY_BYTES = 1 << 20;
+  public static final long MEMORY_BYTES = 1 << 20;
 
   private static final int CONNECT_TIMEOUT_MS = 30_000;
   private static final RegistryLimits LIMITS = new RegistryLimits(0, 10_000, 60_000);
@@ -50,7 +49,7 @@ public final class NetworkParts implements AutoCloseable {
   private static final long POOL_BYTES = 16 << 20;
 
   /** One thread each way: the transport's pools are Spark's to choose, and do not grow with us. */
-  static final TransportConf TRANSPORT =
+  public static final TransportConf TRANSPORT =
       new TransportConf(
           "sluice",
           new MapConfigProvider(
@@ -69,8 +68,17 @@ public final class NetworkParts implements AutoCloseable {
   private final RemoteRegion memory;
 
   /** Without map outputs. */
-  NetworkParts(String executorId) throws IOException {
-    this(executorId, POOL_BYTES, (_, _) -> null, List.of());
+  public NetworkParts(String executorId) throws IOException {
+    this(executorId, POOL_BYTES, MEMORY_BYTES);
+  }
+
+  /**
+   * The same.
+   *
+   * @param memoryBytes that peers may READ
+   */
+  public NetworkParts(String executorId, long poolBytes, long memoryBytes) throws IOException {
+    this(executorId, poolBytes, memoryBytes, (_, _) -> null, List.of());
   }
 
   /**
@@ -81,13 +89,23 @@ public final class NetworkParts implements AutoCloseable {
   public NetworkParts(
       String executorId, long poolBytes, MapOutputFiles files, List<Path> directories)
       throws IOException {
+    this(executorId, poolBytes, MEMORY_BYTES, files, directories);
+  }
+
+  private NetworkParts(
+      String executorId,
+      long poolBytes,
+      long memoryBytes,
+      MapOutputFiles files,
+      List<Path> directories)
+      throws IOException {
     TransferOptions options =
         TransferOptions.DEFAULT.with(
             o -> {
               o.bufferPoolBytes = poolBytes;
               o.connectTimeoutMs = CONNECT_TIMEOUT_MS;
             });
-    ProcessName self = new ProcessName("scale", executorId);
+    ProcessName self = new ProcessName("benchmark", executorId);
     client =
         new BlockServerClient(
             self, TRANSPORT, List.of(), options, CONNECT_TIMEOUT_MS, NetworkParts::clockMs);
@@ -112,7 +130,7 @@ public final class NetworkParts implements AutoCloseable {
             registry,
             stager);
     address = new PeerAddress(executorId, "localhost", server.port());
-    bytes = arena.allocate(MEMORY_BYTES, 4096);
+    bytes = arena.allocate(memoryBytes, 4096);
     memory = endpoint.protectionDomain().register(bytes, Set.of(AccessFlag.REMOTE_READ)).toRemote();
   }
 
@@ -125,11 +143,11 @@ public final class NetworkParts implements AutoCloseable {
   }
 
   /** What {@link #memory} is to its owner. */
-  MemorySegment bytes() {
+  public MemorySegment bytes() {
     return bytes;
   }
 
-  RemoteRegion memory() {
+  public RemoteRegion memory() {
     return memory;
   }
 
