@@ -37,10 +37,12 @@ public record ClusterConf(
     conf.put("spark.jars", installation.benchmarksJar().toUri().toString());
     // Executors of one machine would read each other's files, and nothing would be transferred.
     conf.put("spark.shuffle.readHostLocalDisk", "false");
+    if (shuffle.isOurs()) {
+      conf.put("spark.executor.extraClassPath", installation.sluiceJar().toString());
+    }
     switch (shuffle) {
       case SLUICE -> {
         conf.put("spark.shuffle.manager", "dev.sluice.spark.RdmaShuffleManager");
-        conf.put("spark.executor.extraClassPath", installation.sluiceJar().toString());
         conf.put("spark.shuffle.rdma.provider", provider);
       }
       case ORACLE -> conf.put("spark.shuffle.manager", OracleShuffleManager.class.getName());

@@ -88,7 +88,7 @@ public record DriverProcess(Path directory) {
   private static String classPath(Installation installation, Path home, Shuffle shuffle) {
     List<String> entries = new ArrayList<>();
     entries.add(installation.benchmarksJar().toString());
-    if (shuffle == Shuffle.SLUICE) {
+    if (shuffle.isOurs()) {
       entries.add(installation.sluiceJar().toString());
     }
     entries.add(home.resolve("jars") + File.separator + "*");

@@ -33,6 +33,11 @@ public enum Shuffle {
     return round % 2 == 0 ? shuffles : shuffles.reversed();
   }
 
+  /** Whether it takes classes of Sluice's jar. */
+  boolean isOurs() {
+    return this == SLUICE || this == ORACLE;
+  }
+
   /** As in tables. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);

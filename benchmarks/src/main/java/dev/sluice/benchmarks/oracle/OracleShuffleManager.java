@@ -1,5 +1,7 @@
 package dev.sluice.benchmarks.oracle;
 
+import dev.sluice.spark.read.SparkFetch;
+import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
@@ -41,17 +43,28 @@ public final class OracleShuffleManager extends SortShuffleManager {
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
     @SuppressWarnings("unchecked")
-    BaseShuffleHandle<K, ?, C> shuffle = (BaseShuffleHandle<K, ?, C>) handle;
-    return new OracleReader<>(
-        shuffle.dependency(),
-        SparkEnv.get()
-            .mapOutputTracker()
-            .getMapSizesByExecutorId(
-                handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition),
-        context,
-        metrics,
-        canUseBatchFetch(startPartition, endPartition, context),
-        new OracleBlockStoreClient(outputs, directories));
+    ShuffleDependency<K, ?, C> dependency = ((BaseShuffleHandle<K, ?, C>) handle).dependency();
+    // Which the workloads leave to what follows.
+    if (dependency.aggregator().isDefined() || dependency.keyOrdering().isDefined()) {
+      throw new UnsupportedOperationException(
+          "The oracle neither aggregates nor sorts: shuffle " + handle.shuffleId());
+    }
+    SparkFetch spark = new SparkFetch(context, metrics);
+    return () ->
+        spark.records(
+            spark.blocks(
+                new OracleBlockStoreClient(outputs, directories),
+                SparkEnv.get()
+                    .mapOutputTracker()
+                    .getMapSizesByExecutorId(
+                        handle.shuffleId(),
+                        startMapIndex,
+                        endMapIndex,
+                        startPartition,
+                        endPartition),
+                // Serializer and codec of SQL, which asks for batches, allow them.
+                canUseBatchFetch(startPartition, endPartition, context)),
+            dependency.serializer().newInstance());
   }
 
   @Override

@@ -11,23 +11,17 @@ import java.util.List;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.ShuffleDependency;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
-import org.apache.spark.internal.config.ConfigEntry;
 import org.apache.spark.internal.config.package$;
 import org.apache.spark.io.CompressionCodec$;
 import org.apache.spark.serializer.Serializer;
-import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.FallbackStorage;
-import org.apache.spark.storage.ShuffleBlockFetcherIterator;
-import org.apache.spark.util.CompletionIterator;
-import org.apache.spark.util.SystemClock;
 import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.collection.ExternalSorter;
 import scala.Option;
@@ -36,7 +30,6 @@ import scala.Tuple2;
 import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.collection.Seq;
-import scala.runtime.BoxedUnit;
 
 /**
  * Reads a reduce task's partitions as Spark's BlockStoreShuffleReader does: the blocks of an
@@ -57,8 +50,8 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final boolean shouldBatchFetch;
   private final ExecutorReading executor;
   private final Serializer serializer;
+  private final SparkFetch spark;
   private final SparkEnv env = SparkEnv.get();
-  private final SparkConf conf = env.conf();
 
   /**
    * @param blocks what the map output tracker says; read once
@@ -77,37 +70,17 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     this.metrics = new CountingReadMetrics(metrics, executor.counters());
     this.shouldBatchFetch = shouldBatchFetch;
     this.executor = executor;
+    this.spark = new SparkFetch(context, this.metrics);
     this.serializer = executor.serializers().get(handle.shuffleId(), dependency.serializer());
   }
 
   @Override
   public Iterator<Product2<K, C>> read() {
-    Iterator<Product2<K, C>> result = combine(records());
+    Iterator<Product2<K, C>> result = combine(spark.records(fetch(), serializer.newInstance()));
     // Aggregator and sorter have consumed the iterator that heeds a task's being killed.
     return result instanceof InterruptibleIterator
         ? result
         : new InterruptibleIterator<>(context, result);
-  }
-
-  /** The records of all blocks, as they come; a task that is killed stops here. */
-  private Iterator<Product2<K, C>> records() {
-    SerializerInstance instance = serializer.newInstance();
-    Iterator<Tuple2<Object, Object>> records =
-        fetch().flatMap(block -> instance.deserializeStream(block._2()).asKeyValueIterator());
-    Iterator<Tuple2<Object, Object>> counted =
-        records.map(
-            record -> {
-              metrics.incRecordsRead(1);
-              return record;
-            });
-    Iterator<Tuple2<Object, Object>> completing =
-        CompletionIterator.apply(
-            counted,
-            () -> {
-              context.taskMetrics().mergeShuffleReadMetrics();
-              return BoxedUnit.UNIT;
-            });
-    return retyped(new InterruptibleIterator<>(context, completing));
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetch() {
@@ -116,7 +89,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     return executor
         .gathering()
         .map(gathering -> gather(gathering, concatenates, batch))
-        .orElseGet(() -> fetchBySpark(executor.client(), blocks, batch));
+        .orElseGet(() -> spark.blocks(executor.client(), blocks, batch));
   }
 
   /** Fetches the blocks of an executor together, and the others by Spark's iterator. */
@@ -127,7 +100,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
         new GatheredBlocks(
             reading(client, concatenates, batch),
             gathering.registry(),
-            client.gather(client.limit(context, maxBytesInFlight())),
+            client.gather(client.limit(context, spark.maxBytesInFlight())),
             metrics,
             executor.counters());
     TaskCompletionListener ended = _ -> gathered.close();
@@ -160,12 +133,12 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       @Override
       public Iterator<Tuple2<BlockId, InputStream>> fetch(
           List<TrackedBlocks> tracked, SparkBlocks asker) {
-        return fetchBySpark(client.telling(asker), TrackedBlocks.toSpark(tracked), batch);
+        return spark.blocks(client.telling(asker), TrackedBlocks.toSpark(tracked), batch);
       }
 
       @Override
       public long maxBytesInFlight() {
-        return RdmaShuffleReader.this.maxBytesInFlight();
+        return spark.maxBytesInFlight();
       }
 
       @Override
@@ -175,39 +148,9 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
       @Override
       public boolean detectsCorruption() {
-        return RdmaShuffleReader.this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT());
+        return spark.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT());
       }
     };
-  }
-
-  private Iterator<Tuple2<BlockId, InputStream>> fetchBySpark(
-      ShuffleClient client,
-      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
-      boolean batch) {
-    return new ShuffleBlockFetcherIterator(
-            context,
-            client,
-            env.blockManager(),
-            env.mapOutputTracker(),
-            blocksByAddress,
-            env.serializerManager()::wrapStream,
-            maxBytesInFlight(),
-            this.<Integer>setting(SETTINGS.REDUCER_MAX_REQS_IN_FLIGHT()),
-            this.<Integer>setting(SETTINGS.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()),
-            this.<Long>setting(SETTINGS.MAX_REMOTE_BLOCK_SIZE_FETCH_TO_MEM()),
-            this.<Integer>setting(SETTINGS.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
-            this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT()),
-            this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT_MEMORY()),
-            this.<Boolean>setting(SETTINGS.SHUFFLE_CHECKSUM_ENABLED()),
-            conf.get(SETTINGS.SHUFFLE_CHECKSUM_ALGORITHM()),
-            metrics,
-            batch,
-            new SystemClock())
-        .toCompletionIterator();
-  }
-
-  private long maxBytesInFlight() {
-    return this.<Long>setting(SETTINGS.REDUCER_MAX_SIZE_IN_FLIGHT()) * 1024 * 1024;
   }
 
   /** Whether several blocks' bytes, one after the other, are what one block of them would be. */
@@ -216,13 +159,13 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       return false;
     }
     // Streams of encrypted partitions cannot be read as one (SPARK-34790).
-    if (this.<Boolean>setting(SETTINGS.SHUFFLE_USE_OLD_FETCH_PROTOCOL())
-        || this.<Boolean>setting(SETTINGS.IO_ENCRYPTION_ENABLED())) {
+    if (spark.<Boolean>setting(SETTINGS.SHUFFLE_USE_OLD_FETCH_PROTOCOL())
+        || spark.<Boolean>setting(SETTINGS.IO_ENCRYPTION_ENABLED())) {
       return false;
     }
     CompressionCodec$ codecs = CompressionCodec$.MODULE$;
-    return !this.<Boolean>setting(SETTINGS.SHUFFLE_COMPRESS())
-        || codecs.supportsConcatenationOfSerializedStreams(codecs.createCodec(conf));
+    return !spark.<Boolean>setting(SETTINGS.SHUFFLE_COMPRESS())
+        || codecs.supportsConcatenationOfSerializedStreams(codecs.createCodec(env.conf()));
   }
 
   private Iterator<Product2<K, C>> combine(Iterator<Product2<K, C>> records) {
@@ -255,12 +198,6 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private static <K, C> Aggregator<K, C, C> ofCombined(Aggregator<K, Object, C> aggregator) {
     return new Aggregator<>(
         combined -> combined, aggregator.mergeCombiners(), aggregator.mergeCombiners());
-  }
-
-  /** Spark's settings of primitive types look like Objects to Java. */
-  @SuppressWarnings("unchecked")
-  private <T> T setting(ConfigEntry<Object> entry) {
-    return (T) conf.get(entry);
   }
 
   /** Scala's variance and the erased types of values, which Java cannot express. */
