@@ -11,12 +11,6 @@ import picocli.CommandLine.Spec;
 
 /** Options and output that the commands of bin/bench share. */
 public final class ComparisonOutput {
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this and exit")
-  private boolean help;
-
   @Option(names = "--json", paramLabel = "FILE", description = "Write the rows there too")
   private Path json;
 

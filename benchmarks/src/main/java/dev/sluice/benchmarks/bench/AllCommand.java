@@ -32,12 +32,6 @@ public final class AllCommand implements Callable<Integer> {
   private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd-HHmm");
 
   @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this and exit")
-  private boolean help;
-
-  @Option(
       names = "--quick",
       description = "What has a goal and takes less than half an hour in all, in fewer rounds")
   private boolean quick;

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
 
 /** The command bin/bench: everything that is measured, each beside what it is compared with. */
 @Command(
@@ -37,6 +38,7 @@ public final class BenchCommand {
   @Option(
       names = {"-h", "--help"},
       usageHelp = true,
+      scope = ScopeType.INHERIT,
       description = "Show this and exit")
   private boolean help;
 

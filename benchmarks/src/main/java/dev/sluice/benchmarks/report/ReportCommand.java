@@ -21,12 +21,6 @@ import picocli.CommandLine.Parameters;
     })
 public final class ReportCommand implements Callable<Integer> {
   @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this and exit")
-  private boolean help;
-
-  @Option(
       names = "--document",
       paramLabel = "FILE",
       description = "Another document, which keeps its rows in figures beside it")

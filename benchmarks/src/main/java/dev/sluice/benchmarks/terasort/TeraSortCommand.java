@@ -21,6 +21,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
@@ -46,12 +47,6 @@ public final class TeraSortCommand implements Callable<Integer> {
 
   /** The last reduce task, which an executor has for itself or not, is then 3 % of a stage. */
   private static final int TASKS_PER_CORE = 16;
-
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this and exit")
-  private boolean help;
 
   @Option(
       names = "--size",
@@ -127,11 +122,19 @@ public final class TeraSortCommand implements Callable<Integer> {
   }
 
   public static void main(String[] arguments) {
-    StandardOutput.run(
-        () ->
-            new CommandLine(new TeraSortCommand(false))
-                .setExecutionExceptionHandler(TeraSortCommand::explain),
-        arguments);
+    StandardOutput.run(TeraSortCommand::alone, arguments);
+  }
+
+  private static CommandLine alone() {
+    CommandLine command = new CommandLine(new TeraSortCommand(false));
+    command
+        .getCommandSpec()
+        .addOption(
+            OptionSpec.builder("-h", "--help")
+                .usageHelp(true)
+                .description("Show this and exit")
+                .build());
+    return command.setExecutionExceptionHandler(TeraSortCommand::explain);
   }
 
   private static int explain(Exception failure, CommandLine command, ParseResult parsed) {

@@ -33,12 +33,6 @@ public final class TpcdsCommand implements Callable<Integer> {
   private static final String GOLDEN_SCALE = "1";
 
   @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this and exit")
-  private boolean help;
-
-  @Option(
       names = "--scale",
       defaultValue = GOLDEN_SCALE,
       description = {
