@@ -167,9 +167,6 @@ exec_benchmark() {
   SLUICE_TOOLS_CLASSPATH=$(tools_classpath)
   export SLUICE_DATA=${SLUICE_DATA:-${XDG_CACHE_HOME:-$HOME/.cache}/sluice}
   mkdir -p "$SLUICE_DATA"
-  if [[ -t 2 ]]; then
-    export SLUICE_TERMINAL=1
-  fi
   exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC \
     --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
     -Dsluice.log="$SLUICE_DATA/${1##*.}.log" \

@@ -2,13 +2,11 @@ package dev.sluice.benchmarks;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
@@ -20,30 +18,27 @@ import org.apache.spark.launcher.JavaModuleOptions;
  * @param directory must not exist
  */
 public record DriverProcess(Path directory) {
-  private static final long TIMEOUT_MINUTES = 60;
-
   /** In 1 GB TPC-DS q10 once found no room to build a broadcast. */
   private static final String DRIVER_MEMORY = "-Xmx2g";
 
   private static final int ERROR_LINES = 30;
 
   /**
-   * Runs to the end; what the driver prints to standard output is progress.
+   * Runs one to its end, at which it prints a line.
    *
    * @throws IOException when the driver failed, with its last messages and where its logs are
    */
   public void run(Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
       throws IOException, InterruptedException {
-    int status = await(launch(main, shuffle, cluster, arguments));
-    if (status != 0) {
-      throw failure(shuffle, "ended with status " + status);
+    try (AnsweringProcess driver = start(main, shuffle, cluster, arguments)) {
+      driver.end();
     }
   }
 
   /** A driver that answers line by line; the caller closes it. */
-  public AnsweringDriver start(
+  public AnsweringProcess start(
       Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments) throws IOException {
-    return new AnsweringDriver(
+    return new AnsweringProcess(
         launch(main, shuffle, cluster, arguments), reason -> failure(shuffle, reason));
   }
 
@@ -105,26 +100,5 @@ public record DriverProcess(Path directory) {
     environment.put("SPARK_LOCAL_IP", "127.0.0.1");
     environment.put("JAVA_HOME", System.getProperty("java.home"));
     return builder.redirectError(directory.resolve("driver.err").toFile());
-  }
-
-  private static int await(Process process) throws IOException, InterruptedException {
-    Thread.startVirtualThread(() -> relayProgress(process));
-    try {
-      if (!process.waitFor(TIMEOUT_MINUTES, TimeUnit.MINUTES)) {
-        throw new IOException("the driver did not end within " + TIMEOUT_MINUTES + " minutes");
-      }
-      return process.exitValue();
-    } finally {
-      process.destroy();
-    }
-  }
-
-  /** Standard output of this process is for results. */
-  private static void relayProgress(Process process) {
-    try (InputStream progress = process.getInputStream()) {
-      progress.transferTo(System.err);
-    } catch (IOException e) {
-      System.err.println("progress of the driver is lost: " + e.getMessage());
-    }
   }
 }

@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.chaos;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.AnsweringDriver;
+import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.ClusterConf;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
@@ -41,7 +41,7 @@ final class ChaosDriver implements AutoCloseable {
   private final int limitSeconds;
   private final Path parent;
   private Path directory;
-  private AnsweringDriver driver;
+  private AnsweringProcess driver;
   private Thread ending;
   private boolean broken;
 
@@ -115,7 +115,7 @@ final class ChaosDriver implements AutoCloseable {
     Map<String, String> settings = settings(orders);
     ending = new Thread(this::endFault, "fault-ender");
     Runtime.getRuntime().addShutdownHook(ending);
-    AnsweringDriver starting =
+    AnsweringProcess starting =
         new DriverProcess(directory)
             .start(
                 ChaosJob.class,
@@ -185,7 +185,7 @@ final class ChaosDriver implements AutoCloseable {
     if (driver == null) {
       return;
     }
-    try (AnsweringDriver running = driver) {
+    try (AnsweringProcess running = driver) {
       driver = null;
       if (!broken) {
         running.end();

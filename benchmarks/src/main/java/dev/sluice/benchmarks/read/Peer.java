@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.read;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.ChildProcess;
+import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
@@ -20,8 +20,8 @@ import java.nio.channels.SocketChannel;
 record Peer(PeerAddress address, RemoteRegion memory, int socketPort) {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  static Peer of(ChildProcess process) throws IOException {
-    return JSON.readValue(process.readLine(), Peer.class);
+  static Peer of(AnsweringProcess process) throws IOException, InterruptedException {
+    return JSON.readValue(process.await(), Peer.class);
   }
 
   String toLine() throws IOException {

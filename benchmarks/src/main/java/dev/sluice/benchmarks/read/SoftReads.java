@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.read;
 
-import dev.sluice.benchmarks.ChildProcess;
+import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.benchmarks.Turns;
@@ -36,7 +36,7 @@ final class SoftReads {
 
   List<Comparison> measure(List<Workload> workloads) throws IOException, InterruptedException {
     List<Comparison> rows = new ArrayList<>();
-    try (ChildProcess process = ChildProcess.start(List.of(), PeerMain.class);
+    try (AnsweringProcess process = AnsweringProcess.start(List.of(), PeerMain.class);
         NetworkParts reader = new NetworkParts("reader", POOL_BYTES, NetworkParts.MEMORY_BYTES)) {
       Peer peer = Peer.of(process);
       try (Partner socket = new SocketPartner(peer.connectSocket(), peer.memory().length());

@@ -1,10 +1,10 @@
 package dev.sluice.benchmarks.stage;
 
-import dev.sluice.benchmarks.ChildProcess;
+import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.Commands;
+import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.ReadLimit;
-import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.benchmarks.stage.StageLoad.Answer;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -92,7 +92,7 @@ final class StagePeers implements AutoCloseable {
   private void askOneServer() throws IOException, InterruptedException {
     String name = "stage-%d-peers".formatted(READERS);
     pairs.goal(name + "-own-task", 1.05);
-    try (ChildProcess process = serve(outputs.directory())) {
+    try (AnsweringProcess process = serve(outputs.directory())) {
       List<PeerAddress> servers = locate(process, 1);
       for (int round = -1; round < rounds; round++) {
         Pairs counted = round < 0 ? new Pairs() : pairs;
@@ -117,8 +117,8 @@ final class StagePeers implements AutoCloseable {
     cold.write();
     Path[] directories = new Path[SERVERS - 1];
     Arrays.fill(directories, outputs.directory());
-    try (ChildProcess fast = serve(directories);
-        ChildProcess process = serve(cold.directory())) {
+    try (AnsweringProcess fast = serve(directories);
+        AnsweringProcess process = serve(cold.directory())) {
       List<PeerAddress> others = locate(fast, SERVERS - 1);
       List<PeerAddress> slow = locate(process, 1);
       List<PeerAddress> all = Stream.concat(others.stream(), slow.stream()).toList();
@@ -137,16 +137,18 @@ final class StagePeers implements AutoCloseable {
     }
   }
 
-  private static ChildProcess serve(Path... directories) throws IOException {
+  private static AnsweringProcess serve(Path... directories) throws IOException {
     String[] arguments = Stream.of(directories).map(Path::toString).toArray(String[]::new);
-    return ChildProcess.start(List.of("taskset", "--cpu-list", "0"), ServerMain.class, arguments);
+    return AnsweringProcess.start(
+        List.of("taskset", "--cpu-list", "0"), ServerMain.class, arguments);
   }
 
   /** Where so many servers are, once they know their map outputs. */
-  private List<PeerAddress> locate(ChildProcess process, int count) throws IOException {
+  private List<PeerAddress> locate(AnsweringProcess process, int count)
+      throws IOException, InterruptedException {
     List<PeerAddress> servers = new ArrayList<>();
     while (servers.size() < count) {
-      String[] words = process.readLine().split(" ");
+      String[] words = process.await().split(" ");
       servers.add(new PeerAddress(words[0], words[1], Integer.parseInt(words[2])));
     }
     long[] mapIds = LongStream.range(0, MAPS).toArray();
@@ -165,8 +167,9 @@ final class StagePeers implements AutoCloseable {
     return new OwnTask(0, 0);
   }
 
-  private static OwnTask ownTask(ChildProcess process) throws IOException {
-    String[] nanos = process.ask().split(" ");
+  private static OwnTask ownTask(AnsweringProcess process)
+      throws IOException, InterruptedException {
+    String[] nanos = process.ask("").split(" ");
     return new OwnTask(Long.parseLong(nanos[0]) / 1e9, Long.parseLong(nanos[1]) / 1e9);
   }
 

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.terasort;
 
+import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.SluiceTotals;
@@ -21,13 +22,11 @@ import scala.Tuple2;
  * Started and ended by {@link TeraSortCommand}, or by spark-submit on a cluster.
  */
 public final class SortJob {
-  private static final long LISTENER_MS = 30_000;
-
   private SortJob() {}
 
   /**
    * @param arguments input, output (both as Hadoop writes paths), number of reduce tasks, result
-   *     file, label of the progress line
+   *     file
    */
   public static void main(String[] arguments) throws Exception {
     PrintStream out = StandardOutput.claim();
@@ -40,19 +39,20 @@ public final class SortJob {
       KeyRanges ranges =
           KeyRanges.sample(
               spark.hadoopConfiguration(), input, reducers, output.suffix("-split-points"));
-      TaskTotals tasks = new TaskTotals(Progress.on(out, arguments[4]));
-      spark.sc().addSparkListener(tasks);
+      CompletedStages stages = new CompletedStages();
+      spark.sc().addSparkListener(stages);
       Executors.await(spark);
       Map<String, Double> cpu = Executors.cpuSeconds();
       long start = System.nanoTime();
       sort(spark, input, output, ranges);
       double seconds = (System.nanoTime() - start) / 1e9;
       double cpuSeconds = Executors.usedSince(cpu);
-      tasks.awaitJobEnd(LISTENER_MS);
-      long remoteBytes = tasks.remoteBytes();
+      stages.await();
+      long remoteBytes = stages.remoteBytes();
       SluiceTotals totals = SluiceTotals.await(conf, remoteBytes);
       JsonFile.write(result, new SortResult(seconds, cpuSeconds, remoteBytes, totals));
     }
+    out.println("sorted");
   }
 
   private static void sort(JavaSparkContext spark, Path input, Path output, KeyRanges ranges) {

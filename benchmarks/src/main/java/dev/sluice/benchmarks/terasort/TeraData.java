@@ -1,16 +1,13 @@
 package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.Sizes;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.Reader;
-import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.terasort.TeraChecksum;
@@ -32,9 +29,12 @@ record TeraData(Path directory, Path temporary, int parallelism) {
   static final int RECORD_BYTES = 100;
 
   /** Hadoop's input formats take no file whose name begins so. */
-  private static final String MARKER = "_input.properties";
+  private static final String MARKER = "_input.json";
 
   private static final String GENERATOR = "TeraGen 3.4.2";
+
+  /** What is written beside an input when it is complete. */
+  private record Marker(String generator, long records, String checksum) {}
 
   /**
    * An input, complete and checked.
@@ -54,7 +54,7 @@ record TeraData(Path directory, Path temporary, int parallelism) {
     Directories.delete(kept);
     Path partial = temporary.resolve("input");
     run(new TeraGen(), Long.toString(records), partial.toString());
-    writeMarker(partial, records, checksum(partial));
+    JsonFile.write(partial.resolve(MARKER), new Marker(GENERATOR, records, checksum(partial)));
     Files.move(partial, kept);
     return readMarker(kept, records);
   }
@@ -134,29 +134,17 @@ record TeraData(Path directory, Path temporary, int parallelism) {
     }
   }
 
+  /** Null where there is none of so many records. */
   private static Input readMarker(Path data, long records) throws IOException {
-    Path marker = data.resolve(MARKER);
-    if (!Files.exists(marker)) {
+    Path file = data.resolve(MARKER);
+    if (!Files.exists(file)) {
       return null;
     }
-    Properties properties = new Properties();
-    try (BufferedReader reader = Files.newBufferedReader(marker)) {
-      properties.load((Reader) reader);
-    }
+    Marker marker = JsonFile.read(file, Marker.class);
     boolean complete =
-        GENERATOR.equals(properties.getProperty("generator"))
-            && Long.toString(records).equals(properties.getProperty("records"))
+        GENERATOR.equals(marker.generator())
+            && marker.records() == records
             && dataBytes(data) == records * RECORD_BYTES;
-    return complete ? new Input(data, records, properties.getProperty("checksum")) : null;
-  }
-
-  private static void writeMarker(Path data, long records, String checksum) throws IOException {
-    Properties properties = new Properties();
-    properties.setProperty("generator", GENERATOR);
-    properties.setProperty("records", Long.toString(records));
-    properties.setProperty("checksum", checksum);
-    try (Writer writer = Files.newBufferedWriter(data.resolve(MARKER))) {
-      properties.store(writer, null);
-    }
+    return complete ? new Input(data, records, marker.checksum()) : null;
   }
 }

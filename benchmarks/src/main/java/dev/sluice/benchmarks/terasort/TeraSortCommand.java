@@ -164,14 +164,15 @@ public final class TeraSortCommand implements Callable<Integer> {
     for (int i = 0; i < repeat; i++) {
       for (Shuffle shuffle : noStock ? List.of(Shuffle.SLUICE) : Shuffle.inTurn(i)) {
         Path directory = run.resolve(shuffle.label() + "-" + (i + 1));
-        SortResult result = sort(input, shuffle, i + 1, directory);
+        System.err.printf("sort %d of %d, %s%n", i + 1, repeat, shuffle.label());
+        SortResult result = sort(input, shuffle, directory);
         report.add(shuffle, result, data.problems(directory.resolve(OUTPUT), input));
         Directories.delete(directory.resolve(OUTPUT));
       }
     }
   }
 
-  private SortResult sort(TeraData.Input input, Shuffle shuffle, int round, Path directory)
+  private SortResult sort(TeraData.Input input, Shuffle shuffle, Path directory)
       throws IOException, InterruptedException {
     Path result = directory.resolve("result.json");
     new DriverProcess(directory)
@@ -182,8 +183,7 @@ public final class TeraSortCommand implements Callable<Integer> {
             input.directory().toString(),
             directory.resolve(OUTPUT).toString(),
             Integer.toString(partitions != null ? partitions : defaultPartitions()),
-            result.toString(),
-            "%s %d/%d".formatted(shuffle.label(), round, repeat));
+            result.toString());
     return JsonFile.read(result, SortResult.class);
   }
 

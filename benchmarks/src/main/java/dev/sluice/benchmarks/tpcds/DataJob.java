@@ -61,17 +61,13 @@ final class DataJob {
       DataJob job = new DataJob(spark, scale, target);
       List<Future<?>> writes = new ArrayList<>();
       for (String table : tables) {
-        writes.add(
-            threads.submit(
-                () -> {
-                  job.write(table);
-                  out.println("generated " + table);
-                }));
+        writes.add(threads.submit(() -> job.write(table)));
       }
       for (Future<?> write : writes) {
         write.get();
       }
     }
+    out.println("generated");
   }
 
   private void write(String table) {

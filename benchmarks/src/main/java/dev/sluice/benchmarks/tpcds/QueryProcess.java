@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.tpcds;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.AnsweringDriver;
+import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
@@ -20,10 +20,10 @@ final class QueryProcess implements AutoCloseable {
   private final Shuffle shuffle;
   private final int round;
   private final Path directory;
-  private final AnsweringDriver driver;
+  private final AnsweringProcess driver;
   private final SequencedMap<String, QueryResult> results = new LinkedHashMap<>();
 
-  private QueryProcess(Shuffle shuffle, int round, Path directory, AnsweringDriver driver) {
+  private QueryProcess(Shuffle shuffle, int round, Path directory, AnsweringProcess driver) {
     this.shuffle = shuffle;
     this.round = round;
     this.directory = directory;
@@ -34,7 +34,7 @@ final class QueryProcess implements AutoCloseable {
    * @param directory of all that it writes, deleted at its {@link #end}
    * @param driver a {@link QueryJob}, which is waited for, and closed with this
    */
-  static QueryProcess of(Shuffle shuffle, int round, Path directory, AnsweringDriver driver)
+  static QueryProcess of(Shuffle shuffle, int round, Path directory, AnsweringProcess driver)
       throws IOException, InterruptedException {
     try {
       driver.await();

@@ -4,7 +4,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
@@ -13,11 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * A driver process that prints a line when it is ready, one for each line that it reads, and one at
- * the end of them. Used by one thread, which closes it.
+ * A process, such as a driver, that prints lines when it is ready, one for each line that it reads,
+ * and perhaps one at the end of them. Used by one thread, which closes it.
  */
-public final class AnsweringDriver implements AutoCloseable {
-  private static final long ANSWER_MINUTES = 20;
+public final class AnsweringProcess implements AutoCloseable {
+  private static final long ANSWER_MINUTES = 60;
   private static final long END_SECONDS = 60;
   private static final long GRACE_SECONDS = 10;
 
@@ -31,11 +33,34 @@ public final class AnsweringDriver implements AutoCloseable {
   /**
    * @param failure makes an exception of what went wrong
    */
-  AnsweringDriver(Process process, Function<String, IOException> failure) {
+  AnsweringProcess(Process process, Function<String, IOException> failure) {
     this.process = process;
     this.failure = failure;
     this.questions = process.outputWriter(StandardCharsets.UTF_8);
     Thread.startVirtualThread(this::listen);
+  }
+
+  /**
+   * A Java process of ours that ends when its standard input does.
+   *
+   * @param prefix of the command, such as taskset
+   */
+  public static AnsweringProcess start(List<String> prefix, Class<?> main, String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(prefix);
+    command.add(ProcessHandle.current().info().command().orElseThrow());
+    command.add("-XX:+UseG1GC"); // as executors have it, also of one core
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.add("--sun-misc-unsafe-memory-access=allow");
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(arguments));
+    return new AnsweringProcess(
+        new ProcessBuilder(command).redirectError(Redirect.INHERIT).start(),
+        reason -> new IOException(main.getSimpleName() + " " + reason));
+  }
+
+  public long pid() {
+    return process.pid();
   }
 
   private void listen() {
@@ -43,7 +68,7 @@ public final class AnsweringDriver implements AutoCloseable {
       lines.lines().map(Optional::of).forEach(answers::add);
     } catch (IOException | UncheckedIOException e) {
       if (process.isAlive()) {
-        System.err.println("answers of the driver are lost: " + e.getMessage());
+        System.err.println("answers of a process are lost: " + e.getMessage());
       }
     } finally {
       answers.add(Optional.empty());
@@ -87,7 +112,7 @@ public final class AnsweringDriver implements AutoCloseable {
     return last;
   }
 
-  /** Ends the process and its executors, if they have not ended; also those that are stopped. */
+  /** Ends it and its executors, if they have not ended; also those that are stopped. */
   @Override
   public void close() {
     List<ProcessHandle> executors = process.descendants().toList();
