@@ -15,17 +15,17 @@ import picocli.CommandLine.Option;
     name = "scale",
     description = "What grows with executors, map outputs and partitions; and a model of more")
 public final class ScaleCommand implements Callable<Integer> {
-  /**
-   * How much there is of everything.
-   *
-   * @param executors whose network parts are in this process
-   * @param mapOutputs published by {@code publishers} executors
-   * @param reads of one measurement of a rate
-   */
-  private record Size(int executors, int publishers, int mapOutputs, int partitions, int reads) {
-    static final Size FULL = new Size(64, 1000, 100_000, 10_000, 200_000);
-    static final Size QUICK = new Size(32, 100, 10_000, 10_000, 50_000);
-  }
+  /** Whose network parts are in this process. */
+  private static final int EXECUTORS = 64;
+
+  /** Executors that publish map outputs. */
+  private static final int PUBLISHERS = 1000;
+
+  private static final int MAP_OUTPUTS = 100_000;
+  private static final int PARTITIONS = 10_000;
+
+  /** Of one measurement of a rate. */
+  private static final int READS = 200_000;
 
   // What growth is measured against has one in so many.
   private static final int FEWER_EXECUTORS = 4;
@@ -36,9 +36,6 @@ public final class ScaleCommand implements Callable<Integer> {
       defaultValue = "3",
       description = "Measurements of each (default: ${DEFAULT-VALUE})")
   private int rounds;
-
-  @Option(names = "--quick", description = "Half of the executors, a tenth of the map outputs")
-  private boolean quick;
 
   @Option(names = "--model", description = "Measure nothing, print the model of docs/scale.md")
   private boolean model;
@@ -51,16 +48,13 @@ public final class ScaleCommand implements Callable<Integer> {
       output.out().print(ScaleModel.tables());
       return 0;
     }
-    Size size = quick ? Size.QUICK : Size.FULL;
     Pairs pairs = new Pairs();
-    System.err.println(size.executors() + " executors");
-    new EndpointScale(size.executors() / FEWER_EXECUTORS, size.executors(), rounds, size.reads())
-        .measure(pairs);
-    System.err.println(size.mapOutputs() + " map outputs");
-    new DirectoryScale(size.publishers(), size.mapOutputs(), size.partitions(), rounds)
-        .measure(FEWER_MAPS, pairs);
-    System.err.println(size.partitions() + " partitions");
-    new TableScale(size.publishers(), size.mapOutputs(), size.partitions(), rounds).measure(pairs);
+    System.err.println(EXECUTORS + " executors");
+    new EndpointScale(EXECUTORS / FEWER_EXECUTORS, EXECUTORS, rounds, READS).measure(pairs);
+    System.err.println(MAP_OUTPUTS + " map outputs");
+    new DirectoryScale(PUBLISHERS, MAP_OUTPUTS, PARTITIONS, rounds).measure(FEWER_MAPS, pairs);
+    System.err.println(PARTITIONS + " partitions");
+    new TableScale(PUBLISHERS, MAP_OUTPUTS, PARTITIONS, rounds).measure(pairs);
     return output.write(pairs.comparisons());
   }
 }

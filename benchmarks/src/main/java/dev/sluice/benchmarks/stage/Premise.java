@@ -26,9 +26,9 @@ import java.util.Set;
  * CPU time of whoever serves a map output: registering its file and deregistering it, beside
  * copying its bytes into memory that is registered.
  *
- * @param name of what is registered with, in names of rows
+ * @param provider what is registered with, in names of rows
  */
-record Premise(ProtectionDomain domain, RegistrationMode mode, String name, int rounds) {
+record Premise(ProtectionDomain domain, String provider, int rounds) {
   private static final int[] SIZES_MIB = {1, 16, 256};
   private static final int PARTITIONS = 64;
 
@@ -50,7 +50,7 @@ record Premise(ProtectionDomain domain, RegistrationMode mode, String name, int 
       Path folder = Files.createDirectories(directory.resolve(mib + "MiB"));
       SampleOutputs outputs = new SampleOutputs(folder, 1, PARTITIONS, (mib << 20) / PARTITIONS);
       outputs.write();
-      String row = "stage-register-%s-%dMiB".formatted(name, mib);
+      String row = "stage-register-%s-%dMiB".formatted(provider, mib);
       measure(outputs, false, ROUND_MIB / mib, row, pairs);
       if (outputs.canBeCold()) {
         measure(outputs, true, ROUND_MIB / mib, row + "-cold", pairs);
@@ -87,7 +87,7 @@ record Premise(ProtectionDomain domain, RegistrationMode mode, String name, int 
   private MapOutputRegistry registry(SampleOutputs outputs) throws IOException {
     return new MapOutputRegistry(
         domain,
-        LocalDirectories.probe(domain, mode, List.of(outputs.directory())),
+        LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(outputs.directory())),
         outputs,
         LIMITS,
         new Unpublished(),

@@ -4,7 +4,6 @@ import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.RunDirectory;
-import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.providers.Providers;
@@ -16,7 +15,6 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -43,12 +41,6 @@ public final class StageCommand implements Callable<Integer> {
       description = "soft or verbs (default: ${DEFAULT-VALUE})")
   private String provider;
 
-  @Option(
-      names = "--mode",
-      defaultValue = "AUTO",
-      description = "Of registering: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})")
-  private RegistrationMode mode;
-
   @Mixin private ComparisonOutput output;
 
   @Override
@@ -71,7 +63,6 @@ public final class StageCommand implements Callable<Integer> {
   }
 
   private void premise(Path directory, Pairs pairs) throws IOException {
-    String form = mode == RegistrationMode.AUTO ? "" : "-" + mode.name().toLowerCase(Locale.ROOT);
     try (Device device =
             Providers.open(
                 provider,
@@ -79,7 +70,7 @@ public final class StageCommand implements Callable<Integer> {
                 VerbsOptions.DEFAULT,
                 SoftOptions.DEFAULT);
         ProtectionDomain domain = device.allocateProtectionDomain()) {
-      new Premise(domain, mode, provider + form, rounds).measure(directory, pairs);
+      new Premise(domain, provider, rounds).measure(directory, pairs);
     }
   }
 }

@@ -37,28 +37,25 @@ final class DataJob {
   private static final long ROWS_OF_A_FILE = 1_000_000;
 
   private final SparkSession spark;
-  private final double scale;
   private final Path target;
 
-  private DataJob(SparkSession spark, double scale, Path target) {
+  private DataJob(SparkSession spark, Path target) {
     this.spark = spark;
-    this.scale = scale;
     this.target = target;
   }
 
   /**
-   * @param arguments scale, target directory, tables at a time
+   * @param arguments target directory, tables at a time
    */
   public static void main(String[] arguments) throws Exception {
     PrintStream out = StandardOutput.claim();
-    double scale = Double.parseDouble(arguments[0]);
-    Path target = Path.of(arguments[1]);
-    int parallelism = Integer.parseInt(arguments[2]);
+    Path target = Path.of(arguments[0]);
+    int parallelism = Integer.parseInt(arguments[1]);
     List<String> tables = new ArrayList<>(TableColumns.byTable().keySet());
     tables.sort((a, b) -> Boolean.compare(LARGE.contains(b), LARGE.contains(a)));
     try (SparkSession spark = SparkSession.builder().getOrCreate();
         ExecutorService threads = Executors.newFixedThreadPool(parallelism)) {
-      DataJob job = new DataJob(spark, scale, target);
+      DataJob job = new DataJob(spark, target);
       List<Future<?>> writes = new ArrayList<>();
       for (String table : tables) {
         writes.add(threads.submit(() -> job.write(table)));
@@ -86,11 +83,10 @@ final class DataJob {
     for (StructField field : schema.fields()) {
       text = text.add(field.name(), DataTypes.StringType);
     }
-    double scaleFactor = scale;
     JavaRDD<Row> rows =
         JavaSparkContext.fromSparkContext(spark.sparkContext())
             .parallelize(List.of(table), 1)
-            .flatMap(name -> Dsdgen.rows(name, scaleFactor).map(DataJob::row).iterator());
+            .flatMap(name -> Dsdgen.rows(name, TpcdsData.SCALE).map(DataJob::row).iterator());
     return spark.createDataFrame(rows, text);
   }
 

@@ -14,7 +14,7 @@ import java.util.List;
  */
 final class KeptResults {
   /** What has to be the same for results to be put together. */
-  record Settings(String scale, List<Shuffle> shuffles, List<String> queries, int repetitions) {}
+  record Settings(List<Shuffle> shuffles, List<String> queries, int repetitions) {}
 
   /** The file. */
   private record Content(Settings settings, List<ProcessResult> processes) {}

@@ -19,9 +19,8 @@ import java.util.stream.Collectors;
  *
  * @param tables directory with the tables
  * @param run directory for what processes write
- * @param golden whether the tables are those of Spark's golden answers
  */
-record QueryProcesses(Path tables, Path run, boolean golden) {
+record QueryProcesses(Path tables, Path run) {
   private static final int EXECUTORS = 2;
 
   /** So that three processes with their executors fit into 24 GB. */
@@ -71,7 +70,7 @@ record QueryProcesses(Path tables, Path run, boolean golden) {
 
   private QueryProcess start(Shuffle shuffle, int round) throws IOException, InterruptedException {
     Path directory = run.resolve(shuffle.label() + "-" + (round + 1));
-    QueryJob.Order order = new QueryJob.Order(shuffle, tables.toString(), golden);
+    QueryJob.Order order = new QueryJob.Order(shuffle, tables.toString());
     return QueryProcess.of(
         shuffle,
         round,

@@ -5,7 +5,6 @@ import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
-import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -30,17 +29,6 @@ import picocli.CommandLine.Spec;
       "Exit status 0 only if all answers are right."
     })
 public final class TpcdsCommand implements Callable<Integer> {
-  private static final String GOLDEN_SCALE = "1";
-
-  @Option(
-      names = "--scale",
-      defaultValue = GOLDEN_SCALE,
-      description = {
-        "Scale factor of the data, about 1 GB of text each; answers are compared",
-        "with Spark's golden ones at 1 (default: ${DEFAULT-VALUE})"
-      })
-  private BigDecimal scale;
-
   @Option(
       names = "--queries",
       split = ",",
@@ -92,10 +80,8 @@ public final class TpcdsCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     validate();
     Path run = RunDirectory.of("tpcds");
-    TpcdsData data = new TpcdsData(scaleName());
-    data.ensure(run.resolve("data"));
-    QueryProcesses processes =
-        new QueryProcesses(data.directory(), run, scaleName().equals(GOLDEN_SCALE));
+    TpcdsData.ensure(run.resolve("data"));
+    QueryProcesses processes = new QueryProcesses(TpcdsData.directory(), run);
     TpcdsReport report = check ? check(processes) : compare(processes);
     spec.commandLine().getOut().print(check ? report.checkTable() : report.table());
     Directories.delete(run);
@@ -108,10 +94,6 @@ public final class TpcdsCommand implements Callable<Integer> {
       if (!known.contains(query)) {
         throw new ParameterException(spec.commandLine(), "there is no query " + query);
       }
-    }
-    if (check && !scaleName().equals(GOLDEN_SCALE)) {
-      throw new ParameterException(
-          spec.commandLine(), "golden answers are there for --scale " + GOLDEN_SCALE + " only");
     }
     if (check && control) {
       throw new ParameterException(
@@ -150,7 +132,7 @@ public final class TpcdsCommand implements Callable<Integer> {
       throws IOException {
     return KeptResults.in(
         json == null ? null : json.resolveSibling(json.getFileName() + suffix),
-        new KeptResults.Settings(scaleName(), shuffles, queries, repetitions));
+        new KeptResults.Settings(shuffles, queries, repetitions));
   }
 
   /**
@@ -172,12 +154,7 @@ public final class TpcdsCommand implements Callable<Integer> {
     }
   }
 
-  /** In the shortest form: 1, 0.01. */
-  private String scaleName() {
-    return scale.stripTrailingZeros().toPlainString();
-  }
-
   private TpcdsReport report(Rounds first, Rounds again) {
-    return new TpcdsReport(scaleName(), queries, first, again);
+    return new TpcdsReport(queries, first, again);
   }
 }

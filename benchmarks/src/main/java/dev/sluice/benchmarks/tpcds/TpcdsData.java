@@ -10,21 +10,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/**
- * The tables, which stay for later runs. Used by one thread.
- *
- * @param scale 1 for about 1 GB of text
- */
-record TpcdsData(String scale) {
+/** The tables, which stay for later runs. Used by one thread. */
+final class TpcdsData {
+  /** About 1 GB of text: what Spark's golden answers are of. */
+  static final int SCALE = 1;
+
   private static final int EXECUTORS = 2;
   private static final int MEMORY_MB = 2000;
 
   /** What Spark writes into a table's directory after everything else. */
   private static final String COMPLETE = "_SUCCESS";
 
+  private TpcdsData() {}
+
   /** A directory for every table, with its Parquet files. */
-  Path directory() {
-    return Installation.fromEnvironment().data().resolve("tpcds-sf" + scale);
+  static Path directory() {
+    return Installation.fromEnvironment().data().resolve("tpcds-sf" + SCALE);
   }
 
   /**
@@ -32,7 +33,7 @@ record TpcdsData(String scale) {
    *
    * @param temporary must not exist, on the same file system
    */
-  void ensure(Path temporary) throws IOException, InterruptedException {
+  static void ensure(Path temporary) throws IOException, InterruptedException {
     if (complete()) {
       return;
     }
@@ -43,7 +44,6 @@ record TpcdsData(String scale) {
             DataJob.class,
             Shuffle.STOCK,
             new ClusterConf(EXECUTORS, 1, MEMORY_MB, 0, "off", Map.of()),
-            scale,
             tables.toString(),
             Integer.toString(EXECUTORS));
     Directories.delete(directory());
@@ -51,7 +51,7 @@ record TpcdsData(String scale) {
     Directories.delete(temporary);
   }
 
-  boolean complete() {
+  private static boolean complete() {
     return TableColumns.byTable().keySet().stream()
         .allMatch(table -> Files.exists(directory().resolve(table).resolve(COMPLETE)));
   }

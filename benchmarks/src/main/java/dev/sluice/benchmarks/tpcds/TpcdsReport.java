@@ -16,20 +16,18 @@ final class TpcdsReport {
   private static final double QUERY_GOAL = 1.05;
   private static final double TOTAL_GOAL = 0.97;
   private static final double CPU_GOAL = 1.00;
+  private static final String PREFIX = "tpcds-sf" + TpcdsData.SCALE + "-";
 
-  private final String prefix;
   private final List<String> queries;
   private final Rounds first;
   private final Rounds again;
 
   /**
-   * @param scale of the data
    * @param queries names of those that were to run
    * @param first rounds of all of them
    * @param again rounds of those that were {@link #slow} in the first
    */
-  TpcdsReport(String scale, List<String> queries, Rounds first, Rounds again) {
-    this.prefix = "tpcds-sf" + scale + "-";
+  TpcdsReport(List<String> queries, Rounds first, Rounds again) {
     this.queries = queries;
     this.first = first;
     this.again = again;
@@ -47,8 +45,8 @@ final class TpcdsReport {
     }
     List<String> valid = compared(first.processes());
     if (valid.size() == Query.all().size()) {
-      rows.add(first.comparison(prefix + "total", valid, TOTAL_GOAL));
-      rows.add(first.cpu(prefix + "total-cpu", valid, CPU_GOAL));
+      rows.add(first.comparison(PREFIX + "total", valid, TOTAL_GOAL));
+      rows.add(first.cpu(PREFIX + "total-cpu", valid, CPU_GOAL));
     }
     return rows;
   }
@@ -68,7 +66,7 @@ final class TpcdsReport {
   }
 
   private Comparison row(Rounds rounds, String query) {
-    return rounds.comparison(prefix + query, List.of(query), QUERY_GOAL);
+    return rounds.comparison(PREFIX + query, List.of(query), QUERY_GOAL);
   }
 
   /** What makes the run invalid; nothing if all answers are right and went through Sluice. */

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class KeptResultsTest {
-  private static final Settings SETTINGS = new Settings("1", Shuffle.PAIR, List.of("q1"), 2);
+  private static final Settings SETTINGS = new Settings(Shuffle.PAIR, List.of("q1"), 2);
 
   @TempDir Path directory;
   private Path file;
@@ -51,8 +51,7 @@ class KeptResultsTest {
     KeptResults.in(file, SETTINGS)
         .add(List.of(SampleResults.of(Shuffle.SLUICE, 0, SampleResults.query("q1", 1.5))));
 
-    assertThatThrownBy(
-            () -> KeptResults.in(file, new Settings("0.1", Shuffle.PAIR, List.of("q1"), 2)))
+    assertThatThrownBy(() -> KeptResults.in(file, new Settings(Shuffle.PAIR, List.of("q1"), 3)))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("another file");
   }

@@ -79,10 +79,9 @@ class TpcdsReportTest {
     ProcessResult sluiceAgain = SampleResults.of(SLUICE, 0, SampleResults.query("q1", 4));
     ProcessResult stockAgain = SampleResults.of(STOCK, 0, SampleResults.query("q1", 5));
 
-    TpcdsReport before = new TpcdsReport("1", all, first, Rounds.NONE);
-    TpcdsReport half = new TpcdsReport("1", all, first, new Rounds(List.of(sluiceAgain)));
-    TpcdsReport after =
-        new TpcdsReport("1", all, first, new Rounds(List.of(sluiceAgain, stockAgain)));
+    TpcdsReport before = new TpcdsReport(all, first, Rounds.NONE);
+    TpcdsReport half = new TpcdsReport(all, first, new Rounds(List.of(sluiceAgain)));
+    TpcdsReport after = new TpcdsReport(all, first, new Rounds(List.of(sluiceAgain, stockAgain)));
     assertThat(before.slow()).containsExactly("q1");
     assertThat(half.comparisons().getFirst().ratio()).isEqualTo(1.5);
     assertThat(after.comparisons().getFirst().ratio()).isEqualTo(0.8);
@@ -99,7 +98,7 @@ class TpcdsReportTest {
                 SampleResults.of(STOCK, 0, queries(all, 2))));
     ProcessResult again = SampleResults.of(SLUICE, 0, SampleResults.failed("q1", "no memory"));
 
-    TpcdsReport report = new TpcdsReport("1", all, first, new Rounds(List.of(again)));
+    TpcdsReport report = new TpcdsReport(all, first, new Rounds(List.of(again)));
     assertThat(report.comparisons())
         .extracting(Comparison::name)
         .doesNotContain("tpcds-sf1-q1")
@@ -116,7 +115,7 @@ class TpcdsReportTest {
                 SampleResults.of(STOCK, 0, SampleResults.query("q1", 1))));
     ProcessResult again = SampleResults.of(SLUICE, 0, SampleResults.query("q1", 1, "other"));
 
-    assertThat(new TpcdsReport("1", List.of("q1"), first, new Rounds(List.of(again))).problems())
+    assertThat(new TpcdsReport(List.of("q1"), first, new Rounds(List.of(again))).problems())
         .containsExactly("q1: the answers of driver processes differ");
   }
 
@@ -188,6 +187,6 @@ class TpcdsReportTest {
   }
 
   private static TpcdsReport report(List<String> queries, ProcessResult... processes) {
-    return new TpcdsReport("1", queries, new Rounds(List.of(processes)), Rounds.NONE);
+    return new TpcdsReport(queries, new Rounds(List.of(processes)), Rounds.NONE);
   }
 }
