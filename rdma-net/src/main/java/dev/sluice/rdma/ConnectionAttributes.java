@@ -23,13 +23,12 @@ public record ConnectionAttributes(
    * A dead path is noticed after about 8.6 s: 1.07 s, eight times. As many READs under way as any
    * device allows: most NICs 16, soft-RoCE and the software provider 128.
    */
-  public static final ConnectionAttributes DEFAULT = new Builder().build();
+  public static final ConnectionAttributes DEFAULT =
+      Records.of(ConnectionAttributes.class, new Builder());
 
   /** These attributes but for what is changed, by name. */
   public ConnectionAttributes with(Consumer<Builder> change) {
-    Builder builder = new Builder(this);
-    change.accept(builder);
-    return builder.build();
+    return Records.with(ConnectionAttributes.class, this, new Builder(), change);
   }
 
   /** These attributes for a device that may allow less. */
@@ -52,18 +51,5 @@ public record ConnectionAttributes(
     public int maxRdAtomic = 128;
 
     private Builder() {}
-
-    private Builder(ConnectionAttributes from) {
-      timeoutExponent = from.timeoutExponent;
-      retryCount = from.retryCount;
-      rnrRetry = from.rnrRetry;
-      minRnrTimer = from.minRnrTimer;
-      maxRdAtomic = from.maxRdAtomic;
-    }
-
-    private ConnectionAttributes build() {
-      return new ConnectionAttributes(
-          timeoutExponent, retryCount, rnrRetry, minRnrTimer, maxRdAtomic);
-    }
   }
 }

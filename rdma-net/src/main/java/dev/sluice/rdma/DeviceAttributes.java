@@ -22,13 +22,11 @@ public record DeviceAttributes(
     long maxMessageSize) {
 
   /** Allows nothing: what limits are set out from. */
-  public static final DeviceAttributes NONE = new Builder().build();
+  public static final DeviceAttributes NONE = Records.of(DeviceAttributes.class, new Builder());
 
   /** These limits but for what is changed, by name. */
   public DeviceAttributes with(Consumer<Builder> change) {
-    Builder builder = new Builder(this);
-    change.accept(builder);
-    return builder.build();
+    return Records.with(DeviceAttributes.class, this, new Builder(), change);
   }
 
   /** The components, each by its name. */
@@ -41,24 +39,5 @@ public record DeviceAttributes(
     public long maxMessageSize;
 
     private Builder() {}
-
-    private Builder(DeviceAttributes from) {
-      maxQueuePairs = from.maxQueuePairs;
-      maxQueuePairWr = from.maxQueuePairWr;
-      maxCompletionQueueEntries = from.maxCompletionQueueEntries;
-      maxQueuePairRdAtomic = from.maxQueuePairRdAtomic;
-      maxQueuePairInitRdAtomic = from.maxQueuePairInitRdAtomic;
-      maxMessageSize = from.maxMessageSize;
-    }
-
-    private DeviceAttributes build() {
-      return new DeviceAttributes(
-          maxQueuePairs,
-          maxQueuePairWr,
-          maxCompletionQueueEntries,
-          maxQueuePairRdAtomic,
-          maxQueuePairInitRdAtomic,
-          maxMessageSize);
-    }
   }
 }

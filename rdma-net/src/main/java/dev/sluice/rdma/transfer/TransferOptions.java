@@ -2,6 +2,7 @@ package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.DeviceAttributes;
+import dev.sluice.rdma.Records;
 import java.util.function.Consumer;
 
 /**
@@ -33,7 +34,7 @@ public record TransferOptions(
   private static final int PINNED_PAGES_BYTES = 2 * 4096;
 
   /** The configuration's defaults, in an executor with as little memory overhead as Spark gives. */
-  public static final TransferOptions DEFAULT = new Builder().build();
+  public static final TransferOptions DEFAULT = Records.of(TransferOptions.class, new Builder());
 
   public TransferOptions {
     atLeast("bufferPoolBytes", bufferPoolBytes, Slab.PAGE_BYTES);
@@ -59,9 +60,7 @@ public record TransferOptions(
 
   /** These options but for what is changed, by name. */
   public TransferOptions with(Consumer<Builder> change) {
-    Builder builder = new Builder(this);
-    change.accept(builder);
-    return builder.build();
+    return Records.with(TransferOptions.class, this, new Builder(), change);
   }
 
   /** These options for a device that may allow fewer READs under way. */
@@ -89,32 +88,5 @@ public record TransferOptions(
     public ConnectionAttributes connection = ConnectionAttributes.DEFAULT;
 
     private Builder() {}
-
-    private Builder(TransferOptions from) {
-      bufferPoolBytes = from.bufferPoolBytes;
-      maxQueuePairs = from.maxQueuePairs;
-      sendQueueDepth = from.sendQueueDepth;
-      maxReadBytes = from.maxReadBytes;
-      connectTimeoutMs = from.connectTimeoutMs;
-      idleTimeoutMs = from.idleTimeoutMs;
-      circuitFailures = from.circuitFailures;
-      circuitCooldownMs = from.circuitCooldownMs;
-      spinMicros = from.spinMicros;
-      connection = from.connection;
-    }
-
-    private TransferOptions build() {
-      return new TransferOptions(
-          bufferPoolBytes,
-          maxQueuePairs,
-          sendQueueDepth,
-          maxReadBytes,
-          connectTimeoutMs,
-          idleTimeoutMs,
-          circuitFailures,
-          circuitCooldownMs,
-          spinMicros,
-          connection);
-    }
   }
 }

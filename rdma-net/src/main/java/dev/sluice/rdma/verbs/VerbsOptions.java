@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.rdma.Records;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -39,7 +40,7 @@ public record VerbsOptions(
   /** Lets the port decide. */
   public static final int AUTO = -1;
 
-  public static final VerbsOptions DEFAULT = new Builder().build();
+  public static final VerbsOptions DEFAULT = Records.of(VerbsOptions.class, new Builder());
 
   public VerbsOptions {
     Objects.requireNonNull(devices, "devices");
@@ -56,9 +57,7 @@ public record VerbsOptions(
 
   /** These options but for what is changed, by name. */
   public VerbsOptions with(Consumer<Builder> change) {
-    Builder builder = new Builder(this);
-    change.accept(builder);
-    return builder.build();
+    return Records.with(VerbsOptions.class, this, new Builder(), change);
   }
 
   /** The components, each by its name. */
@@ -76,34 +75,5 @@ public record VerbsOptions(
     public LeakTracker leaks = LeakTracker.NONE;
 
     private Builder() {}
-
-    private Builder(VerbsOptions from) {
-      devices = from.devices;
-      gid = from.gid;
-      trafficClass = from.trafficClass;
-      serviceLevel = from.serviceLevel;
-      pKey = from.pKey;
-      pathMtu = from.pathMtu;
-      hopLimit = from.hopLimit;
-      registeredBytes = from.registeredBytes;
-      connect = from.connect;
-      spread = from.spread;
-      leaks = from.leaks;
-    }
-
-    private VerbsOptions build() {
-      return new VerbsOptions(
-          devices,
-          gid,
-          trafficClass,
-          serviceLevel,
-          pKey,
-          pathMtu,
-          hopLimit,
-          registeredBytes,
-          connect,
-          spread,
-          leaks);
-    }
   }
 }

@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.Stager;
+import dev.sluice.rdma.Records;
 import java.util.function.Consumer;
 
 /**
@@ -24,13 +25,11 @@ public record ReadOptions(
     int maxStagedBytes) {
 
   /** The configuration's defaults, for one task at a time in as little memory as Spark gives. */
-  public static final ReadOptions DEFAULT = new Builder().build();
+  public static final ReadOptions DEFAULT = Records.of(ReadOptions.class, new Builder());
 
   /** These options but for what is changed, by name. */
   public ReadOptions with(Consumer<Builder> change) {
-    Builder builder = new Builder(this);
-    change.accept(builder);
-    return builder.build();
+    return Records.with(ReadOptions.class, this, new Builder(), change);
   }
 
   /** The components, each by its name. */
@@ -43,19 +42,5 @@ public record ReadOptions(
     public int maxStagedBytes = Stager.MAX_REQUEST_BYTES;
 
     private Builder() {}
-
-    private Builder(ReadOptions from) {
-      verifyChecksums = from.verifyChecksums;
-      readTimeoutMs = from.readTimeoutMs;
-      bufferWaitMs = from.bufferWaitMs;
-      maxGroupBytes = from.maxGroupBytes;
-      gatherBytes = from.gatherBytes;
-      maxStagedBytes = from.maxStagedBytes;
-    }
-
-    private ReadOptions build() {
-      return new ReadOptions(
-          verifyChecksums, readTimeoutMs, bufferWaitMs, maxGroupBytes, gatherBytes, maxStagedBytes);
-    }
   }
 }

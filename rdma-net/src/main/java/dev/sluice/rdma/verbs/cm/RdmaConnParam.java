@@ -1,5 +1,6 @@
 package dev.sluice.rdma.verbs.cm;
 
+import dev.sluice.rdma.Records;
 import dev.sluice.rdma.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
@@ -39,13 +40,11 @@ public record RdmaConnParam(
   public static final int MAX_INIT_DEPTH = 0xff;
 
   /** What librdmacm takes where a program gives nothing. */
-  public static final RdmaConnParam DEFAULT = new Builder().build();
+  public static final RdmaConnParam DEFAULT = Records.of(RdmaConnParam.class, new Builder());
 
   /** These parameters but for what is changed, by name. */
   public RdmaConnParam with(Consumer<Builder> change) {
-    Builder builder = new Builder(this);
-    change.accept(builder);
-    return builder.build();
+    return Records.with(RdmaConnParam.class, this, new Builder(), change);
   }
 
   /** As {@code struct rdma_conn_param}. */
@@ -103,28 +102,5 @@ public record RdmaConnParam(
     public int qpNum;
 
     private Builder() {}
-
-    private Builder(RdmaConnParam from) {
-      privateData = from.privateData;
-      responderResources = from.responderResources;
-      initiatorDepth = from.initiatorDepth;
-      flowControl = from.flowControl;
-      retryCount = from.retryCount;
-      rnrRetryCount = from.rnrRetryCount;
-      srq = from.srq;
-      qpNum = from.qpNum;
-    }
-
-    private RdmaConnParam build() {
-      return new RdmaConnParam(
-          privateData,
-          responderResources,
-          initiatorDepth,
-          flowControl,
-          retryCount,
-          rnrRetryCount,
-          srq,
-          qpNum);
-    }
   }
 }

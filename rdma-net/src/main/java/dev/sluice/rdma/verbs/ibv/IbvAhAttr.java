@@ -1,6 +1,7 @@
 package dev.sluice.rdma.verbs.ibv;
 
 import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.Records;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
@@ -33,13 +34,11 @@ public record IbvAhAttr(
     int port) {
 
   /** All zeros. */
-  public static final IbvAhAttr ZERO = new Builder().build();
+  public static final IbvAhAttr ZERO = Records.of(IbvAhAttr.class, new Builder());
 
   /** This address but for what is changed, by name. */
   public IbvAhAttr with(Consumer<Builder> change) {
-    Builder builder = new Builder(this);
-    change.accept(builder);
-    return builder.build();
+    return Records.with(IbvAhAttr.class, this, new Builder(), change);
   }
 
   /** The address of a RoCE peer, or of an InfiniBand one in another subnet. */
@@ -104,34 +103,5 @@ public record IbvAhAttr(
     public int port;
 
     private Builder() {}
-
-    private Builder(IbvAhAttr from) {
-      global = from.global;
-      dgid = from.dgid;
-      flowLabel = from.flowLabel;
-      sgidIndex = from.sgidIndex;
-      hopLimit = from.hopLimit;
-      trafficClass = from.trafficClass;
-      dlid = from.dlid;
-      serviceLevel = from.serviceLevel;
-      sourcePathBits = from.sourcePathBits;
-      staticRate = from.staticRate;
-      port = from.port;
-    }
-
-    private IbvAhAttr build() {
-      return new IbvAhAttr(
-          global,
-          dgid,
-          flowLabel,
-          sgidIndex,
-          hopLimit,
-          trafficClass,
-          dlid,
-          serviceLevel,
-          sourcePathBits,
-          staticRate,
-          port);
-    }
   }
 }
