@@ -35,6 +35,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
 
   static final List<Part> FULL =
       List.of(
+          of("engine", 2, "engine"),
           of("stage", 10, "stage"),
           of("read-soft", 6, "read"),
           onVerbs("read-verbs", 20, "read --provider verbs"),

@@ -35,12 +35,16 @@ public final class VerbsProvider implements Provider {
   private final Sysfs sysfs;
 
   public VerbsProvider(VerbsOptions options) {
-    this(options, new Sysfs(Path.of("/")));
+    this(options, Path.of("/"));
   }
 
-  VerbsProvider(VerbsOptions options, Sysfs sysfs) {
+  /**
+   * @param root a directory that has {@code sys}: {@code /}, or another one for devices that the
+   *     kernel does not know of
+   */
+  public VerbsProvider(VerbsOptions options, Path root) {
     this.options = options;
-    this.sysfs = sysfs;
+    this.sysfs = new Sysfs(root);
   }
 
   @Override

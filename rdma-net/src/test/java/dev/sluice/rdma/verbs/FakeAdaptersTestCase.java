@@ -46,8 +46,7 @@ abstract class FakeAdaptersTestCase {
   }
 
   Device open(VerbsOptions options, String localAddress) throws IOException {
-    Device device =
-        new VerbsProvider(options, new Sysfs(root)).open(InetAddress.ofLiteral(localAddress));
+    Device device = new VerbsProvider(options, root).open(InetAddress.ofLiteral(localAddress));
     devices.add(device);
     return device;
   }

@@ -2,6 +2,11 @@
  * A libibverbs.so.1 of two adapters that are only memory: what no build machine has and every user
  * may. Tests turn "knobs" of an adapter, and ask how often something was called. READs are done
  * when they are posted, within the process.
+ *
+ * With the knob "latency_ns", turned before there is a channel, an adapter is as fast as no memory
+ * is: it copies nothing, and completes READs so much later, one after the other at the rate of the
+ * knob "gigabits" a second, or without a limit where that is 0. No thread does so: what is due is
+ * found when it is polled, and the kernel's timer stands for the interrupt.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,6 +15,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #undef ibv_query_port
@@ -34,6 +41,9 @@ static struct adapter {
   struct ibv_qp_attr attrs[OBJECTS];
   struct ibv_mr *mrs[OBJECTS];
   uint32_t numbers;
+  long *hold, *gigabits, *latency_ns;
+  int64_t link_free_ns;
+  struct ibv_cq *timed;
 } adapters[ADAPTERS];
 
 static int held_count;
@@ -89,6 +99,9 @@ void fake_reset(void) {
     *knob(a, "max_qp_wr") = 1024;
     *knob(a, "max_send_wr") = 1024;
     *knob(a, "vectors") = 8;
+    a->hold = knob(a, "hold");
+    a->gigabits = knob(a, "gigabits");
+    a->latency_ns = knob(a, "latency_ns");
   }
 }
 
@@ -304,17 +317,31 @@ int ibv_dereg_mr(struct ibv_mr *mr) {
 
 /* Completions. */
 
+struct entry { int64_t due_ns; struct ibv_wc wc; };
+
 struct queue {
   struct ibv_cq cq;
+  pthread_mutex_t lock;
   int armed;
-  unsigned head, tail;
-  struct ibv_wc entries[OBJECTS];
+  unsigned head, tail, mask;
+  struct entry *entries;
 };
+
+static int64_t nanos(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context) {
   struct adapter *a = of(context);
   struct ibv_comp_channel *channel = calloc(1, sizeof *channel);
-  if (pipe2(a->channels, O_CLOEXEC)) return NULL;
+  if (*a->latency_ns) {
+    a->channels[0] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    a->channels[1] = -1;
+  } else if (pipe2(a->channels, O_CLOEXEC)) {
+    return NULL;
+  }
   channel->context = context;
   channel->fd = a->channels[0];
   return channel;
@@ -331,10 +358,18 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel) {
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
                              struct ibv_comp_channel *channel, int vector) {
   struct queue *queue = calloc(1, sizeof *queue);
+  unsigned size = OBJECTS;
+  while (size < (unsigned)cqe) size *= 2;
+  pthread_mutex_init(&queue->lock, NULL);
+  queue->mask = size - 1;
+  queue->entries = calloc(size, sizeof *queue->entries);
   queue->cq.context = context;
   queue->cq.channel = channel;
   queue->cq.cqe = cqe;
-  if (channel) fake_set(of(context) - adapters, "vector", vector);
+  if (channel) {
+    fake_set(of(context) - adapters, "vector", vector);
+    of(context)->timed = &queue->cq;
+  }
   return &queue->cq;
 }
 
@@ -343,44 +378,70 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe) { return ENOSYS; }
 int ibv_destroy_cq(struct ibv_cq *cq) { return 0; }
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context) {
-  count(of(channel->context), "get_cq_event");
+  struct adapter *a = of(channel->context);
+  uint64_t expirations;
+  count(a, "get_cq_event");
   *cq_context = NULL;
-  return take(channel->fd, cq, sizeof *cq);
+  if (!*a->latency_ns) return take(channel->fd, cq, sizeof *cq);
+  *cq = a->timed;
+  return take(channel->fd, &expirations, sizeof expirations);
 }
 
 void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int events) {}
 
 static int poll_cq(struct ibv_cq *cq, int entries, struct ibv_wc *wc) {
   struct queue *queue = (struct queue *)cq;
+  int64_t now = 0;
   int count = 0;
-  pthread_mutex_lock(&lock);
-  while (count < entries && queue->head != queue->tail)
-    wc[count++] = queue->entries[queue->head++ % OBJECTS];
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_lock(&queue->lock);
+  while (count < entries && queue->head != queue->tail) {
+    struct entry *entry = &queue->entries[queue->head & queue->mask];
+    if (entry->due_ns > now && entry->due_ns > (now = nanos(CLOCK_MONOTONIC))) break;
+    wc[count++] = entry->wc;
+    queue->head++;
+  }
+  pthread_mutex_unlock(&queue->lock);
   return count;
 }
 
+/* The event, when it is time, where the queue is armed and something completes or will. */
+static void notify(struct queue *queue) {
+  struct adapter *a = of(queue->cq.context);
+  struct itimerspec timer = {0};
+  int64_t due_ns;
+  if (!queue->cq.channel || queue->head == queue->tail ||
+      !__atomic_exchange_n(&queue->armed, 0, __ATOMIC_SEQ_CST))
+    return;
+  count(a, "cq_events");
+  due_ns = queue->entries[queue->head & queue->mask].due_ns;
+  if (due_ns) {
+    timer.it_value.tv_sec = due_ns / 1000000000;
+    timer.it_value.tv_nsec = due_ns % 1000000000;
+    if (timerfd_settime(a->channels[0], TFD_TIMER_ABSTIME, &timer, NULL)) abort();
+  } else {
+    struct ibv_cq *cq = &queue->cq;
+    if (write(a->channels[1], &cq, sizeof cq) < 0) abort();
+  }
+}
+
 static int req_notify_cq(struct ibv_cq *cq, int solicited_only) {
-  __atomic_store_n(&((struct queue *)cq)->armed, 1, __ATOMIC_SEQ_CST);
+  struct queue *queue = (struct queue *)cq;
+  __atomic_store_n(&queue->armed, 1, __ATOMIC_SEQ_CST);
+  if (*of(cq->context)->latency_ns) notify(queue);
   return 0;
 }
 
-static void complete(struct ibv_qp *qp, struct ibv_send_wr *wr, int status, int vendor_error) {
+/* With the queue's lock. */
+static void complete(struct ibv_qp *qp, struct ibv_send_wr *wr, int64_t due_ns, int status,
+                     int vendor_error) {
   struct queue *queue = (struct queue *)qp->send_cq;
-  struct ibv_wc *wc;
-  pthread_mutex_lock(&lock);
-  wc = &queue->entries[queue->tail++ % OBJECTS];
-  memset(wc, 0, sizeof *wc);
-  wc->wr_id = wr->wr_id;
-  wc->status = status;
-  wc->vendor_err = vendor_error;
-  wc->qp_num = qp->qp_num;
-  pthread_mutex_unlock(&lock);
-  if (queue->cq.channel && __atomic_exchange_n(&queue->armed, 0, __ATOMIC_SEQ_CST)) {
-    struct ibv_cq *cq = &queue->cq;
-    count(of(qp->context), "cq_events");
-    if (write(of(qp->context)->channels[1], &cq, sizeof cq) < 0) abort();
-  }
+  struct entry *entry = &queue->entries[queue->tail++ & queue->mask];
+  memset(&entry->wc, 0, sizeof entry->wc);
+  entry->due_ns = due_ns;
+  entry->wc.wr_id = wr->wr_id;
+  entry->wc.status = status;
+  entry->wc.vendor_err = vendor_error;
+  entry->wc.qp_num = qp->qp_num;
 }
 
 /* Queue pairs. */
@@ -452,28 +513,90 @@ static struct { struct ibv_qp *qp; struct ibv_send_wr wr; } held[64];
 
 /* READs that were posted while they were held succeed. */
 void fake_release(void) {
-  for (int i = 0; i < held_count; i++) complete(held[i].qp, &held[i].wr, IBV_WC_SUCCESS, 0);
+  for (int i = 0; i < held_count; i++) {
+    struct queue *queue = (struct queue *)held[i].qp->send_cq;
+    pthread_mutex_lock(&queue->lock);
+    complete(held[i].qp, &held[i].wr, 0, IBV_WC_SUCCESS, 0);
+    pthread_mutex_unlock(&queue->lock);
+    notify(queue);
+  }
   held_count = 0;
+}
+
+/* When the adapter, which is given its next READ now, has brought all of its bytes. */
+static int64_t arrival(struct adapter *a, struct ibv_send_wr *wr, int64_t now) {
+  if (a->link_free_ns < now) a->link_free_ns = now;
+  if (*a->gigabits && wr->num_sge) a->link_free_ns += wr->sg_list->length * 8L / *a->gigabits;
+  return a->link_free_ns + *a->latency_ns;
 }
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad) {
   struct adapter *a = of(qp->context);
+  struct queue *queue = (struct queue *)qp->send_cq;
+  int64_t now = *a->latency_ns ? nanos(CLOCK_MONOTONIC) : 0;
+  pthread_mutex_lock(&queue->lock);
   for (; wr; wr = wr->next) {
     struct ibv_mr *mr = a->mrs[wr->wr.rdma.rkey % OBJECTS];
-    if (get(a, "hold")) {
+    int64_t due_ns = 0;
+    if (*a->hold) {
       held[held_count].qp = qp;
       held[held_count++].wr = *wr;
       continue;
     }
     if (!mr || mr->rkey != wr->wr.rdma.rkey) {
-      complete(qp, wr, IBV_WC_REM_ACCESS_ERR, get(a, "vendor_error"));
+      complete(qp, wr, 0, IBV_WC_REM_ACCESS_ERR, get(a, "vendor_error"));
       continue;
     }
-    if (wr->num_sge)
+    if (now)
+      due_ns = arrival(a, wr, now);
+    else if (wr->num_sge)
       memcpy((void *)wr->sg_list->addr, (void *)wr->wr.rdma.remote_addr, wr->sg_list->length);
-    if (wr->send_flags & IBV_SEND_SIGNALED) complete(qp, wr, IBV_WC_SUCCESS, 0);
+    if (wr->send_flags & IBV_SEND_SIGNALED) complete(qp, wr, due_ns, IBV_WC_SUCCESS, 0);
   }
+  pthread_mutex_unlock(&queue->lock);
+  notify(queue);
   return 0;
+}
+
+/*
+ * CPU time that all this itself takes, while nothing else uses the adapter: picoseconds a READ of
+ * so many, posted in chains of a length and polled when they are all there.
+ */
+long fake_cost(int adapter, int chain, int reads) {
+  struct adapter *a = &adapters[adapter];
+  struct ibv_context context = {.device = &a->device};
+  struct ibv_cq *cq = ibv_create_cq(&context, chain, NULL, NULL, 0);
+  struct ibv_qp qp = {.context = &context, .send_cq = cq};
+  struct ibv_mr mr = {.rkey = OBJECTS - 1};
+  struct ibv_sge sge = {.length = 1};
+  struct ibv_send_wr *wrs = calloc(chain, sizeof *wrs), *bad;
+  struct ibv_wc *wcs = calloc(chain, sizeof *wcs);
+  long latency_ns = *a->latency_ns, gigabits = *a->gigabits;
+  int64_t start;
+  a->mrs[mr.rkey] = &mr;
+  *a->latency_ns = 1;
+  *a->gigabits = 0;
+  for (int i = 0; i < chain; i++) {
+    wrs[i].next = i + 1 < chain ? &wrs[i + 1] : NULL;
+    wrs[i].sg_list = &sge;
+    wrs[i].num_sge = 1;
+    wrs[i].send_flags = IBV_SEND_SIGNALED;
+    wrs[i].wr.rdma.rkey = mr.rkey;
+  }
+  start = nanos(CLOCK_THREAD_CPUTIME_ID);
+  for (int done = 0; done < reads; done += chain) {
+    post_send(&qp, wrs, &bad);
+    for (int polled = 0; polled < chain;) polled += poll_cq(cq, chain - polled, wcs);
+  }
+  start = nanos(CLOCK_THREAD_CPUTIME_ID) - start;
+  a->mrs[mr.rkey] = NULL;
+  *a->latency_ns = latency_ns;
+  *a->gigabits = gigabits;
+  free(((struct queue *)cq)->entries);
+  free(cq);
+  free(wrs);
+  free(wcs);
+  return start * 1000 / reads;
 }
 
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init) {

@@ -1,0 +1,213 @@
+package dev.sluice.benchmarks.engine;
+
+import com.sun.management.ThreadMXBean;
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PooledBuffer;
+import dev.sluice.rdma.transfer.QueuePairConnector;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.rdma.transfer.ReadRequest;
+import dev.sluice.rdma.transfer.TransferCounter;
+import dev.sluice.rdma.transfer.TransferOptions;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * An endpoint that READs from itself as fast as its engine goes: a fixed number of requests are
+ * under way to some peers, and the answer to each submits it again, on the engine's thread, which
+ * so does nothing that is not the engine's. One thread at a time measures; whoever made it closes
+ * it.
+ */
+final class EngineLoad implements QueuePairConnector, AutoCloseable {
+  private static final int PEERS = 8;
+  private static final int MOST_REQUESTS = 256;
+  private static final int MOST_BYTES = 64 << 20;
+  private static final long DEADLINE_NANOS = TimeUnit.HOURS.toNanos(1);
+  private static final long PATIENCE_SECONDS = 60;
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  private final Arena arena = Arena.ofShared();
+  private final RdmaEndpoint endpoint;
+  private final MemoryRegion region;
+
+  /** Takes over the device. */
+  EngineLoad(Device device) throws IOException {
+    endpoint =
+        RdmaEndpoint.open(
+            device, TransferOptions.DEFAULT.with(o -> o.bufferPoolBytes = MOST_BYTES), this);
+    region =
+        endpoint
+            .protectionDomain()
+            .register(arena.allocate(1 << 20), Set.of(AccessFlag.REMOTE_READ));
+  }
+
+  @Override
+  public CompletableFuture<QueuePairAddress> exchange(
+      PeerAddress peer, String providerName, QueuePairAddress local) {
+    return endpoint.accept(peer.id(), local);
+  }
+
+  /** What the engine's thread has come to. */
+  private record Reading(long nanos, long cpuNanos, long allocatedBytes, long posts) {}
+
+  /**
+   * What so many READs took of the engine's thread.
+   *
+   * @param cpuNanos its CPU time, with that of the adapter, which it calls
+   * @param posts chains in which they were posted
+   */
+  record Sample(long reads, long nanos, long cpuNanos, long allocatedBytes, long posts) {
+    private static Sample between(long reads, Reading start, Reading end) {
+      return new Sample(
+          reads,
+          end.nanos - start.nanos,
+          end.cpuNanos - start.cpuNanos,
+          end.allocatedBytes - start.allocatedBytes,
+          end.posts - start.posts);
+    }
+
+    double thousandsPerSecond() {
+      return reads * 1e6 / nanos;
+    }
+
+    int meanChain() {
+      return (int) Math.max(1, reads / posts);
+    }
+  }
+
+  /** Has the engine READ so many pieces, and some before and after. */
+  Sample measure(int bytes, long reads) throws IOException, InterruptedException {
+    return start(bytes, reads).await();
+  }
+
+  Run start(int bytes, long reads) throws IOException, InterruptedException {
+    Run run = new Run(bytes, reads);
+    run.requests.forEach(endpoint::read);
+    return run;
+  }
+
+  private PooledBuffer buffer(int bytes) throws IOException, InterruptedException {
+    CompletableFuture<PooledBuffer> buffer = new CompletableFuture<>();
+    endpoint.buffers().acquire(bytes, System.nanoTime() + DEADLINE_NANOS, buffer::complete);
+    return await(buffer);
+  }
+
+  private static <T> T await(CompletableFuture<T> future) throws IOException, InterruptedException {
+    try {
+      return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IOException("READs by the engine", e);
+    }
+  }
+
+  private Reading read() {
+    return new Reading(
+        System.nanoTime(),
+        THREADS.getCurrentThreadCpuTime(),
+        THREADS.getCurrentThreadAllocatedBytes(),
+        endpoint.counters().get(TransferCounter.POSTS));
+  }
+
+  /** One measurement, which goes on until its end is awaited. */
+  final class Run {
+    private final long reads;
+    private final List<PooledBuffer> buffers = new ArrayList<>();
+    private final List<ReadRequest> requests = new ArrayList<>();
+    private final CompletableFuture<Sample> done = new CompletableFuture<>();
+
+    // On the engine's thread.
+    private final long first;
+    private long answered;
+    private int ended;
+    private Reading start;
+    private Sample sample;
+
+    private Run(int bytes, long reads) throws IOException, InterruptedException {
+      this.reads = reads;
+      int count = Math.min(MOST_REQUESTS, MOST_BYTES / bytes);
+      first = 8L * count;
+      List<RemoteRegion> ranges = List.of(new RemoteRegion(region.address(), bytes, region.rkey()));
+      for (int i = 0; i < count; i++) {
+        buffers.add(buffer(bytes));
+        requests.add(new Again("peer-" + i % PEERS, ranges, buffers.getLast()).request);
+      }
+    }
+
+    Sample await() throws IOException, InterruptedException {
+      try {
+        return EngineLoad.await(done);
+      } finally {
+        buffers.forEach(PooledBuffer::release);
+      }
+    }
+
+    /**
+     * @return whether there is more to READ
+     */
+    private boolean answered() {
+      answered++;
+      if (answered == first) {
+        start = read();
+      } else if (answered == first + reads) {
+        sample = Sample.between(reads, start, read());
+      }
+      return sample == null;
+    }
+
+    private void ended() {
+      if (++ended == requests.size()) {
+        done.complete(sample);
+      }
+    }
+
+    /** Submits its request again whenever it was answered. */
+    private final class Again implements ReadListener {
+      private final ReadRequest request;
+
+      Again(String peer, List<RemoteRegion> ranges, PooledBuffer target) {
+        request =
+            new ReadRequest(
+                new PeerAddress(peer, "localhost", 1),
+                ranges,
+                target,
+                System.nanoTime() + DEADLINE_NANOS,
+                this);
+      }
+
+      @Override
+      public void onSuccess() {
+        if (answered()) {
+          endpoint.read(request);
+        } else {
+          ended();
+        }
+      }
+
+      @Override
+      public void onFailure(ReadException failure) {
+        done.completeExceptionally(failure);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    region.close();
+    endpoint.close();
+    arena.close();
+  }
+}

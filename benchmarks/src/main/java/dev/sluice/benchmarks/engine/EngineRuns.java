@@ -1,0 +1,111 @@
+package dev.sluice.benchmarks.engine;
+
+import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.engine.EngineLoad.Sample;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * The rows: what an engine does at most, what that takes of its thread, whether two do twice as
+ * much, and whether one keeps up with links. Closed by whoever made it.
+ */
+final class EngineRuns implements AutoCloseable {
+  private static final List<Integer> SIZES_KIB = List.of(16, 64, 256, 1024);
+  private static final List<Integer> LINKS_GIGABITS = List.of(100, 200, 400);
+  private static final int FASTEST = 400;
+
+  /** Of each, until compilers are done. */
+  private static final int WARM_UP = 3;
+
+  /** Some tenths of a second. */
+  private static final int READS = 500_000;
+
+  private static final double LINK_SECONDS = 0.3;
+
+  /** 0.8 million a second, by what 400 Gb/s are in READs of 64 KiB. */
+  private static final double RATE_GOAL = 0.8e6 / (FASTEST * 1e9 / 8 / (64 << 10));
+
+  private static final double CPU_GOAL_MICROS = 0.3;
+  private static final double LINK_GOAL = 0.97;
+
+  private final FakeAdapters adapters;
+  private final int rounds;
+  private final Pairs pairs;
+  private final EngineLoad one;
+  private final EngineLoad other;
+
+  EngineRuns(FakeAdapters adapters, int rounds, Pairs pairs) throws IOException {
+    this.adapters = adapters;
+    this.rounds = rounds;
+    this.pairs = pairs;
+    one = new EngineLoad(adapters.open(0));
+    other = new EngineLoad(adapters.open(1));
+  }
+
+  void measure() throws IOException, InterruptedException {
+    pairs.goal("engine-rate-64KiB", RATE_GOAL);
+    for (int round = -WARM_UP; round < rounds; round++) {
+      for (int kib : SIZES_KIB) {
+        most(kib, round >= 0);
+      }
+    }
+    for (int gigabits : LINKS_GIGABITS) {
+      adapters.link(0, gigabits);
+      for (int round = -1; round < rounds; round++) {
+        for (int kib : SIZES_KIB) {
+          link(kib, gigabits, round >= 0);
+        }
+      }
+    }
+  }
+
+  /** Without a limit of the link: by one engine, and by two at the same time. */
+  private void most(int kib, boolean counts) throws IOException, InterruptedException {
+    Sample sample = one.measure(kib << 10, READS);
+    double cpuNanos = (double) sample.cpuNanos() / sample.reads();
+    double ofAdapter = adapters.nanosOfRead(0, sample.meanChain());
+    EngineLoad.Run left = one.start(kib << 10, READS);
+    EngineLoad.Run right = other.start(kib << 10, READS);
+    double byTwo = left.await().thousandsPerSecond() + right.await().thousandsPerSecond();
+    if (!counts) {
+      return;
+    }
+    String size = kib + "KiB";
+    double rate = sample.thousandsPerSecond();
+    String cpu = "engine-cpu-" + size;
+    pairs.goal(cpu, 1);
+    pairs.more("engine-rate-" + size, "1000/s", rate, "400Gb/s", needed(kib, FASTEST));
+    pairs.less(cpu, "us/READ", (cpuNanos - ofAdapter) / 1e3, "goal", CPU_GOAL_MICROS);
+    pairs.less(
+        "engine-allocated-" + size,
+        "B/READ",
+        (double) sample.allocatedBytes() / sample.reads(),
+        "READ",
+        kib << 10);
+    pairs.more("engine-two-" + size, "1000/s", byTwo, "one", rate);
+  }
+
+  private void link(int kib, int gigabits, boolean counts)
+      throws IOException, InterruptedException {
+    double needed = needed(kib, gigabits);
+    Sample sample = one.measure(kib << 10, (long) (needed * 1e3 * LINK_SECONDS));
+    if (!counts) {
+      return;
+    }
+    String name = "engine-link-%dGbit-%dKiB".formatted(gigabits, kib);
+    pairs.goal(name, LINK_GOAL);
+    pairs.more(name, "1000/s", sample.thousandsPerSecond(), "link", needed);
+    pairs.less(name + "-cpu", "cores", (double) sample.cpuNanos() / sample.nanos(), "core", 1);
+  }
+
+  /** Thousands of READs that a link brings in a second. */
+  private static double needed(int kib, int gigabits) {
+    return gigabits * 1e9 / 8 / (kib << 10) / 1e3;
+  }
+
+  @Override
+  public void close() {
+    one.close();
+    other.close();
+  }
+}
