@@ -66,7 +66,7 @@ public interface QueuePair extends AutoCloseable {
   void toReset() throws VerbsException;
 
   /**
-   * Posts a chain of work requests (ibv_post_send(3)); does not wait.
+   * Posts a chain of work requests (ibv_post_send(3)); does not wait, and keeps none of them.
    *
    * @throws PostException EINVAL in RESET, INIT or RTR or for a request that is too long, ENOMEM
    *     when the send queue is full; names the first request that was not posted

@@ -94,7 +94,7 @@ final class Initiator {
     if (target == null) {
       fail(head, WorkCompletionStatus.LOC_PROT_ERR);
     } else {
-      payload.start(target, head.request.local().address() + head.received, header.length);
+      payload.start(target, head.request.localAddress() + head.received, header.length);
     }
   }
 

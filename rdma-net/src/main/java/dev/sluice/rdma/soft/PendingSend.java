@@ -10,11 +10,11 @@ final class PendingSend {
   int received;
 
   PendingSend(SendWorkRequest request) {
-    this.request = request;
+    this.request = request.copy();
   }
 
   /** Bytes that it asks for. */
   int length() {
-    return request.local().length();
+    return request.length();
   }
 }

@@ -14,7 +14,7 @@ final class PostChecks {
   static void check(
       SoftQueuePair queuePair, SendWorkRequest request, StateMachine states, int queued)
       throws VerbsException {
-    int length = request.local().length();
+    int length = request.length();
     if (states.isClosed()) {
       throw refusal(VerbsException.EINVAL, "the queue pair is closed");
     } else if (states.state() != QueuePairState.RTS && !states.isInError()) {

@@ -180,6 +180,9 @@ public final class BufferPool implements AutoCloseable {
 
   /** Answers those whose deadline passed. Called by the owner's duty cycle. */
   public int expire(long nowNanos) {
+    if (!awaited) {
+      return 0;
+    }
     int expired = 0;
     synchronized (lock) {
       for (Iterator<Waiter> i = waiters.iterator(); i.hasNext(); ) {

@@ -2,9 +2,6 @@ package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.SendWorkRequest;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * The send side of one queue pair: which reads its outstanding work requests belong to. Engine
@@ -42,15 +39,20 @@ final class Connection {
   /** Posted of large reads at most. */
   private final long maxLargeBytes;
 
-  private PendingRead[] ring = {};
+  /** Of a power of two slots, at least as many as the queue has. */
+  private ReadRequest[] ring = {};
 
   /** Bytes of each of these that belongs to a large read. */
   private int[] largeBytes = {};
 
-  /** Unsignaled work requests in a row at most: half of the ring, with the signaled one. */
+  /** Work requests that the queue pair holds. */
+  private int depth;
+
+  /** Unsignaled work requests in a row at most: half of the queue, with the signaled one. */
   private int maxSilent;
 
-  private final List<SendWorkRequest> chain = new ArrayList<>();
+  /** What is posted, or was last; the engine's other connections use it, too. */
+  private final Chain chain;
 
   /** Unsignaled work requests at the end of the chain. */
   private int silent;
@@ -65,10 +67,12 @@ final class Connection {
   private long deadlineNanos;
   private long lastUsedNanos;
 
-  Connection(int id, Peer peer, ConnectAttempt attempt, int maxReadBytes, long nowNanos) {
+  Connection(
+      int id, Peer peer, ConnectAttempt attempt, Chain chain, int maxReadBytes, long nowNanos) {
     this.id = id;
     this.peer = peer;
     this.attempt = attempt;
+    this.chain = chain;
     this.maxReadBytes = maxReadBytes;
     this.maxLargeBytes = Math.max(MIN_LARGE_BYTES, 2L * maxReadBytes);
     this.lastUsedNanos = nowNanos;
@@ -87,10 +91,11 @@ final class Connection {
   }
 
   /** READs can be posted from now on. */
-  void connected(QueuePair ready, int depth) {
+  void connected(QueuePair ready, int queueDepth) {
     queuePair = ready;
-    ring = new PendingRead[depth];
-    largeBytes = new int[depth];
+    depth = queueDepth;
+    ring = new ReadRequest[Integer.highestOneBit(2 * depth - 1)];
+    largeBytes = new int[ring.length];
     maxSilent = Math.max(0, depth / 2 - 1);
     state = State.READY;
   }
@@ -130,7 +135,7 @@ final class Connection {
 
   /** Whether {@link #post} would post something. */
   boolean hasRoomFor(WaitingReads waiting) {
-    return outstanding() < ring.length
+    return outstanding() < depth
         && (waiting.firstSmall() != null
             || (largeOutstanding < maxLargeBytes && waiting.firstLarge() != null));
   }
@@ -150,30 +155,30 @@ final class Connection {
   int post(WaitingReads waiting, int limit) throws PostException {
     chain.clear();
     silent = 0;
-    int room = Math.min(limit, ring.length - outstanding());
+    int room = Math.min(limit, depth - outstanding());
     boolean large = largeOutstanding < maxLargeBytes && waiting.firstLarge() != null;
     int roomForSmall = large && (room > 1 || largeOutstanding == 0) ? room - 1 : room;
-    for (PendingRead read = waiting.firstSmall();
+    for (ReadRequest read = waiting.firstSmall();
         read != null && chain.size() < roomForSmall;
         read = waiting.firstSmall()) {
       while (chain.size() < roomForSmall && read.hasMore()) {
         add(read, chain.size() + 1 == room);
       }
     }
-    for (PendingRead read = waiting.firstLarge();
+    for (ReadRequest read = waiting.firstLarge();
         read != null && chain.size() < room && largeOutstanding < maxLargeBytes;
         read = waiting.firstLarge()) {
       while (chain.size() < room && largeOutstanding < maxLargeBytes && read.hasMore()) {
         addLarge(read, chain.size() + 1 == room);
       }
     }
-    if (!chain.isEmpty()) {
-      queuePair.postSend(chain);
+    if (chain.size() > 0) {
+      queuePair.postSend(chain.requests());
     }
     return chain.size();
   }
 
-  private void addLarge(PendingRead read, boolean last) {
+  private void addLarge(ReadRequest read, boolean last) {
     int bytes = read.nextBytes(maxReadBytes);
     boolean toHalf =
         largeOutstanding < maxLargeBytes / 2 && largeOutstanding + bytes >= maxLargeBytes / 2;
@@ -185,11 +190,11 @@ final class Connection {
   /**
    * @param last whether it may be the last of the chain
    */
-  private void add(PendingRead read, boolean last) {
+  private void add(ReadRequest read, boolean last) {
     boolean signaled = last || read.isLast(maxReadBytes) || silent == maxSilent;
     silent = signaled ? 0 : silent + 1;
     ring[slot(tail)] = read;
-    chain.add(read.next(this, wrId(tail), signaled, maxReadBytes));
+    read.next(chain.add(), this, wrId(tail), signaled, maxReadBytes);
     tail++;
   }
 
@@ -199,7 +204,7 @@ final class Connection {
     return sequence >= head && sequence < tail ? sequence : -1;
   }
 
-  /** The sequence number of a work request of the last chain. */
+  /** The sequence number of a work request of the chain that has just been posted. */
   long sequenceInChain(int index) {
     return tail - chain.size() + index;
   }
@@ -210,9 +215,9 @@ final class Connection {
   }
 
   /** Takes the oldest outstanding work request off and returns its read. */
-  PendingRead retireOldest() {
+  ReadRequest retireOldest() {
     int slot = slot(head++);
-    PendingRead read = ring[slot];
+    ReadRequest read = ring[slot];
     ring[slot] = null;
     largeOutstanding -= largeBytes[slot];
     largeBytes[slot] = 0;
@@ -228,6 +233,6 @@ final class Connection {
   }
 
   private int slot(long sequence) {
-    return (int) (sequence % ring.length);
+    return (int) sequence & (ring.length - 1);
   }
 }

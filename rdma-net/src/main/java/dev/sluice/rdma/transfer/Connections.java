@@ -28,6 +28,7 @@ final class Connections {
   private final TransferCounters counters;
   private final Executor engine;
   private final Connection[] slots;
+  private final Chain chain = new Chain();
 
   /**
    * Work requests of a send queue: as many as is asked for, or as the device turned out to have.
@@ -73,7 +74,8 @@ final class Connections {
     }
     Outcome outcome = new Outcome(listener);
     ConnectAttempt attempt = new ConnectAttempt(peer.address(), setup, outcome);
-    Connection connection = new Connection(nextId(slot), peer, attempt, maxReadBytes, nowNanos);
+    Connection connection =
+        new Connection(nextId(slot), peer, attempt, chain, maxReadBytes, nowNanos);
     outcome.connection = connection;
     connection.deadlineNanos(nowNanos + TimeUnit.MILLISECONDS.toNanos(options.connectTimeoutMs()));
     slots[slot] = connection;
@@ -146,13 +148,19 @@ final class Connections {
     }
   }
 
-  /** Closes those that were not connected in time, and those that were idle for too long. */
-  void expire(long nowNanos, ConnectListener listener, Consumer<Connection> notFlushed) {
+  /**
+   * Closes those that were not connected in time, and those that were idle for too long.
+   *
+   * @return how many there are
+   */
+  int expire(long nowNanos, ConnectListener listener, Consumer<Connection> notFlushed) {
     long idleNanos = TimeUnit.MILLISECONDS.toNanos(options.idleTimeoutMs());
+    int count = 0;
     for (Connection connection : slots) {
       if (connection == null) {
         continue;
       }
+      count++;
       boolean late = nowNanos - connection.deadlineNanos() >= 0;
       if (connection.state() == Connection.State.CONNECTING && late) {
         close(connection);
@@ -165,6 +173,7 @@ final class Connections {
         close(connection);
       }
     }
+    return count;
   }
 
   /** Nothing is posted any more on a connection that broke; the caller flushes it. */

@@ -3,16 +3,14 @@ package dev.sluice.rdma.transfer;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The reads that have not been answered: gives each its one answer. Engine thread only.
+ * The reads that have not been answered, linked by themselves: gives each its one answer. Engine
+ * thread only.
  *
  * <p>A listener runs on this thread with no lock held; one that throws is logged and forgotten.
  */
@@ -20,25 +18,31 @@ final class PendingReads {
   private static final Logger LOG = LoggerFactory.getLogger(PendingReads.class);
 
   private final TransferCounters counters;
-  private final Set<PendingRead> unanswered = Collections.newSetFromMap(new IdentityHashMap<>());
+
+  /** The one that was added last. */
+  private ReadRequest last;
 
   PendingReads(TransferCounters counters) {
     this.counters = counters;
   }
 
-  void add(PendingRead read) {
-    unanswered.add(read);
-    read.peer().admitted();
+  void add(ReadRequest read) {
+    read.before = last;
+    if (last != null) {
+      last.after = read;
+    }
+    last = read;
+    read.source().admitted();
   }
 
   boolean isEmpty() {
-    return unanswered.isEmpty();
+    return last == null;
   }
 
-  /** A copy, as answering changes the set. */
-  List<PendingRead> where(Predicate<PendingRead> condition) {
-    List<PendingRead> found = new ArrayList<>();
-    for (PendingRead read : unanswered) {
+  /** A copy, as answering changes what is here. */
+  List<ReadRequest> where(Predicate<ReadRequest> condition) {
+    List<ReadRequest> found = new ArrayList<>();
+    for (ReadRequest read = last; read != null; read = read.before) {
       if (condition.test(read)) {
         found.add(read);
       }
@@ -46,14 +50,24 @@ final class PendingReads {
     return found;
   }
 
-  void succeed(PendingRead read) {
+  /** Whether one should have been answered by now. */
+  boolean isLate(long nowNanos) {
+    ReadRequest read = last;
+    while (read != null && read.deadlineNanos() - nowNanos > 0) {
+      read = read.before;
+    }
+    return read != null;
+  }
+
+  void succeed(ReadRequest read) {
     if (remove(read)) {
       counters.increment(TransferCounter.READS_COMPLETED);
       counters.add(TransferCounter.READ_BYTES, read.bytes());
+      read.succeeded();
       try {
-        read.request().listener().onSuccess();
+        read.listener().onSuccess();
       } catch (RuntimeException | Error e) {
-        logThrown(read.request(), e);
+        logThrown(read, e);
       }
     }
   }
@@ -61,9 +75,9 @@ final class PendingReads {
   /**
    * @param status of the work request that failed; null where none did
    */
-  void fail(PendingRead read, Cause cause, WorkCompletionStatus status, String detail) {
+  void fail(ReadRequest read, Cause cause, WorkCompletionStatus status, String detail) {
     if (remove(read)) {
-      fail(read.request(), cause, status, detail, counters);
+      fail(read, cause, status, detail, counters);
     }
   }
 
@@ -86,11 +100,21 @@ final class PendingReads {
     }
   }
 
-  private boolean remove(PendingRead read) {
-    if (!unanswered.remove(read)) {
+  private boolean remove(ReadRequest read) {
+    if (read.isAnswered()) {
       return false;
     }
-    read.peer().answered();
+    if (read.before != null) {
+      read.before.after = read.after;
+    }
+    if (read.after != null) {
+      read.after.before = read.before;
+    } else {
+      last = read.before;
+    }
+    read.before = null;
+    read.after = null;
+    read.source().answered();
     read.answered();
     return true;
   }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,6 +61,12 @@ final class ReadEngine implements Connections.ConnectListener {
 
   private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
 
+  /** Not made anew with every tick. */
+  private final Consumer<Connection> notFlushed;
+
+  /** The time of this turn. */
+  private long now;
+
   private long nextTickNanos;
 
   /** Why nothing can be READ any more; null while the device works. */
@@ -85,14 +92,16 @@ final class ReadEngine implements Connections.ConnectListener {
     this.clock = clock;
     this.reads = new PendingReads(counters);
     this.recovery = new Recovery(connections, reads, counters, clock, this::schedule);
-    this.nextTickNanos = clock.getAsLong() + TICK_NANOS;
+    this.notFlushed = recovery::giveUp;
+    this.now = clock.getAsLong();
+    this.nextTickNanos = now + TICK_NANOS;
   }
 
   /** Any thread. */
   void submit(ReadRequest request) {
-    request.target().retain();
+    request.submittedTo(this);
     counters.increment(TransferCounter.READS_SUBMITTED);
-    tasks.execute(() -> admit(request));
+    tasks.add(request);
   }
 
   /** The peer is gone: answers its reads and closes its queue pair. Any thread. */
@@ -102,10 +111,10 @@ final class ReadEngine implements Connections.ConnectListener {
 
   /** One turn of the duty cycle; returns 0 when there was nothing to do. */
   int doWork() {
+    now = clock.getAsLong();
     int work = tasks.runAll() + poll() + post();
-    long now = clock.getAsLong();
     if (now - nextTickNanos >= 0) {
-      tick(now);
+      tick();
       nextTickNanos = now + (isIdle() ? IDLE_TICK_NANOS : TICK_NANOS);
     }
     return work;
@@ -137,16 +146,16 @@ final class ReadEngine implements Connections.ConnectListener {
     }
   }
 
-  private void admit(ReadRequest request) {
+  /** On the engine's thread; what comes after the end, on the thread that submits. */
+  void admit(ReadRequest read) {
     if (closed) { // perhaps on the submitter's thread: the engine's state is out of bounds
-      request.target().release();
-      PendingReads.reject(request, "the endpoint is closed", counters);
+      read.declined();
+      PendingReads.reject(read, "the endpoint is closed", counters);
       return;
     }
-    Peer peer = peers.computeIfAbsent(request.peer().id(), id -> newPeer(request.peer()));
-    PendingRead read = new PendingRead(request, peer);
+    Peer peer = peer(read.peer());
+    read.admittedFrom(peer);
     reads.add(read);
-    long now = clock.getAsLong();
     nextTickNanos = Math.min(nextTickNanos - now, TICK_NANOS) + now;
     if (!read.hasMore()) {
       reads.succeed(read);
@@ -160,9 +169,14 @@ final class ReadEngine implements Connections.ConnectListener {
     }
   }
 
-  private Peer newPeer(PeerAddress address) {
-    long cooldownNanos = TimeUnit.MILLISECONDS.toNanos(options.circuitCooldownMs());
-    return new Peer(address, new CircuitBreaker(options.circuitFailures(), cooldownNanos));
+  private Peer peer(PeerAddress address) {
+    Peer peer = peers.get(address.id());
+    if (peer == null) {
+      long cooldownNanos = TimeUnit.MILLISECONDS.toNanos(options.circuitCooldownMs());
+      peer = new Peer(address, new CircuitBreaker(options.circuitFailures(), cooldownNanos));
+      peers.put(address.id(), peer);
+    }
+    return peer;
   }
 
   private void schedule(Peer peer) {
@@ -230,7 +244,7 @@ final class ReadEngine implements Connections.ConnectListener {
     if (peer.connection() != null || peer.waiting().isEmpty()) {
       return true;
     }
-    peer.connection(connections.open(peer, clock.getAsLong(), this));
+    peer.connection(connections.open(peer, now, this));
     return peer.connection() != null;
   }
 
@@ -283,7 +297,7 @@ final class ReadEngine implements Connections.ConnectListener {
   private void completed(long wrId, WorkCompletionStatus status, int vendorError) {
     Connection connection = connections.of(wrId);
     if (connection != null) { // else destroyed after this batch was polled
-      recovery.completed(connection, wrId, status, vendorError);
+      recovery.completed(connection, wrId, status, vendorError, now);
     }
   }
 
@@ -302,7 +316,7 @@ final class ReadEngine implements Connections.ConnectListener {
       return;
     }
     reads
-        .where(read -> read.peer() == peer)
+        .where(read -> read.source() == peer)
         .forEach(read -> fail(read, Cause.TRANSPORT, "the peer is lost"));
     peer.waiting().removeAll();
     Connection connection = peer.connection();
@@ -316,7 +330,7 @@ final class ReadEngine implements Connections.ConnectListener {
     }
   }
 
-  private void fail(PendingRead read, Cause cause, String detail) {
+  private void fail(ReadRequest read, Cause cause, String detail) {
     reads.fail(read, cause, null, detail);
   }
 
@@ -327,27 +341,35 @@ final class ReadEngine implements Connections.ConnectListener {
 
   // Time.
 
-  private void tick(long now) {
+  private void tick() {
     // Where the process stood still, more than one batch has completed in time.
     while (poll() > 0) {
       // Nothing is posted meanwhile, so this ends.
     }
     buffers.expire(now);
-    connections.expire(now, this, recovery::giveUp);
-    Set<Peer> late = new HashSet<>();
-    for (PendingRead read : reads.where(read -> read.request().deadlineNanos() - now <= 0)) {
-      expire(read, now);
-      late.add(read.peer());
+    int connected = connections.expire(now, this, notFlushed);
+    if (reads.isLate(now)) {
+      expireReads();
     }
-    late.forEach(peer -> peer.waiting().removeAnswered());
-    peers.values().removeIf(peer -> peer.isForgettable(now));
+    if (peers.size() > connected) {
+      peers.values().removeIf(peer -> peer.isForgettable(now));
+    }
   }
 
-  private void expire(PendingRead read, long now) {
+  private void expireReads() {
+    Set<Peer> late = new HashSet<>();
+    for (ReadRequest read : reads.where(read -> read.deadlineNanos() - now <= 0)) {
+      expire(read);
+      late.add(read.source());
+    }
+    late.forEach(peer -> peer.waiting().removeAnswered());
+  }
+
+  private void expire(ReadRequest read) {
     if (read.isAnswered()) {
       return; // with those of its peer, when a read before it opened the breaker
     }
-    Peer peer = read.peer();
+    Peer peer = read.source();
     fail(read, Cause.DEADLINE, "it was not done by its deadline");
     if (read.outstanding() > 0 && read.connection().state() == Connection.State.READY) {
       recovery.flush(read.connection());

@@ -1,47 +1,282 @@
 package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.SendWorkRequest;
+import dev.sluice.rdma.WorkCompletionStatus;
 import java.util.List;
 
 /**
- * Ranges of one peer's memory to READ back to back into one buffer.
+ * Ranges of one peer's memory to READ back to back into one buffer. What the engine knows of it, it
+ * keeps here, so that a READ takes no other object: what of it is posted, and how the present
+ * attempt goes. Only the engine's thread uses that, from submission to answer. After a success the
+ * request may be submitted again.
  *
- * @param peer the peer
- * @param ranges what to READ, in the order of the target's bytes
- * @param target takes the bytes; the engine retains it until no READ can write to it any more,
- *     whatever the listener does with its own reference
- * @param deadlineNanos {@link System#nanoTime} by which the listener is answered
- * @param listener gets exactly one answer
+ * <p>The target is released only when the request is answered and no work request is outstanding,
+ * so that memory is never used again while a READ may still write to it.
  */
-public record ReadRequest(
-    PeerAddress peer,
-    List<RemoteRegion> ranges,
-    PooledBuffer target,
-    long deadlineNanos,
-    ReadListener listener) {
+public final class ReadRequest extends TaskQueue.Task {
+  private final PeerAddress peer;
+  private final List<RemoteRegion> ranges;
+  private final PooledBuffer target;
+  private final long deadlineNanos;
+  private final ReadListener listener;
+  private final long bytes;
+
+  /** Null before it is submitted, and after a success. */
+  private ReadEngine engine;
+
+  private Peer source;
+
+  // The next byte to post.
+  private int range;
+  private long rangeOffset;
+  private long targetOffset;
+
+  private Connection connection;
+  private int outstanding;
+  private boolean broken;
+  private WorkCompletionStatus failure;
+  private boolean retried;
+  private boolean answered;
+  private boolean releasedTarget;
+
+  /** Neighbours among {@link PendingReads}. */
+  ReadRequest before;
+
+  ReadRequest after;
 
   /**
+   * @param peer the peer
+   * @param ranges what to READ, in the order of the target's bytes
+   * @param target takes the bytes; the engine retains it until no READ can write to it any more,
+   *     whatever the listener does with its own reference
+   * @param deadlineNanos {@link System#nanoTime} by which the listener is answered
+   * @param listener gets exactly one answer
    * @throws IllegalArgumentException for ranges that do not fit into the target
    */
-  public ReadRequest {
-    ranges = List.copyOf(ranges);
-    long room = target.bytes();
-    for (RemoteRegion range : ranges) {
-      if (range.length() < 0 || range.length() > room) {
+  public ReadRequest(
+      PeerAddress peer,
+      List<RemoteRegion> ranges,
+      PooledBuffer target,
+      long deadlineNanos,
+      ReadListener listener) {
+    this.peer = peer;
+    this.ranges = List.copyOf(ranges);
+    this.target = target;
+    this.deadlineNanos = deadlineNanos;
+    this.listener = listener;
+    bytes = bytesThatFit();
+  }
+
+  private long bytesThatFit() {
+    long sum = 0;
+    for (RemoteRegion from : ranges) {
+      if (from.length() < 0 || from.length() > target.bytes() - sum) {
         throw new IllegalArgumentException(
             "%s of %s do not fit into a buffer of %d bytes"
                 .formatted(ranges, peer, target.bytes()));
       }
-      room -= range.length();
+      sum += from.length();
     }
+    return sum;
+  }
+
+  PeerAddress peer() {
+    return peer;
+  }
+
+  List<RemoteRegion> ranges() {
+    return ranges;
+  }
+
+  PooledBuffer target() {
+    return target;
+  }
+
+  long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  ReadListener listener() {
+    return listener;
   }
 
   /** Bytes of all ranges. */
-  public long bytes() {
-    long bytes = 0;
-    for (RemoteRegion range : ranges) {
-      bytes += range.length();
-    }
+  long bytes() {
     return bytes;
+  }
+
+  /**
+   * Takes a reference of the target, which the engine owns from now on.
+   *
+   * @throws IllegalStateException when it was submitted before, and has not succeeded since
+   */
+  void submittedTo(ReadEngine reader) {
+    if (engine != null) {
+      throw new IllegalStateException("it is under way, or has failed");
+    }
+    target.retain();
+    engine = reader;
+  }
+
+  @Override
+  void run() {
+    engine.admit(this);
+  }
+
+  /** It was not admitted: there is nothing but the target to let go. */
+  void declined() {
+    target.release();
+  }
+
+  /** It begins, perhaps not for the first time. */
+  void admittedFrom(Peer known) {
+    source = known;
+    retried = false;
+    answered = false;
+    releasedTarget = false;
+    rewind();
+  }
+
+  /** What the engine knows of {@link #peer}. */
+  Peer source() {
+    return source;
+  }
+
+  boolean hasMore() {
+    return range < ranges.size();
+  }
+
+  boolean isStarted() {
+    return targetOffset > 0;
+  }
+
+  /** The queue pair of the present attempt; null before it. */
+  Connection connection() {
+    return connection;
+  }
+
+  /** Posted work requests that have not been retired. */
+  int outstanding() {
+    return outstanding;
+  }
+
+  /** Whether a work request of the present attempt failed or was flushed. */
+  boolean isBroken() {
+    return broken;
+  }
+
+  /** Status of the work request of its own that failed; null where another broke the queue pair. */
+  WorkCompletionStatus failure() {
+    return failure;
+  }
+
+  boolean isAnswered() {
+    return answered;
+  }
+
+  /** Bytes of the next work request. */
+  int nextBytes(int maxReadBytes) {
+    return (int) Math.min(maxReadBytes, ranges.get(range).length() - rangeOffset);
+  }
+
+  /** Whether the next work request is the last. */
+  boolean isLast(int maxReadBytes) {
+    return targetOffset + nextBytes(maxReadBytes) == bytes;
+  }
+
+  /** Fills in the next work request, to be posted on {@code on}. */
+  void next(
+      SendWorkRequest workRequest, Connection on, long wrId, boolean signaled, int maxReadBytes) {
+    RemoteRegion from = ranges.get(range);
+    int length = nextBytes(maxReadBytes);
+    workRequest.set(
+        wrId,
+        target.segment().address() + targetOffset,
+        length,
+        target.lkey(),
+        from.address() + rangeOffset,
+        from.rkey(),
+        signaled);
+    connection = on;
+    outstanding++;
+    targetOffset += length;
+    rangeOffset += length;
+    skipEmptyRanges();
+  }
+
+  /** Takes the outcome of one work request. */
+  void retire(WorkCompletionStatus status) {
+    outstanding--;
+    if (status != WorkCompletionStatus.SUCCESS) {
+      broken = true;
+      if (status != WorkCompletionStatus.WR_FLUSH_ERR) {
+        failure = status;
+      }
+    }
+    releaseTarget();
+  }
+
+  /** The queue pair broke before all was posted. */
+  void abandon() {
+    broken = true;
+  }
+
+  /** Starts again from the first byte, nothing being outstanding. */
+  void rewind() {
+    range = 0;
+    rangeOffset = 0;
+    targetOffset = 0;
+    connection = null;
+    broken = false;
+    failure = null;
+    skipEmptyRanges();
+  }
+
+  /**
+   * Uses up the one retry.
+   *
+   * @return false when it was used already
+   */
+  boolean retry() {
+    boolean first = !retried;
+    retried = true;
+    return first;
+  }
+
+  /** The listener, which may submit it again, is about to be told. */
+  void succeeded() {
+    engine = null;
+  }
+
+  /** The listener is about to be told, of whatever. */
+  void answered() {
+    answered = true;
+    releaseTarget();
+  }
+
+  /**
+   * Keeps the target for good: its queue pair was not flushed, a READ may still write to it.
+   *
+   * @return false when that was known already
+   */
+  boolean giveUpTarget() {
+    boolean first = !releasedTarget;
+    releasedTarget = true;
+    return first;
+  }
+
+  private void releaseTarget() {
+    if (answered && outstanding == 0 && !releasedTarget) {
+      releasedTarget = true;
+      target.release();
+    }
+  }
+
+  private void skipEmptyRanges() {
+    while (hasMore() && rangeOffset == ranges.get(range).length()) {
+      range++;
+      rangeOffset = 0;
+    }
   }
 }

@@ -63,7 +63,8 @@ final class Recovery {
   }
 
   /** Takes a completion of one of the connection's work requests. */
-  void completed(Connection connection, long wrId, WorkCompletionStatus status, int vendorError) {
+  void completed(
+      Connection connection, long wrId, WorkCompletionStatus status, int vendorError, long now) {
     long sequence = connection.sequence(wrId);
     if (sequence < 0) {
       LOG.error("A queue pair to {} completed a work request twice", connection.peer());
@@ -73,7 +74,7 @@ final class Recovery {
       retireOldest(connection, WorkCompletionStatus.SUCCESS);
     }
     if (status == WorkCompletionStatus.SUCCESS) {
-      connection.used(clock.getAsLong());
+      connection.used(now);
     } else if (connection.state() == Connection.State.READY) {
       firstFailure(connection, status, vendorError);
     }
@@ -101,7 +102,7 @@ final class Recovery {
   }
 
   private void retireOldest(Connection connection, WorkCompletionStatus status) {
-    PendingRead read = connection.retireOldest();
+    ReadRequest read = connection.retireOldest();
     outstanding--;
     read.retire(status);
     if (read.outstanding() == 0) {
@@ -110,25 +111,24 @@ final class Recovery {
   }
 
   /** Decides about a read of which no work request is outstanding. */
-  private void settle(PendingRead read) {
+  private void settle(ReadRequest read) {
     if (read.isAnswered()) {
       return;
     }
     WorkCompletionStatus failure = read.failure();
     if (!read.isBroken()) {
       if (!read.hasMore()) {
-        read.peer().breaker().succeeded();
+        read.source().breaker().succeeded();
         reads.succeed(read);
       }
     } else if (failure == null) {
       counters.increment(TransferCounter.READ_REPOSTS);
       postAgain(read);
     } else if (failure == WorkCompletionStatus.REM_ACCESS_ERR) {
-      reads.fail(
-          read, Cause.STALE_LOCATION, failure, "the peer refused " + read.request().ranges());
+      reads.fail(read, Cause.STALE_LOCATION, failure, "the peer refused " + read.ranges());
     } else if (failure.scope() == Scope.OPERATION) {
       reads.fail(read, Cause.TRANSPORT, failure, "the work request was wrong in itself");
-    } else if (read.retry() && !read.peer().breaker().isOpen()) {
+    } else if (read.retry() && !read.source().breaker().isOpen()) {
       counters.increment(TransferCounter.READ_RETRIES);
       postAgain(read);
     } else {
@@ -136,8 +136,8 @@ final class Recovery {
     }
   }
 
-  private void postAgain(PendingRead read) {
-    Peer peer = read.peer();
+  private void postAgain(ReadRequest read) {
+    Peer peer = read.source();
     if (peer.breaker().isOpen()) {
       reads.fail(read, Cause.CIRCUIT_OPEN, null, FAILED_TOO_OFTEN);
       return;
@@ -152,7 +152,7 @@ final class Recovery {
     counters.increment(TransferCounter.QUEUE_PAIRS_FAILED);
     connections.drain(connection, clock.getAsLong());
     Peer peer = connection.peer();
-    for (PendingRead started : peer.waiting().removeStarted()) {
+    for (ReadRequest started : peer.waiting().removeStarted()) {
       started.abandon();
       if (started.outstanding() == 0) {
         settle(started);
@@ -215,7 +215,7 @@ final class Recovery {
   private void giveUpTargets(Connection connection, String what) {
     LOG.info("A queue pair to {} was not {}: its buffers are given up", connection.peer(), what);
     while (connection.outstanding() > 0) {
-      PendingRead read = connection.retireOldest();
+      ReadRequest read = connection.retireOldest();
       outstanding--;
       if (read.giveUpTarget()) {
         counters.increment(TransferCounter.BUFFERS_GIVEN_UP);

@@ -13,10 +13,10 @@ import java.util.stream.Stream;
  * Engine thread only.
  */
 final class WaitingReads {
-  private final Queue<PendingRead> small = new ArrayDeque<>();
-  private final Queue<PendingRead> large = new ArrayDeque<>();
+  private final Queue<ReadRequest> small = new ArrayDeque<>();
+  private final Queue<ReadRequest> large = new ArrayDeque<>();
 
-  void add(PendingRead read) {
+  void add(ReadRequest read) {
     (read.bytes() > RdmaEndpoint.SMALL_READ_BYTES ? large : small).add(read);
   }
 
@@ -25,16 +25,16 @@ final class WaitingReads {
   }
 
   /** The first small one to post; null when there is none. */
-  PendingRead firstSmall() {
+  ReadRequest firstSmall() {
     return first(small);
   }
 
   /** The first large one to post; null when there is none. */
-  PendingRead firstLarge() {
+  ReadRequest firstLarge() {
     return first(large);
   }
 
-  private static PendingRead first(Queue<PendingRead> reads) {
+  private static ReadRequest first(Queue<ReadRequest> reads) {
     while (!reads.isEmpty() && (reads.peek().isAnswered() || !reads.peek().hasMore())) {
       reads.remove();
     }
@@ -42,10 +42,10 @@ final class WaitingReads {
   }
 
   /** Takes those off that have been started: their queue pair broke. */
-  List<PendingRead> removeStarted() {
-    List<PendingRead> started = new ArrayList<>(2);
-    for (Queue<PendingRead> reads : List.of(small, large)) {
-      PendingRead first = reads.peek();
+  List<ReadRequest> removeStarted() {
+    List<ReadRequest> started = new ArrayList<>(2);
+    for (Queue<ReadRequest> reads : List.of(small, large)) {
+      ReadRequest first = reads.peek();
       if (first != null && first.isStarted()) {
         started.add(reads.remove());
       }
@@ -53,15 +53,15 @@ final class WaitingReads {
     return started;
   }
 
-  List<PendingRead> removeAll() {
-    List<PendingRead> all = Stream.concat(small.stream(), large.stream()).toList();
+  List<ReadRequest> removeAll() {
+    List<ReadRequest> all = Stream.concat(small.stream(), large.stream()).toList();
     small.clear();
     large.clear();
     return all;
   }
 
   void removeAnswered() {
-    small.removeIf(PendingRead::isAnswered);
-    large.removeIf(PendingRead::isAnswered);
+    small.removeIf(ReadRequest::isAnswered);
+    large.removeIf(ReadRequest::isAnswered);
   }
 }

@@ -1,7 +1,6 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.PostException;
-import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.IbvQp;
@@ -72,7 +71,7 @@ final class PostedSends {
     int end = Math.min(chain.size(), from + list.capacity());
     for (int i = from; i < end; i++) {
       SendWorkRequest request = chain.get(i);
-      long length = Integer.toUnsignedLong(request.local().length());
+      long length = Integer.toUnsignedLong(request.length());
       if (length > maxMessageBytes) {
         return length + " bytes of at most " + maxMessageBytes;
       }
@@ -84,9 +83,8 @@ final class PostedSends {
   private void add(SendWorkRequest request) {
     int flags = request.signaled() ? IbvSendFlags.SIGNALED : 0;
     list.add(request.wrId(), IbvWrOpcode.RDMA_READ, flags);
-    ScatterGatherEntry local = request.local();
-    if (local.length() != 0) { // else there is no region to be named
-      list.sge(local.address(), local.length(), local.lkey());
+    if (request.length() != 0) { // else there is no region to be named
+      list.sge(request.localAddress(), request.length(), request.lkey());
     }
     list.rdma(request.remoteAddress(), request.rkey());
   }

@@ -69,6 +69,21 @@ public abstract class ReadContract extends RdmaProviderContract {
         .containsExactlyElementsOf(LongStream.range(0, count).boxed().toList());
   }
 
+  /** As in C: so that who posts makes no garbage. */
+  @Test
+  void areOfNoFurtherInterestToThePosterOncePosted() throws Exception {
+    MemoryRegion source = source(1_000_000);
+    MemoryRegion target = target(1_000_000);
+    SendWorkRequest request = read(1, target, source, 1_000_000);
+    QueuePair reader = connectedPair().left();
+    reader.postSend(List.of(request));
+    request.set(2, 0, 1, ~target.lkey(), 0, ~source.rkey(), false);
+    List<Completed> completed = left.await(1);
+    assertThat(wrIds(completed)).containsExactly(1L);
+    assertThat(statuses(completed)).containsExactly(SUCCESS);
+    assertThat(left.memory(target).mismatch(right.memory(source))).isEqualTo(-1);
+  }
+
   @Test
   void completeAlsoWhenOnlyOneMayBeUnderWay() throws Exception {
     ConnectionAttributes one = ConnectionAttributes.DEFAULT.with(c -> c.maxRdAtomic = 1);

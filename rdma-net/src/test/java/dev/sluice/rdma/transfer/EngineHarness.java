@@ -43,6 +43,12 @@ final class EngineHarness implements QueuePairConnector {
       taken.getFirst().release();
     }
 
+    /** Submits it once more, which takes somebody who holds the target meanwhile. */
+    void again() {
+      answers.clear();
+      engine.submit(request);
+    }
+
     @Override
     public void onSuccess() {
       answers.add("success");

@@ -1,6 +1,7 @@
 package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.SendWorkRequest;
@@ -28,6 +29,41 @@ class ReadEngineTest extends ReadEngineTestCase {
     read.assertSucceeded();
     assertThat(harness.count(TransferCounter.READ_BYTES)).isEqualTo(100);
     assertThat(harness.buffers.bytesInUse()).isZero();
+  }
+
+  /** With all that it may take: its one retry, too. */
+  @Test
+  void whatSucceededMayBeSubmittedAgain() {
+    TestRead read = read("a", 100, 5000);
+    PooledBuffer target = read.request.target().retain();
+    for (int round = 1; round <= 3; round++) {
+      harness.run();
+      harness.device.last().fail(WorkCompletionStatus.RETRY_EXC_ERR);
+      harness.run();
+      read.assertUnanswered();
+      harness.device.last().succeedAll();
+      harness.run();
+      read.assertSucceeded();
+      if (round < 3) {
+        read.again();
+      }
+    }
+    target.release();
+    assertThat(harness.count(TransferCounter.READ_BYTES)).isEqualTo(3 * 5100);
+  }
+
+  @Test
+  void whatIsUnderWayOrFailedMayNotBeSubmittedAgain() {
+    TestRead read = readWithin(100, "a", 100);
+    PooledBuffer target = read.request.target().retain();
+    assertThatThrownBy(() -> harness.engine.submit(read.request))
+        .isInstanceOf(IllegalStateException.class);
+    harness.run();
+    harness.advanceMs(200);
+    read.assertFailed(Cause.DEADLINE);
+    assertThatThrownBy(() -> harness.engine.submit(read.request))
+        .isInstanceOf(IllegalStateException.class);
+    target.release();
   }
 
   @Test

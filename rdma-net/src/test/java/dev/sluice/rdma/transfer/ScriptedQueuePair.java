@@ -78,14 +78,14 @@ final class ScriptedQueuePair implements QueuePair {
   @Override
   public void postSend(List<SendWorkRequest> chain) throws PostException {
     assertThat(state).isIn(QueuePairState.RTS, QueuePairState.ERROR);
-    chains.add(List.copyOf(chain));
+    chains.add(chain.stream().map(SendWorkRequest::copy).toList());
     for (int i = 0; i < chain.size(); i++) {
       if (i == refuseAt) {
         throw new PostException("post", VerbsException.EINVAL, "scripted", i);
       }
       assertThat(outstanding.size()).as("send queue").isLessThan(depth);
       assertThat(device.outstanding()).as("completion queue").isLessThan(device.capacity());
-      outstanding.add(chain.get(i));
+      outstanding.add(chain.get(i).copy());
     }
     assertThat(chain.getLast().signaled()).as("else nothing retires the chain").isTrue();
   }

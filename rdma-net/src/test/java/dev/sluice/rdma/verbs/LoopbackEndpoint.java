@@ -109,31 +109,38 @@ final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
    * @param peerId any name: it is this process in any case
    */
   Answer read(String peerId, int rkey) throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
-    CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
-    endpoint.buffers().acquire(BYTES, deadline, acquired::complete);
-    PooledBuffer buffer = acquired.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    PooledBuffer buffer = buffer();
     CompletableFuture<Void> done = new CompletableFuture<>();
+    ReadListener listener =
+        new ReadListener() {
+          @Override
+          public void onSuccess() {
+            done.complete(null);
+          }
+
+          @Override
+          public void onFailure(ReadException failure) {
+            done.completeExceptionally(failure);
+          }
+        };
+    endpoint.read(request(peerId, rkey, buffer, listener));
+    return new Answer(done, buffer);
+  }
+
+  PooledBuffer buffer() throws Exception {
+    CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
+    endpoint.buffers().acquire(BYTES, deadline(), acquired::complete);
+    return acquired.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+  }
+
+  ReadRequest request(String peerId, int rkey, PooledBuffer target, ReadListener listener) {
     PeerAddress peer = new PeerAddress(peerId, "localhost", 1);
     RemoteRegion from = new RemoteRegion(region.address(), BYTES, rkey);
-    endpoint.read(
-        new ReadRequest(
-            peer,
-            List.of(from),
-            buffer,
-            deadline,
-            new ReadListener() {
-              @Override
-              public void onSuccess() {
-                done.complete(null);
-              }
+    return new ReadRequest(peer, List.of(from), target, deadline(), listener);
+  }
 
-              @Override
-              public void onFailure(ReadException failure) {
-                done.completeExceptionally(failure);
-              }
-            }));
-    return new Answer(done, buffer);
+  private static long deadline() {
+    return System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
   }
 
   int rkey() {

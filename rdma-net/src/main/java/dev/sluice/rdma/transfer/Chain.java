@@ -1,0 +1,36 @@
+package dev.sluice.rdma.transfer;
+
+import dev.sluice.rdma.SendWorkRequest;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The work requests that are posted at a time: the same objects for each post of an engine, as many
+ * as its longest chain had, 56 bytes each. Engine thread only.
+ */
+final class Chain {
+  private final List<SendWorkRequest> made = new ArrayList<>();
+  private final List<SendWorkRequest> requests = new ArrayList<>();
+
+  void clear() {
+    requests.clear();
+  }
+
+  int size() {
+    return requests.size();
+  }
+
+  /** Adds one at the end, to be set. */
+  SendWorkRequest add() {
+    if (requests.size() == made.size()) {
+      made.add(new SendWorkRequest());
+    }
+    SendWorkRequest next = made.get(requests.size());
+    requests.add(next);
+    return next;
+  }
+
+  List<SendWorkRequest> requests() {
+    return requests;
+  }
+}
