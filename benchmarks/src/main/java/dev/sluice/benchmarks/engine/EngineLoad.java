@@ -28,9 +28,9 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * An endpoint that READs from itself as fast as its engine goes: a fixed number of requests are
- * under way to some peers, and the answer to each submits it again, on the engine's thread, which
- * so does nothing that is not the engine's. One thread at a time measures; whoever made it closes
- * it.
+ * under way to some peers, and each is submitted again when it was answered: by the engine's
+ * thread, which so does all there is, or by another one, which does nothing else. One thread at a
+ * time measures; whoever made it closes it.
  */
 final class EngineLoad implements QueuePairConnector, AutoCloseable {
   private static final int PEERS = 8;
@@ -61,8 +61,20 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     return endpoint.accept(peer.id(), local);
   }
 
-  /** What the engine's thread has come to. */
-  private record Reading(long nanos, long cpuNanos, long allocatedBytes, long posts) {}
+  /** What the engine's thread has come to. Made before, as it must not be part of that. */
+  private final class Reading {
+    private long nanos;
+    private long cpuNanos;
+    private long allocatedBytes;
+    private long posts;
+
+    void take() {
+      nanos = System.nanoTime();
+      cpuNanos = THREADS.getCurrentThreadCpuTime();
+      allocatedBytes = THREADS.getCurrentThreadAllocatedBytes();
+      posts = endpoint.counters().get(TransferCounter.POSTS);
+    }
+  }
 
   /**
    * What so many READs took of the engine's thread.
@@ -95,9 +107,23 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
   }
 
   Run start(int bytes, long reads) throws IOException, InterruptedException {
-    Run run = new Run(bytes, reads);
-    run.requests.forEach(endpoint::read);
+    Run run = new Run(bytes, reads, false);
+    run.slots.forEach(Slot::submit);
     return run;
+  }
+
+  /** As {@link #measure}, with all requests submitted by this thread. */
+  Sample measureSubmitting(int bytes, long reads) throws IOException, InterruptedException {
+    Run run = new Run(bytes, reads, true);
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    while (!run.done.isDone() && System.nanoTime() < end) {
+      for (Slot slot : run.slots) {
+        if (slot.ready) {
+          slot.submit();
+        }
+      }
+    }
+    return run.await();
   }
 
   private PooledBuffer buffer(int bytes) throws IOException, InterruptedException {
@@ -114,36 +140,34 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     }
   }
 
-  private Reading read() {
-    return new Reading(
-        System.nanoTime(),
-        THREADS.getCurrentThreadCpuTime(),
-        THREADS.getCurrentThreadAllocatedBytes(),
-        endpoint.counters().get(TransferCounter.POSTS));
-  }
-
   /** One measurement, which goes on until its end is awaited. */
   final class Run {
     private final long reads;
+    private final boolean submitted;
     private final List<PooledBuffer> buffers = new ArrayList<>();
-    private final List<ReadRequest> requests = new ArrayList<>();
+    private final List<Slot> slots = new ArrayList<>();
     private final CompletableFuture<Sample> done = new CompletableFuture<>();
 
     // On the engine's thread.
     private final long first;
     private long answered;
     private int ended;
-    private Reading start;
+    private final Reading start = new Reading();
+    private final Reading end = new Reading();
     private Sample sample;
 
-    private Run(int bytes, long reads) throws IOException, InterruptedException {
+    /**
+     * @param submitted by another thread than the engine's
+     */
+    private Run(int bytes, long reads, boolean submitted) throws IOException, InterruptedException {
       this.reads = reads;
+      this.submitted = submitted;
       int count = Math.min(MOST_REQUESTS, MOST_BYTES / bytes);
       first = 8L * count;
       List<RemoteRegion> ranges = List.of(new RemoteRegion(region.address(), bytes, region.rkey()));
       for (int i = 0; i < count; i++) {
         buffers.add(buffer(bytes));
-        requests.add(new Again("peer-" + i % PEERS, ranges, buffers.getLast()).request);
+        slots.add(new Slot(this, "peer-" + i % PEERS, ranges, buffers.getLast()));
       }
     }
 
@@ -161,46 +185,59 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     private boolean answered() {
       answered++;
       if (answered == first) {
-        start = read();
+        start.take();
       } else if (answered == first + reads) {
-        sample = Sample.between(reads, start, read());
+        end.take();
+        sample = Sample.between(reads, start, end);
       }
       return sample == null;
     }
 
     private void ended() {
-      if (++ended == requests.size()) {
+      if (++ended == slots.size()) {
         done.complete(sample);
       }
     }
+  }
 
-    /** Submits its request again whenever it was answered. */
-    private final class Again implements ReadListener {
-      private final ReadRequest request;
+  /** A request that is under way again and again. */
+  private final class Slot implements ReadListener {
+    private final Run run;
+    private final ReadRequest request;
 
-      Again(String peer, List<RemoteRegion> ranges, PooledBuffer target) {
-        request =
-            new ReadRequest(
-                new PeerAddress(peer, "localhost", 1),
-                ranges,
-                target,
-                System.nanoTime() + DEADLINE_NANOS,
-                this);
+    /** To be submitted. */
+    private volatile boolean ready = true;
+
+    Slot(Run run, String peer, List<RemoteRegion> ranges, PooledBuffer target) {
+      this.run = run;
+      request =
+          new ReadRequest(
+              new PeerAddress(peer, "localhost", 1),
+              ranges,
+              target,
+              System.nanoTime() + DEADLINE_NANOS,
+              this);
+    }
+
+    void submit() {
+      ready = false;
+      endpoint.read(request);
+    }
+
+    @Override
+    public void onSuccess() {
+      if (!run.answered()) {
+        run.ended();
+      } else if (run.submitted) {
+        ready = true;
+      } else {
+        endpoint.read(request);
       }
+    }
 
-      @Override
-      public void onSuccess() {
-        if (answered()) {
-          endpoint.read(request);
-        } else {
-          ended();
-        }
-      }
-
-      @Override
-      public void onFailure(ReadException failure) {
-        done.completeExceptionally(failure);
-      }
+    @Override
+    public void onFailure(ReadException failure) {
+      run.done.completeExceptionally(failure);
     }
   }
 

@@ -6,8 +6,9 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The rows: what an engine does at most, what that takes of its thread, whether two do twice as
- * much, and whether one keeps up with links. Closed by whoever made it.
+ * The rows: what an engine does at most, by itself and with another thread that submits, what that
+ * takes of its thread, whether two do twice as much, and whether one keeps up with links. Closed by
+ * whoever made it.
  */
 final class EngineRuns implements AutoCloseable {
   private static final List<Integer> SIZES_KIB = List.of(16, 64, 256, 1024);
@@ -21,6 +22,9 @@ final class EngineRuns implements AutoCloseable {
   private static final int READS = 500_000;
 
   private static final double LINK_SECONDS = 0.3;
+
+  /** READs a second, in thousands, below which the engine sleeps before each. */
+  private static final double ASLEEP_THOUSANDS = 30;
 
   /** 0.8 million a second, by what 400 Gb/s are in READs of 64 KiB. */
   private static final double RATE_GOAL = 0.8e6 / (FASTEST * 1e9 / 8 / (64 << 10));
@@ -67,22 +71,20 @@ final class EngineRuns implements AutoCloseable {
     EngineLoad.Run left = one.start(kib << 10, READS);
     EngineLoad.Run right = other.start(kib << 10, READS);
     double byTwo = left.await().thousandsPerSecond() + right.await().thousandsPerSecond();
+    Sample submitted = one.measureSubmitting(kib << 10, READS);
     if (!counts) {
       return;
     }
-    String size = kib + "KiB";
+    String size = size(kib);
     double rate = sample.thousandsPerSecond();
     String cpu = "engine-cpu-" + size;
     pairs.goal(cpu, 1);
     pairs.more("engine-rate-" + size, "1000/s", rate, "400Gb/s", needed(kib, FASTEST));
     pairs.less(cpu, "us/READ", (cpuNanos - ofAdapter) / 1e3, "goal", CPU_GOAL_MICROS);
-    pairs.less(
-        "engine-allocated-" + size,
-        "B/READ",
-        (double) sample.allocatedBytes() / sample.reads(),
-        "READ",
-        kib << 10);
+    allocated("engine-allocated-" + size, sample, kib);
     pairs.more("engine-two-" + size, "1000/s", byTwo, "one", rate);
+    pairs.more(
+        "engine-submitted-" + size, "1000/s", submitted.thousandsPerSecond(), "itself", rate);
   }
 
   private void link(int kib, int gigabits, boolean counts)
@@ -92,10 +94,22 @@ final class EngineRuns implements AutoCloseable {
     if (!counts) {
       return;
     }
-    String name = "engine-link-%dGbit-%dKiB".formatted(gigabits, kib);
+    String name = "engine-link-%dGbit-%s".formatted(gigabits, size(kib));
     pairs.goal(name, LINK_GOAL);
     pairs.more(name, "1000/s", sample.thousandsPerSecond(), "link", needed);
     pairs.less(name + "-cpu", "cores", (double) sample.cpuNanos() / sample.nanos(), "core", 1);
+    if (needed < ASLEEP_THOUSANDS) {
+      allocated(name + "-allocated", sample, kib);
+    }
+  }
+
+  private void allocated(String name, Sample sample, int kib) {
+    double bytes = (double) sample.allocatedBytes() / sample.reads();
+    pairs.less(name, "B/READ", bytes, "READ", kib << 10);
+  }
+
+  private static String size(int kib) {
+    return kib < 1024 ? kib + "KiB" : kib / 1024 + "MiB";
   }
 
   /** Thousands of READs that a link brings in a second. */

@@ -78,6 +78,15 @@ record Goal(String what, String ratio, String names) {
           new Goal(
               "latency of 16 B on verbs, beside ib_read_lat", "1.10 or less", "read-verbs-16B-x1"),
           new Goal(
+              "READs of 64 KiB that the engine's thread does, by what 400 Gb/s bring",
+              "1.05 or more",
+              "engine-rate-*"),
+          new Goal("CPU time of a READ in the engine, by 0.3 us", "1.00 or less", "engine-cpu-*"),
+          new Goal(
+              "READs by one engine, by what links of 100, 200 and 400 Gb/s bring",
+              "0.97 or more",
+              "engine-link-*"),
+          new Goal(
               "growth of reduce time per block from 100 x 100 to 1,000 x 1,000",
               "1.20 or less",
               "storm-growth-*"));
