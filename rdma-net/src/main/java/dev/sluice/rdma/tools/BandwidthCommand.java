@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -23,7 +22,6 @@ import picocli.CommandLine.Spec;
     })
 final class BandwidthCommand implements Callable<Integer> {
   private static final int DEFAULT_SIZE = 65536;
-  private static final double MIB = 1 << 20;
 
   @Spec private CommandSpec spec;
   @Mixin private DeviceOptions device;
@@ -49,11 +47,16 @@ final class BandwidthCommand implements Callable<Integer> {
     if (!options.problem().isEmpty()) {
       throw new ParameterException(spec.commandLine(), options.problem());
     }
-    new PerfSession(device, tcp, PerfParameters.Test.BW)
-        .run(
-            port -> options.parameters(PerfParameters.Test.BW, DEFAULT_SIZE, durationSeconds, port),
-            this::measure,
-            endpoint -> new BandwidthTest(endpoint, group).serve());
+    PerfSession.open(
+        device,
+        tcp,
+        session ->
+            session.run(
+                PerfParameters.Test.BW,
+                port ->
+                    options.parameters(PerfParameters.Test.BW, DEFAULT_SIZE, durationSeconds, port),
+                this::measure,
+                endpoint -> new BandwidthTest(endpoint, group).serve()));
     return 0;
   }
 
@@ -64,9 +67,8 @@ final class BandwidthCommand implements Callable<Integer> {
   }
 
   private void print(PerfParameters parameters, BandwidthTest.Result result) {
-    double seconds = (double) result.nanos() / TimeUnit.SECONDS.toNanos(1);
-    double messageRate = result.messages() / seconds / 1e6;
-    double bandwidth = (double) result.messages() * parameters.size() / seconds / MIB;
+    double messageRate = result.messages() / result.seconds() / 1e6;
+    double bandwidth = result.mebibytesPerSecond(parameters.size());
     PrintWriter out = spec.commandLine().getOut();
     if (options.json()) {
       out.printf(

@@ -20,7 +20,20 @@ final class BandwidthTest {
    * @param messages that were measured
    * @param nanos from before the first was posted until the last one was completed
    */
-  record Result(int messages, long nanos) {}
+  record Result(int messages, long nanos) {
+    private static final double MIB = 1 << 20;
+
+    double seconds() {
+      return (double) nanos / TimeUnit.SECONDS.toNanos(1);
+    }
+
+    /**
+     * @param size bytes of a message
+     */
+    double mebibytesPerSecond(int size) {
+      return (double) messages * size / seconds() / MIB;
+    }
+  }
 
   BandwidthTest(PerfEndpoint endpoint, int group) {
     this.endpoint = endpoint;

@@ -37,11 +37,15 @@ final class LatencyCommand implements Callable<Integer> {
     if (!options.problem().isEmpty()) {
       throw new ParameterException(spec.commandLine(), options.problem());
     }
-    new PerfSession(device, tcp, PerfParameters.Test.LAT)
-        .run(
-            port -> options.parameters(PerfParameters.Test.LAT, DEFAULT_SIZE, 0, port),
-            endpoint -> print(endpoint.parameters(), new LatencyTest(endpoint).measure()),
-            endpoint -> new LatencyTest(endpoint).serve());
+    PerfSession.open(
+        device,
+        tcp,
+        session ->
+            session.run(
+                PerfParameters.Test.LAT,
+                port -> options.parameters(PerfParameters.Test.LAT, DEFAULT_SIZE, 0, port),
+                endpoint -> print(endpoint.parameters(), new LatencyTest(endpoint).measure()),
+                endpoint -> new LatencyTest(endpoint).serve()));
     return 0;
   }
 

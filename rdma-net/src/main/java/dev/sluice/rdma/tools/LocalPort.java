@@ -6,6 +6,7 @@ import dev.sluice.rdma.verbs.ffi.CValue;
 import dev.sluice.rdma.verbs.ibv.IbvAhAttr;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvDevice;
+import dev.sluice.rdma.verbs.ibv.IbvDeviceAttr;
 import dev.sluice.rdma.verbs.ibv.IbvDeviceList;
 import dev.sluice.rdma.verbs.ibv.IbvGidEntry;
 import dev.sluice.rdma.verbs.ibv.IbvGidType;
@@ -134,6 +135,17 @@ final class LocalPort implements AutoCloseable {
       throw new IOException(this + " has an MTU of " + Mtus.bytes(activeMtu()) + " bytes only");
     }
     return mtu;
+  }
+
+  /** READs that the device has under way, and serves, at a time on a queue pair. */
+  int maxReadsInFlight() throws IOException {
+    IbvDeviceAttr device = context.queryDevice();
+    int most = Math.min(device.maxQpInitRdAtom(), device.maxQpRdAtom());
+    return Math.min(most, 255); // The attribute of a queue pair has eight bits.
+  }
+
+  IbvPortAttr attributes() {
+    return attributes;
   }
 
   /** Our address, for a queue pair of ours. */

@@ -1,6 +1,5 @@
 package dev.sluice.rdma.tools;
 
-import dev.sluice.rdma.verbs.ibv.IbvDeviceAttr;
 import java.io.IOException;
 import picocli.CommandLine.Option;
 
@@ -101,9 +100,7 @@ final class PerfOptions {
   }
 
   private int readsInFlight(LocalPort port) throws IOException {
-    IbvDeviceAttr device = port.context().queryDevice();
-    int most = Math.min(device.maxQpInitRdAtom(), device.maxQpRdAtom());
-    // The attribute of a queue pair has eight bits.
-    return Math.min(readsInFlight == null ? most : readsInFlight, Math.min(most, 255));
+    int most = port.maxReadsInFlight();
+    return readsInFlight == null ? most : Math.min(readsInFlight, most);
   }
 }

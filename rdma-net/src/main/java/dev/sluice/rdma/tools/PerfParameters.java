@@ -31,8 +31,26 @@ record PerfParameters(
   /** Bytes of {@link #toWire}. */
   static final int WIRE_LENGTH = 11 * Integer.BYTES;
 
+  private static final int DEFAULT_DEPTH = 128;
+
   /** First of the bytes: tells other programs, and other versions of this one. */
   private static final int MAGIC = 0x534c5631;
+
+  /** Of READs as they come, with what the port can do. */
+  static PerfParameters ofReads(Test test, int size, int iters, boolean events, LocalPort port)
+      throws IOException {
+    return new PerfParameters(
+        test,
+        PerfOperation.READ,
+        size,
+        iters,
+        iters,
+        0,
+        DEFAULT_DEPTH,
+        port.maxReadsInFlight(),
+        Mtus.bytes(port.activeMtu()),
+        events);
+  }
 
   /** The commands that measure. */
   enum Test {

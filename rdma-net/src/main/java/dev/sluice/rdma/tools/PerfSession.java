@@ -4,13 +4,14 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 
 /**
- * How a measurement goes: both sides meet, the client says what is to be done, they connect, and
- * when the client is through, the server may go, too. Used by one thread.
+ * Both sides have met, and measure as often as they like: the client says what is to be done, they
+ * connect, and when the client is through, the server may go on, too. Used by one thread.
  */
 final class PerfSession {
-  private final DeviceOptions device;
+  private final Arena arena;
+  private final LocalPort port;
+  private final Rendezvous peer;
   private final TcpOptions tcp;
-  private final PerfParameters.Test test;
 
   /** The client's parameters, for a port. */
   interface Parameters {
@@ -22,29 +23,48 @@ final class PerfSession {
     void run(PerfEndpoint endpoint) throws IOException;
   }
 
-  PerfSession(DeviceOptions device, TcpOptions tcp, PerfParameters.Test test) {
-    this.device = device;
-    this.tcp = tcp;
-    this.test = test;
+  /** What is done while both sides have each other. */
+  interface Body {
+    void run(PerfSession session) throws IOException;
   }
 
-  void run(Parameters parameters, Side client, Side server) throws IOException {
+  private PerfSession(Arena arena, LocalPort port, Rendezvous peer, TcpOptions tcp) {
+    this.arena = arena;
+    this.port = port;
+    this.peer = peer;
+    this.tcp = tcp;
+  }
+
+  /** Opens the device, meets the other side, and closes all when the body has run. */
+  static void open(DeviceOptions device, TcpOptions tcp, Body body) throws IOException {
     try (Arena arena = Arena.ofShared();
         LocalPort port = device.open();
         Rendezvous peer = tcp.meet()) {
-      PerfParameters agreed = agree(parameters, port, peer);
-      PerfEndpoint endpoint = new PerfEndpoint(port, arena, agreed, tcp.deadline());
-      endpoint.connect(peer);
-      (tcp.isClient() ? client : server).run(endpoint);
-      peer.sync("that it is done");
-      if (tcp.isClient() == (agreed.operation() == PerfOperation.READ)) {
-        endpoint.check();
-      }
+      body.run(new PerfSession(arena, port, peer, tcp));
     }
   }
 
-  private PerfParameters agree(Parameters parameters, LocalPort port, Rendezvous peer)
+  LocalPort port() {
+    return port;
+  }
+
+  Rendezvous peer() {
+    return peer;
+  }
+
+  void run(PerfParameters.Test test, Parameters parameters, Side client, Side server)
       throws IOException {
+    PerfParameters agreed = agree(test, parameters);
+    PerfEndpoint endpoint = new PerfEndpoint(port, arena, agreed, tcp.deadline());
+    endpoint.connect(peer);
+    (tcp.isClient() ? client : server).run(endpoint);
+    peer.sync("that it is done");
+    if (tcp.isClient() == (agreed.operation() == PerfOperation.READ)) {
+      endpoint.check();
+    }
+  }
+
+  private PerfParameters agree(PerfParameters.Test test, Parameters parameters) throws IOException {
     if (!tcp.isClient()) {
       byte[] wire = peer.read(PerfParameters.WIRE_LENGTH, "what to measure");
       return PerfParameters.fromWire(wire, test);

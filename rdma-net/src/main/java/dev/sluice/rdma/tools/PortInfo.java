@@ -80,7 +80,7 @@ final class PortInfo {
     };
   }
 
-  private static String text(CValue<IbvLinkLayer> layer) {
+  static String text(CValue<IbvLinkLayer> layer) {
     return switch (layer.known().orElse(null)) {
       case UNSPECIFIED -> "Unspecified";
       case INFINIBAND -> "InfiniBand";

@@ -4,6 +4,7 @@ import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -63,6 +64,11 @@ final class Rendezvous implements AutoCloseable {
       socket.close();
       throw new IOException("connecting to " + host + ":" + port + ": " + e.getMessage(), e);
     }
+  }
+
+  /** Whether the other side is on this machine. */
+  boolean isLocal() throws IOException {
+    return NetworkInterface.getByInetAddress(socket.getInetAddress()) != null;
   }
 
   void write(byte[] bytes) throws IOException {

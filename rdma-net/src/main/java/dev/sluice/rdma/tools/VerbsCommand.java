@@ -26,7 +26,8 @@ import picocli.CommandLine.Spec;
       PingPongCommand.class,
       RpingCommand.class,
       BandwidthCommand.class,
-      LatencyCommand.class
+      LatencyCommand.class,
+      RowCommand.class
     })
 final class VerbsCommand implements Runnable {
   @Spec private CommandSpec spec;

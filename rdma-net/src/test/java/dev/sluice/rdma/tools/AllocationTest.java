@@ -34,8 +34,15 @@ final class AllocationTest {
     CProgram.awaitListening(Integer.parseInt(port));
     Client client = new Client();
     new CommandLine(client).parseArgs("-p", port, "localhost");
-    new PerfSession(client.device, client.tcp, PerfParameters.Test.LAT)
-        .run(AllocationTest::parameters, this::measure, endpoint -> {});
+    PerfSession.open(
+        client.device,
+        client.tcp,
+        session ->
+            session.run(
+                PerfParameters.Test.LAT,
+                AllocationTest::parameters,
+                this::measure,
+                endpoint -> {}));
     server.assertSuccess();
   }
 

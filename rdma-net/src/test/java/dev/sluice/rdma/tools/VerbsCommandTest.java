@@ -29,7 +29,8 @@ final class VerbsCommandTest {
         "bw --iters 0",
         "bw --size -1",
         "lat --op write --events",
-        "lat --tx-depth 0"
+        "lat --tx-depth 0",
+        "row --iters 0"
       })
   void wrongArgumentsAreStatus2WithAHint(String line) throws Exception {
     ToolRun run = ToolRun.finished(line.isEmpty() ? new String[0] : line.split(" "));
@@ -39,7 +40,7 @@ final class VerbsCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"devices", "info", "watch", "pingpong", "rping", "bw", "lat"})
+  @ValueSource(strings = {"devices", "info", "watch", "pingpong", "rping", "bw", "lat", "row"})
   void everyCommandExplainsItself(String command) throws Exception {
     ToolRun run = ToolRun.finished(command, "--help");
     run.assertSuccess();
