@@ -7,9 +7,9 @@ import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
@@ -35,7 +35,9 @@ final class TableQuestion {
   /** By their numbers, those whose tables lie on the same disks; none for what there is not. */
   private final int[] disks;
 
-  private final long[][] tables;
+  /** What was read; null where nothing was yet. */
+  private final AtomicReferenceArray<long[]> tables;
+
   private final CompletableFuture<Object> answer = new CompletableFuture<>();
 
   /** Disks that have not been read. */
@@ -51,7 +53,7 @@ final class TableQuestion {
     int size = asked.wanted().size();
     outputs = new MapOutput[size];
     disks = new int[size];
-    tables = new long[size][];
+    tables = new AtomicReferenceArray<>(size);
     for (int i = 0; i < size; i++) {
       outputs[i] = registry.output(asked.shuffleId(), asked.wanted().get(i).mapId());
       disks[i] = outputs[i] == null ? -1 : outputs[i].disks().table();
@@ -77,14 +79,19 @@ final class TableQuestion {
     try {
       for (int i = 0; i < outputs.length && isAwaited(); i++) {
         if (disks[i] == disk) {
-          tables[i] = read(outputs[i], asked.wanted().get(i));
+          tables.set(i, read(outputs[i], asked.wanted().get(i)));
         }
       }
-      if (unread.decrementAndGet() == 0 && isAwaited()) {
-        answer.complete(tables());
-      }
+      leave();
     } catch (RuntimeException | Error e) {
       answer.complete(new NotStaged(false, e.toString()));
+    }
+  }
+
+  /** Nothing more is read of some disks: of the last ones that is the answer. */
+  void leave() {
+    if (unread.decrementAndGet() == 0 && isAwaited()) {
+      answer.complete(soFar());
     }
   }
 
@@ -114,14 +121,25 @@ final class TableQuestion {
     return table;
   }
 
-  /** What was replaced while it was read may be part old, part new. */
+  /** An answer that leaves out what has not been read: {@link #LATE} where that is all. */
+  Object soFar() {
+    boolean isNothing =
+        disks().findAny().isPresent()
+            && IntStream.range(0, outputs.length).allMatch(i -> tables.get(i) == null);
+    return isNothing ? LATE : tables();
+  }
+
   private Tables tables() {
-    for (int i = 0; i < outputs.length; i++) {
-      long mapId = asked.wanted().get(i).mapId();
-      if (outputs[i] == null || registry.output(asked.shuffleId(), mapId) != outputs[i]) {
-        tables[i] = STALE;
-      }
+    return new Tables(IntStream.range(0, outputs.length).mapToObj(this::table).toList());
+  }
+
+  /** What was replaced while it was read may be part old, part new. */
+  private long[] table(int i) {
+    long mapId = asked.wanted().get(i).mapId();
+    if (outputs[i] == null || registry.output(asked.shuffleId(), mapId) != outputs[i]) {
+      return STALE;
     }
-    return new Tables(List.of(tables));
+    long[] table = tables.get(i);
+    return table == null ? Tables.UNREADABLE : table;
   }
 }

@@ -5,6 +5,8 @@ import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -21,8 +23,9 @@ import java.util.stream.Stream;
  * <p>Files are read on a few threads that the local directories of a table's files have for
  * themselves, apart from those that copy ({@link Stager}): Spark puts index and checksums into any
  * two of them. So a disk that does not answer holds up those questions alone that want something of
- * it, and each of these has its answer when an eighth of its reader's time is left. The {@link
- * BlockServer} makes and closes it.
+ * it, and each of these has its answer when an eighth of its reader's time is left: what other
+ * disks have. From then on nobody waits for that disk until it answers. The {@link BlockServer}
+ * makes and closes it.
  *
  * <p>A reducer asks once for what it wants of an executor: 1.6 KB for one partition each of 100 map
  * outputs, and 4.9 KB for the answer.
@@ -36,30 +39,70 @@ final class TableServer implements AutoCloseable {
 
   private static final long THREAD_IDLE_MS = 10_000;
 
+  /** Who has waited less than this for a disk had no time: that says nothing of the disk. */
+  private static final long IN_VAIN_MS = 1_000;
+
   private static final NotStaged TOO_MANY = new NotStaged(false, "too many questions wait");
   private static final NotStaged STOPS = new NotStaged(false, "the server stops");
 
   private final MapOutputRegistry registry;
 
   /** By {@link TableQuestion#disks}. */
-  private final List<ThreadPoolExecutor> disks;
+  private final List<Disk> disks;
 
   private final AtomicLong waiting = new AtomicLong();
 
   private volatile boolean closed;
 
+  /** Those that one kind of tables lies on. */
+  private static final class Disk {
+    private final ThreadPoolExecutor threads = newThreads();
+
+    /** Being read for so long that nobody waits for them any more. */
+    private final Set<Part> late = ConcurrentHashMap.newKeySet();
+
+    boolean hangs() {
+      return !late.isEmpty();
+    }
+  }
+
   /** What a question wants of some disks. */
-  private record Part(TableQuestion question, int disk) implements Runnable {
+  private static final class Part implements Runnable {
+    private final TableQuestion question;
+    private final int number;
+    private final Disk disk;
+    private volatile boolean isBeingRead;
+
+    Part(TableQuestion question, int number, Disk disk) {
+      this.question = question;
+      this.number = number;
+      this.disk = disk;
+    }
+
     @Override
     public void run() {
-      question.read(disk);
+      isBeingRead = true;
+      question.read(number);
+      isBeingRead = false;
+      disk.late.remove(this);
+    }
+
+    /** The question has its answer: what has not begun need not any more. */
+    void end(boolean inVain) {
+      disk.threads.getQueue().remove(this);
+      if (inVain && isBeingRead) {
+        disk.late.add(this);
+        if (!isBeingRead) {
+          disk.late.remove(this);
+        }
+      }
     }
   }
 
   TableServer(MapOutputRegistry registry) {
     this.registry = registry;
     long directories = registry.directories().count() + 1L;
-    this.disks = Stream.generate(TableServer::newThreads).limit(directories * directories).toList();
+    this.disks = Stream.generate(Disk::new).limit(directories * directories).toList();
   }
 
   private static ThreadPoolExecutor newThreads() {
@@ -120,33 +163,43 @@ final class TableServer implements AutoCloseable {
   }
 
   private void start(TableQuestion question, long usableMs, Consumer<Object> taker) {
-    List<Part> parts = question.disks().mapToObj(disk -> new Part(question, disk)).toList();
+    List<Part> parts =
+        question.disks().mapToObj(disk -> new Part(question, disk, disks.get(disk))).toList();
     question
         .answer()
-        .completeOnTimeout(TableQuestion.LATE, usableMs, TimeUnit.MILLISECONDS)
+        .orTimeout(usableMs, TimeUnit.MILLISECONDS)
+        .exceptionally(
+            _ -> {
+              parts.forEach(part -> part.end(usableMs >= IN_VAIN_MS));
+              return question.soFar();
+            })
         .thenAccept(
             answer -> {
-              parts.forEach(this::remove); // Nobody waits for what has not begun.
+              parts.forEach(part -> part.end(false));
               taker.accept(answer);
             });
     try {
-      parts.forEach(part -> disks.get(part.disk()).execute(part));
+      parts.forEach(this::read);
     } catch (RejectedExecutionException | OutOfMemoryError e) {
       question.answer().complete(closed ? STOPS : TOO_MANY);
     }
   }
 
-  private void remove(Part part) {
-    disks.get(part.disk()).getQueue().remove(part);
+  private void read(Part part) {
+    if (part.disk.hangs()) {
+      part.question.leave();
+    } else {
+      part.disk.threads.execute(part);
+    }
   }
 
   /** Answers who waits; a file that is being read is closed by its reader. Idempotent. */
   @Override
   public void close() {
     closed = true;
-    for (ThreadPoolExecutor threads : disks) {
-      for (Runnable waiting : threads.shutdownNow()) {
-        ((Part) waiting).question().answer().complete(STOPS);
+    for (Disk disk : disks) {
+      for (Runnable waiting : disk.threads.shutdownNow()) {
+        ((Part) waiting).question.answer().complete(STOPS);
       }
     }
   }

@@ -177,6 +177,28 @@ class TableServerTest {
   }
 
   @Test
+  void whatOtherDisksHaveIsAnsweredWithoutTheOneThatHangs() throws Exception {
+    try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
+      ask(2_000, slow(), fast());
+      assertThatOnlyFastIsRead(answer());
+      ask(IN_TIME_MS, slow(), fast());
+      assertThatOnlyFastIsRead(answer());
+      disk.answer();
+    }
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (Arrays.equals(tables(slow(), fast()).getFirst(), Tables.UNREADABLE)) {
+      assertThat(System.nanoTime()).as("it is asked again").isLessThan(deadlineNanos);
+    }
+  }
+
+  private static void assertThatOnlyFastIsRead(Object answer) {
+    assertThat(answer).isInstanceOf(Tables.class);
+    List<long[]> tables = ((Tables) answer).tables();
+    assertThat(tables.getFirst()).isEqualTo(Tables.UNREADABLE);
+    assertThat(MapOutputHeader.of(FAST, tables.getLast(), 0)).isNotNull();
+  }
+
+  @Test
   void whoWaitsForADiskIsAnsweredInTimeAndOnce() throws Exception {
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
       for (int i = 0; i < 20; i++) {
@@ -202,7 +224,7 @@ class TableServerTest {
         assertThat(answer()).isInstanceOf(NotStaged.class);
       }
       ask(200, slow());
-      assertThat(answer()).as("it waits").isEqualTo(TableQuestion.LATE);
+      assertThat(answer()).as("there is room for it").isEqualTo(TableQuestion.LATE);
       disk.answer();
     }
   }
