@@ -5,12 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.Done;
 import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.StageFor;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -48,6 +54,7 @@ public final class ControlFuzz {
   private static final long ANSWER_TIMEOUT_MS = 10_000;
   private static final int SHUFFLE = 3;
   private static final long MAP_OUTPUT = 5;
+  private static final long LEASE = 11;
   private static final ProcessName SELF = new ProcessName("app", "server");
   private static final ControlFuzz FUZZ = new ControlFuzz();
 
@@ -60,10 +67,12 @@ public final class ControlFuzz {
   private static final class Answer implements RpcResponseCallback {
     private final AtomicInteger count = new AtomicInteger();
     private final CountDownLatch first = new CountDownLatch(1);
+    private volatile ByteBuffer response;
     private volatile Throwable failure;
 
     @Override
-    public void onSuccess(ByteBuffer response) {
+    public void onSuccess(ByteBuffer encoded) {
+      response = encoded;
       count.incrementAndGet();
       first.countDown();
     }
@@ -129,10 +138,25 @@ public final class ControlFuzz {
     Answer answer = new Answer();
     handler.receive(client, ByteBuffer.wrap(input), answer);
     answer.assertOne();
+    if (message instanceof StageFor(String peerId, Stage _) && answer.response != null) {
+      giveBack(peerId, answer.response);
+    }
     handler.receive(client, ByteBuffer.wrap(input));
     assertThat(domain.openRegions())
         .as("regions of one map output and of staging")
         .isLessThanOrEqualTo(6);
+  }
+
+  /** So that there is memory to stage in for the next one. */
+  private void giveBack(String peerId, ByteBuffer response) {
+    try {
+      if (codec.decode(response) instanceof Staged lease) {
+        Done done = new Done(SELF, peerId, lease.leaseId());
+        handler.receive(client, ByteBuffer.wrap(codec.encode(done)));
+      }
+    } catch (MessageException e) {
+      throw new AssertionError("an answer of ours", e);
+    }
   }
 
   /** Null for what is not a message. */
@@ -178,7 +202,16 @@ public final class ControlFuzz {
                 10_000,
                 List.of(new Partitions(MAP_OUTPUT, 0, 2), new Partitions(MAP_OUTPUT, -1, 3))),
             new Tables(List.of(new long[] {MAP_OUTPUT, 1, 2, 3, 4, 5}, new long[0])),
-            new Touch(SHUFFLE))) {
+            new Touch(SHUFFLE),
+            new StageFor(
+                "7",
+                new Stage(
+                    SHUFFLE,
+                    10_000,
+                    List.of(new Piece(MAP_OUTPUT, 0, 10), new Piece(MAP_OUTPUT, 20, 10)))),
+            new Staged(LEASE, new RemoteRegion(1L << 40, 20, 7), 1_000, Leases.NANOS, 12),
+            new NotStaged(true, "the map output is gone"),
+            new Done(SELF, "7", LEASE))) {
       encoded.add(FUZZ.codec.encode(message));
     }
     return encoded;
