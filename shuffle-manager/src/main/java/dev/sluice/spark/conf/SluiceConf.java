@@ -177,12 +177,14 @@ public final class SluiceConf {
         value(Settings.GID_ADDR_RANGE));
   }
 
-  /** What may be locked at most: registered memory that stays where it is, and queue pairs. */
+  /**
+   * What may be locked at most: registered memory and queue pairs. Where map outputs are paged on
+   * demand the budget is that of partition tables, which are pinned.
+   */
   private long lockedBytes() {
-    boolean pinned = registrationMode() != RegistrationMode.ODP;
     return buffersMaxBytes
         + stagingMaxBytes
-        + (pinned ? registrationMaxBytes : 0)
+        + registrationMaxBytes
         + transferOptions().queuePairBytes();
   }
 
