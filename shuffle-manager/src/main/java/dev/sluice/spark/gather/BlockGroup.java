@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
@@ -163,9 +164,9 @@ public final class BlockGroup implements BlockList {
     return estimatedBytes / size;
   }
 
-  /** Leaves members [from, to) to Spark's iterator, but for those that it has already. */
-  public synchronized void leave(int from, int to) {
-    left.set(from, to);
+  /** Leaves members to Spark's iterator, but for those that it has already. */
+  public synchronized void leave(IntStream members) {
+    members.forEach(left::set);
     left.andNot(taken);
     hasLeft = !left.isEmpty();
   }

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Queue;
+import java.util.stream.IntStream;
 
 /**
  * The chunks of this executor's own map outputs, copied from their registered memory as the task
@@ -90,7 +91,7 @@ final class LocalChunks {
         bytes += copied;
       } else {
         // An empty block is an error to Spark, which is then to be Spark's own.
-        group.leave(member, member + 1);
+        group.leave(IntStream.of(member));
       }
       ends = withRoom(ends, member - first);
       ends[member - first] = bytes;

@@ -22,6 +22,14 @@ public final class BlockLocator {
   private final TableReader tables;
 
   /**
+   * Blocks that are found together.
+   *
+   * @param blocks who they are; where they are once it is done
+   * @param found completes exceptionally by a defect only
+   */
+  public record Part(LocatedBlocks blocks, CompletableFuture<Void> found) {}
+
+  /**
    * @param deliverer reads what partition tables say
    * @param maxReadBytes bytes of partition tables that are READ with one request
    * @param nanoClock which deadlines are given in
@@ -48,8 +56,9 @@ public final class BlockLocator {
    *
    * @param verifiable whether what has no checksums is staged even where it is registered
    * @param bufferDeadlineNanos asked when a buffer for partition tables is: when to have it
+   * @return parts of which each has its answer when its own tables are there
    */
-  public CompletableFuture<LocatedBlocks> locate(
+  public CompletableFuture<List<Part>> locate(
       String executorId,
       BlockList blocks,
       boolean verifiable,
@@ -59,19 +68,23 @@ public final class BlockLocator {
       return locator
           .locate(blocks.shuffleId(), executorId, blocks.mapIds())
           .thenApply(found -> new LocatedBlocks(blocks, found, verifiable))
-          .thenCompose(
+          .thenApply(
               located ->
-                  tables
-                      .read(
-                          located.peer(),
-                          blocks.shuffleId(),
-                          located.pieces(),
-                          deadlineNanos,
-                          bufferDeadlineNanos.getAsLong())
-                      .thenApply(_ -> located.fill()));
+                  located.parts().stream()
+                      .map(part -> read(part, deadlineNanos, bufferDeadlineNanos.getAsLong()))
+                      .toList());
     } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
+  }
+
+  private Part read(LocatedBlocks part, long deadlineNanos, long bufferDeadlineNanos) {
+    int shuffleId = part.blocks().shuffleId();
+    return new Part(
+        part,
+        tables
+            .read(part.peer(), shuffleId, part.pieces(), deadlineNanos, bufferDeadlineNanos)
+            .thenRun(part::fill));
   }
 
   /**

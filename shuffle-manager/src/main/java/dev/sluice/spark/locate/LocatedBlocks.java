@@ -13,12 +13,13 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
  * Where blocks of an executor are to be READ, and what their bytes must be: in arrays, some 60
- * bytes a block. A block that cannot be READ has the reason instead. Filled by one thread at a
- * time.
+ * bytes a block. A block that cannot be READ has the reason instead. Each of the {@link #parts} is
+ * filled by one thread at a time.
  */
 public final class LocatedBlocks {
   /** A peer is asked to stage so many pieces at most. */
@@ -30,6 +31,10 @@ public final class LocatedBlocks {
   private final MapOutputLocation[] locations;
   private final MapOutputHeader[] outputs;
   private final FallbackReason[] failures;
+
+  /** What this is about; of the others nothing is said. */
+  private final BitSet members = new BitSet();
+
   private final BitSet leftOut = new BitSet();
 
   /** The part of a partition table that each block is in. */
@@ -58,9 +63,39 @@ public final class LocatedBlocks {
     this.pieces = new TablePiece[size];
     this.offsets = new long[size];
     this.lengths = new long[size];
+    members.set(0, size);
     for (int block = 0; block < size; block++) {
       failures[block] = unlocated(block);
     }
+  }
+
+  /** Some of the blocks, in the same arrays. */
+  private LocatedBlocks(LocatedBlocks all, IntPredicate which) {
+    blocks = all.blocks;
+    verifiable = all.verifiable;
+    peer = all.peer;
+    locations = all.locations;
+    outputs = all.outputs;
+    failures = all.failures;
+    pieces = all.pieces;
+    offsets = all.offsets;
+    lengths = all.lengths;
+    all.members().filter(which).forEach(members::set);
+  }
+
+  /**
+   * What does not wait for one another: of a peer whose process stands still tables can be READ,
+   * and it says nothing of those that are not registered.
+   */
+  List<LocatedBlocks> parts() {
+    LocatedBlocks asked = new LocatedBlocks(this, this::hasTableToAskFor);
+    return asked.members.isEmpty() || asked.members.equals(members)
+        ? List.of(this)
+        : List.of(new LocatedBlocks(this, block -> !hasTableToAskFor(block)), asked);
+  }
+
+  private boolean hasTableToAskFor(int block) {
+    return failures[block] == null && !locations[block].segment().isRegistered();
   }
 
   private FallbackReason unlocated(int block) {
@@ -79,7 +114,7 @@ public final class LocatedBlocks {
   Collection<TablePiece> pieces() {
     Map<Object, TablePiece> wanted = new LinkedHashMap<>();
     TablePiece piece = null;
-    for (int block = 0; block < blocks.size(); block++) {
+    for (int block = nextMember(0); block >= 0; block = nextMember(block + 1)) {
       if (failures[block] == null) {
         MapOutputLocation location = locations[block];
         if (piece == null || !piece.has(location)) {
@@ -94,7 +129,7 @@ public final class LocatedBlocks {
 
   /** Takes what was READ of the {@link #pieces}; this. */
   LocatedBlocks fill() {
-    for (int block = 0; block < blocks.size(); block++) {
+    for (int block = nextMember(0); block >= 0; block = nextMember(block + 1)) {
       if (failures[block] == null) {
         failures[block] = fill(block);
       }
@@ -136,8 +171,17 @@ public final class LocatedBlocks {
         : pieces[block].header(slot, locations[block].mapId());
   }
 
+  private int nextMember(int from) {
+    return members.nextSetBit(from);
+  }
+
   public BlockList blocks() {
     return blocks;
+  }
+
+  /** The blocks that this is about: all of them, or those that were found together. */
+  public IntStream members() {
+    return members.stream();
   }
 
   /** Null where the executor has none. */
@@ -157,7 +201,7 @@ public final class LocatedBlocks {
 
   /** Whether the block is READ with the others. */
   public boolean isRead(int block) {
-    return failures[block] == null && !leftOut.get(block);
+    return members.get(block) && failures[block] == null && !leftOut.get(block);
   }
 
   /** Whether the peer has to be asked for its bytes before they can be READ. */

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class StagedTables {
   private static final Logger LOG = LoggerFactory.getLogger(StagedTables.class);
 
-  /** Of the time that there is: what is registered waits to be READ with it, and needs some. */
+  /** Of the time that there is: what it finds is then to be staged and READ, and needs some. */
   private static final int SHARE = 2;
 
   private static final int ENTRY_LONGS = TableEntry.BYTES / Long.BYTES;

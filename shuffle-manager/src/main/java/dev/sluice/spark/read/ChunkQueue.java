@@ -7,43 +7,64 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Chunks that a task has not asked for, in turn of the executors that have them. Of what one has to
- * stage few are asked for at a time: a slow one keeps neither the task's limit nor the staging
- * memory that others wait for. For one thread at a time.
+ * Chunks that nobody has asked for yet, in turn of the executors that have them. Of what one has to
+ * stage few are asked for at a time, and none before what is registered: a slow one keeps neither
+ * its readers' limits nor the staging memory that others wait for. For one thread at a time.
  */
-final class ChunkQueue {
+final class ChunkQueue<C extends ChunkQueue.Queued> {
+  /** What is in the queue. */
+  interface Queued {
+    /** Whether the peer has to be asked for some of it. */
+    boolean isStaged();
+  }
+
   /** One is staged while another is READ. */
   private static final int MAX_STAGED = 2;
 
   /** What an executor has. */
-  private static final class Part {
-    final Deque<GatheredChunk> waiting;
+  private static final class Part<C extends Queued> {
+    final Deque<C> registered = new ArrayDeque<>();
+    final Deque<C> toStage = new ArrayDeque<>();
     int staged;
 
-    Part(List<GatheredChunk> chunks) {
-      waiting = new ArrayDeque<>(chunks);
+    void add(C chunk) {
+      (chunk.isStaged() ? toStage : registered).add(chunk);
     }
 
-    boolean canGo() {
-      return !waiting.isEmpty() && (staged < MAX_STAGED || !waiting.peek().isStaged());
+    /** Null where there is none, or none before one that is being staged has ended. */
+    C peek() {
+      boolean isRegistered = !registered.isEmpty() || staged == MAX_STAGED;
+      return isRegistered ? registered.peek() : toStage.peek();
+    }
+
+    C poll() {
+      C chunk = peek();
+      (chunk.isStaged() ? toStage : registered).remove();
+      return chunk;
     }
   }
 
-  /** Whose next chunk may be asked for. */
-  private final Deque<Part> turns = new ArrayDeque<>();
+  private final Map<Object, Part<C>> parts = new HashMap<>();
+
+  /** Those of which the next chunk may be asked for. */
+  private final Deque<Part<C>> turns = new ArrayDeque<>();
 
   /** Where the chunks that are being staged came from. */
-  private final Map<TaskGather.Step, Part> staged = new HashMap<>();
+  private final Map<Object, Part<C>> staged = new HashMap<>();
 
   /**
-   * @param chunks of one executor
+   * @param executor which has them
    */
-  void add(List<GatheredChunk> chunks) {
-    addTurn(new Part(chunks));
+  void add(Object executor, List<C> chunks) {
+    Part<C> part = parts.computeIfAbsent(executor, _ -> new Part<>());
+    change(part, () -> chunks.forEach(part::add));
   }
 
-  private void addTurn(Part part) {
-    if (part.canGo()) {
+  /** Gives the part a turn, if it had none and has a next chunk now. */
+  private void change(Part<C> part, Runnable change) {
+    boolean hasTurn = part.peek() != null;
+    change.run();
+    if (!hasTurn && part.peek() != null) {
       turns.add(part);
     }
   }
@@ -51,33 +72,30 @@ final class ChunkQueue {
   /**
    * @return null where there is none, or none before one that is being staged has {@link #ended}
    */
-  GatheredChunk peek() {
-    Part next = turns.peek();
-    return next == null ? null : next.waiting.peek();
+  C peek() {
+    Part<C> next = turns.peek();
+    return next == null ? null : next.peek();
   }
 
   /** Takes what {@link #peek} shows. */
-  GatheredChunk poll() {
-    Part part = turns.remove();
-    GatheredChunk chunk = part.waiting.remove();
+  C poll() {
+    Part<C> part = turns.remove();
+    C chunk = part.poll();
     if (chunk.isStaged()) {
       part.staged++;
       staged.put(chunk, part);
     }
-    addTurn(part);
+    if (part.peek() != null) {
+      turns.add(part);
+    }
     return chunk;
   }
 
-  /** A chunk has its answer. */
-  void ended(TaskGather.Step chunk) {
-    Part part = staged.remove(chunk);
-    if (part == null) {
-      return;
-    }
-    boolean hasTurn = part.canGo();
-    part.staged--;
-    if (!hasTurn) {
-      addTurn(part);
+  /** A chunk has its answer; what is none does not matter. */
+  void ended(Object chunk) {
+    Part<C> part = staged.remove(chunk);
+    if (part != null) {
+      change(part, () -> part.staged--);
     }
   }
 
@@ -86,6 +104,7 @@ final class ChunkQueue {
   }
 
   void clear() {
+    parts.clear();
     turns.clear();
     staged.clear();
   }

@@ -54,7 +54,7 @@ final class FetchCall {
         () -> {
           extendDeadline();
           scheduleTimeout(deadlineNanos - path.timer().nanoTime());
-          new ReadAttempt(path, this, blocks, false).start();
+          ReadAttempt.start(path, this, blocks, false);
         });
   }
 

@@ -11,7 +11,8 @@ import java.util.stream.IntStream;
  * READs members of a group for {@link TaskGather}. Verified by the task, on its thread; the chunk
  * then owns the bytes, which may be elsewhere by then.
  */
-final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkRead.Sink {
+final class GatheredChunk
+    implements TaskGather.Step, TaskGather.Arrived, ChunkQueue.Queued, ChunkRead.Sink {
   private final ReadPath path;
   private final TaskGather task;
   private final BlockGroup group;
@@ -46,8 +47,8 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
     return span.bytes();
   }
 
-  /** Whether the peer has to be asked for some of it. */
-  boolean isStaged() {
+  @Override
+  public boolean isStaged() {
     return staged;
   }
 
@@ -58,7 +59,7 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
 
   @Override
   public void leave() {
-    group.leave(span.from(), span.to());
+    group.leave(members());
   }
 
   /** From now on it has to be done by the deadline. */
@@ -90,10 +91,13 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   @Override
   public void failed(FallbackReason reason) {
     if (reason == FallbackReason.STALE_LOCATION) {
-      IntStream members = IntStream.range(span.from(), span.to()).filter(located::isRead);
-      path.deliverer().execute(() -> path.locator().forget(located, members));
+      path.deliverer().execute(() -> path.locator().forget(located, members()));
     }
     task.giveUp(this, reason);
+  }
+
+  private IntStream members() {
+    return IntStream.range(span.from(), span.to()).filter(located::isRead);
   }
 
   /**

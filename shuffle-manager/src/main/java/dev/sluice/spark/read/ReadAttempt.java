@@ -6,47 +6,79 @@ import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 /**
- * READs the blocks of a {@link FetchCall} where they are found. Blocks whose location proves stale
- * are located again, once, by an attempt of their own; every other failure sends them to Spark's
- * own transfer. Each step runs on the thread that finished the one before and none blocks; between
- * the steps there is no thread at all.
+ * READs those blocks of a {@link FetchCall} that were found together. Blocks whose location proves
+ * stale are located again, once; every other failure sends them to Spark's own transfer. Each step
+ * runs on the thread that finished the one before and none blocks; between the steps there is no
+ * thread at all.
  */
 final class ReadAttempt {
   private final ReadPath path;
   private final FetchCall call;
   private final RequestedBlocks blocks;
   private final boolean relocated;
-  private LocatedBlocks located;
+  private final LocatedBlocks located;
 
-  /**
-   * @param blocks of one shuffle
-   * @param relocated whether this is the second attempt, after stale locations
-   */
-  ReadAttempt(ReadPath path, FetchCall call, List<RequestedBlock> blocks, boolean relocated) {
+  private ReadAttempt(
+      ReadPath path,
+      FetchCall call,
+      RequestedBlocks blocks,
+      boolean relocated,
+      LocatedBlocks located) {
     this.path = path;
     this.call = call;
-    this.blocks = new RequestedBlocks(blocks);
+    this.blocks = blocks;
     this.relocated = relocated;
+    this.located = located;
   }
 
-  void start() {
+  /**
+   * Locates the blocks, and READs each part of them when it is found.
+   *
+   * @param asked of one shuffle
+   * @param relocated whether this is the second attempt, after stale locations
+   */
+  static void start(ReadPath path, FetchCall call, List<RequestedBlock> asked, boolean relocated) {
+    RequestedBlocks blocks = new RequestedBlocks(asked);
     path.locate(call.target().executorId(), blocks, false, call.deadlineNanos())
-        .whenComplete((found, failure) -> guard(all(), () -> read(found, failure)));
+        .whenComplete(
+            (parts, failure) ->
+                call.guard(
+                    asked,
+                    () ->
+                        succeeded(parts, failure)
+                            .forEach(
+                                part ->
+                                    new ReadAttempt(path, call, blocks, relocated, part.blocks())
+                                        .readWhen(part.found()))));
   }
 
-  private BitSet all() {
+  private static <T> T succeeded(T result, Throwable failure) {
+    if (failure != null) {
+      throw new IllegalStateException(failure);
+    }
+    return result;
+  }
+
+  private void readWhen(CompletableFuture<Void> found) {
     BitSet all = new BitSet();
-    all.set(0, blocks.size());
-    return all;
+    located.members().forEach(all::set);
+    found.whenComplete(
+        (done, failure) ->
+            guard(
+                all,
+                () -> {
+                  succeeded(done, failure);
+                  read();
+                }));
   }
 
   FetchCall call() {
     return call;
   }
 
-  /** Once there is something to READ. */
   LocatedBlocks located() {
     return located;
   }
@@ -72,27 +104,26 @@ final class ReadAttempt {
     }
     path.locator().forget(located, which.stream());
     List<RequestedBlock> stale = blocks(which);
-    call.guard(stale, () -> new ReadAttempt(path, call, stale, true).start());
+    call.guard(stale, () -> start(path, call, stale, true));
   }
 
-  private void read(LocatedBlocks found, Throwable failure) {
-    if (failure != null) {
-      throw new IllegalStateException(failure);
-    }
-    located = found;
+  private void read() {
     Map<FallbackReason, BitSet> failures = new EnumMap<>(FallbackReason.class);
     BitSet large = new BitSet();
-    for (int block = 0; block < blocks.size(); block++) {
-      FallbackReason reason = failure(block);
-      if (reason != null) {
-        failures.computeIfAbsent(reason, _ -> new BitSet()).set(block);
-        located.leaveOut(block);
-      } else if (call.files() != null
-          || located.length(block) > path.maxBlockBytes(located, block)) {
-        large.set(block);
-        located.leaveOut(block);
-      }
-    }
+    located
+        .members()
+        .forEach(
+            block -> {
+              FallbackReason reason = failure(block);
+              if (reason != null) {
+                failures.computeIfAbsent(reason, _ -> new BitSet()).set(block);
+                located.leaveOut(block);
+              } else if (call.files() != null
+                  || located.length(block) > path.maxBlockBytes(located, block)) {
+                large.set(block);
+                located.leaveOut(block);
+              }
+            });
     failures.forEach((reason, which) -> failed(which, reason));
     for (LocatedBlocks.Span span : path.spans(located, path.maxGroupBytes())) {
       new FetchedChunk(path, this, span, false).start();

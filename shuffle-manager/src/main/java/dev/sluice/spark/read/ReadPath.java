@@ -37,7 +37,7 @@ record ReadPath(
     PeerQuota<PeerAddress> staging) {
 
   /** As {@link BlockLocator#locate}. */
-  CompletableFuture<LocatedBlocks> locate(
+  CompletableFuture<List<BlockLocator.Part>> locate(
       String executorId, BlockList blocks, boolean verifiable, long deadlineNanos) {
     return locator.locate(
         executorId, blocks, verifiable, deadlineNanos, () -> bufferDeadlineNanos(deadlineNanos));

@@ -5,16 +5,21 @@ import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.RemoteChunks;
 import dev.sluice.spark.gather.SparkBlocks;
+import dev.sluice.spark.locate.BlockLocator;
 import dev.sluice.spark.locate.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayDeque;
+import java.util.BitSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,7 +61,7 @@ final class TaskGather implements RemoteChunks {
   private final TaskLimit limit;
 
   // Guarded by this.
-  private final ChunkQueue waiting = new ChunkQueue();
+  private final ChunkQueue<GatheredChunk> waiting = new ChunkQueue<>();
   private final Set<Step> underWay = new LinkedHashSet<>();
   private final Queue<Arrived> arrived = new ArrayDeque<>();
   private long bytes;
@@ -74,11 +79,21 @@ final class TaskGather implements RemoteChunks {
     this.limit = limit;
   }
 
-  /** Finding a group's blocks. */
-  private record Locating(BlockGroup group, long deadlineNanos) implements Step {
+  /**
+   * Finding some of a group's blocks.
+   *
+   * @param members where they are is not known yet
+   */
+  private record Locating(BlockGroup group, BitSet members, long deadlineNanos) implements Step {
+    static Locating of(BlockGroup group, IntStream members, long deadlineNanos) {
+      BitSet set = new BitSet();
+      members.forEach(set::set);
+      return new Locating(group, set, deadlineNanos);
+    }
+
     @Override
     public void leave() {
-      group.leave(0, group.size());
+      group.leave(members.stream());
     }
 
     /** Nothing is READ yet. */
@@ -89,7 +104,7 @@ final class TaskGather implements RemoteChunks {
 
     @Override
     public String toString() {
-      return group.size() + " blocks of " + group.address();
+      return members.cardinality() + " blocks of " + group.address();
     }
   }
 
@@ -99,14 +114,15 @@ final class TaskGather implements RemoteChunks {
     if (group.meanBytes() > maxMemberBytes() / 2) {
       return false;
     }
-    Locating step = new Locating(group, path.deadlineNanos());
-    CompletableFuture<LocatedBlocks> locating =
+    Locating step = Locating.of(group, IntStream.range(0, group.size()), path.deadlineNanos());
+    CompletableFuture<List<BlockLocator.Part>> locating =
         path.locate(group.address().executorId(), group, true, step.deadlineNanos());
-    if (locating.state() == Future.State.SUCCESS && locating.resultNow().peer() == null) {
+    if (locating.state() == Future.State.SUCCESS
+        && locating.resultNow().getFirst().blocks().peer() == null) {
       return false;
     }
     begin(step);
-    locating.whenComplete((located, failure) -> located(step, located, failure));
+    locating.whenComplete((parts, failure) -> parted(step, parts, failure));
     return true;
   }
 
@@ -138,7 +154,28 @@ final class TaskGather implements RemoteChunks {
     return (int) Math.min(Math.min(path.maxGroupBytes(), maxMemberBytes()), part);
   }
 
-  /** A group's answer: where it is to be READ. */
+  /** A group's first answer: in which parts it will be found. */
+  private void parted(Locating all, List<BlockLocator.Part> parts, Throwable failure) {
+    if (failure != null) {
+      failed(all, failure);
+      return;
+    }
+    Map<Locating, BlockLocator.Part> steps = new LinkedHashMap<>();
+    for (BlockLocator.Part part : parts) {
+      IntStream members = part.blocks().members();
+      steps.put(Locating.of(all.group(), members, all.deadlineNanos()), part);
+    }
+    synchronized (this) {
+      if (!underWay.remove(all)) {
+        return;
+      }
+      underWay.addAll(steps.keySet());
+    }
+    steps.forEach(
+        (step, part) -> part.found().whenComplete((_, e) -> located(step, part.blocks(), e)));
+  }
+
+  /** A part's answer: where it is to be READ. */
   private void located(Locating step, LocatedBlocks located, Throwable failure) {
     List<GatheredChunk> chunks;
     try {
@@ -147,15 +184,14 @@ final class TaskGather implements RemoteChunks {
       }
       chunks = layOut(step.group(), located);
     } catch (Throwable e) {
-      LOG.error("Gathering from {} failed unexpectedly", step.group().address(), e);
-      giveUp(step, FallbackReason.TRANSPORT);
+      failed(step, e);
       return;
     }
     synchronized (this) {
       if (!underWay.remove(step)) {
         return;
       }
-      waiting.add(chunks);
+      waiting.add(step.group(), chunks);
       consumed(0);
       left = true;
       notifyAll();
@@ -163,17 +199,25 @@ final class TaskGather implements RemoteChunks {
     request();
   }
 
+  private void failed(Locating step, Throwable e) {
+    LOG.error("Gathering {} failed unexpectedly", step, e);
+    giveUp(step, FallbackReason.TRANSPORT);
+  }
+
   /** What cannot be READ and verified here, or is large, is left to Spark. */
   private List<GatheredChunk> layOut(BlockGroup group, LocatedBlocks located) {
     int maxMemberBytes = maxMemberBytes();
-    for (int member = 0; member < group.size(); member++) {
-      if (located.failure(member) != null
-          || located.length(member)
-              > Math.min(maxMemberBytes, path.maxBlockBytes(located, member))) {
-        located.leaveOut(member);
-        group.leave(member, member + 1);
-      }
-    }
+    int[] unfit =
+        located
+            .members()
+            .filter(
+                member ->
+                    located.failure(member) != null
+                        || located.length(member)
+                            > Math.min(maxMemberBytes, path.maxBlockBytes(located, member)))
+            .toArray();
+    IntStream.of(unfit).forEach(located::leaveOut);
+    group.leave(IntStream.of(unfit));
     return path.spans(located, maxChunkBytes()).stream()
         .map(span -> new GatheredChunk(path, this, group, located, span))
         .toList();

@@ -48,7 +48,8 @@ class ChunkReadTest {
     fixture.staged(10, 100);
     ReadPath path = fixture.client.path;
     RequestedBlocks blocks = new RequestedBlocks(List.of(RequestedBlock.parse(block(10, 0))));
-    LocatedBlocks located = path.locate("7", blocks, false, path.deadlineNanos()).join();
+    LocatedBlocks located =
+        path.locate("7", blocks, false, path.deadlineNanos()).join().getFirst().blocks();
     Defect sink = new Defect(time);
 
     new ChunkRead(path, located, located.span(0), sink).start(path.deadlineNanos());

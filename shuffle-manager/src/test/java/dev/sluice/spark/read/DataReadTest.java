@@ -9,6 +9,8 @@ import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.locate.BlockLocator;
+import dev.sluice.spark.locate.Extent;
 import dev.sluice.spark.locate.LocatedBlocks;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
@@ -48,10 +50,21 @@ class DataReadTest {
     RequestedBlocks blocks =
         new RequestedBlocks(Arrays.stream(blockIds).map(RequestedBlock::parse).toList());
     long deadlineNanos = path.deadlineNanos();
-    LocatedBlocks located = path.locate("7", blocks, false, deadlineNanos).join();
-    LocatedBlocks.Span span = located.spans(1 << 20, 1 << 20).getFirst();
-    path.transport().acquire(span.bytes(), deadlineNanos, acquired -> buffer = acquired);
-    new DataRead(path, located, located.extents(span), buffer, deadlineNanos, new Sink()).start();
+    List<LocatedBlocks> parts =
+        path.locate("7", blocks, false, deadlineNanos).join().stream()
+            .map(BlockLocator.Part::blocks)
+            .toList();
+    List<Extent> extents =
+        Extent.join(IntStream.range(0, blocks.size()).mapToObj(block -> extent(parts, block)));
+    int bytes = extents.stream().mapToInt(extent -> (int) extent.length()).sum();
+    path.transport().acquire(bytes, deadlineNanos, acquired -> buffer = acquired);
+    new DataRead(path, parts.getFirst(), extents, buffer, deadlineNanos, new Sink()).start();
+  }
+
+  private static Extent extent(List<LocatedBlocks> parts, int block) {
+    LocatedBlocks located =
+        parts.stream().filter(part -> part.isRead(block)).findFirst().orElseThrow();
+    return located.extent(block, 0, located.length(block));
   }
 
   private final class Sink implements DataRead.Sink {

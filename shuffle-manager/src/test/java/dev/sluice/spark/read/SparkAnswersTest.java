@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockId$;
@@ -68,7 +69,7 @@ class SparkAnswersTest {
     private final Queue<Arrival> arrived = new ArrayDeque<>();
 
     void leave(String executorId) {
-      groups.get(executorId).leave(0, 1);
+      groups.get(executorId).leave(IntStream.of(0));
     }
 
     @Override

@@ -4,6 +4,7 @@ import static dev.sluice.spark.read.ReadFixture.OPTIONS;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
@@ -11,6 +12,7 @@ import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.transport.FakeStager;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.MapOutput;
 import java.lang.foreign.ValueLayout;
@@ -90,7 +92,8 @@ class StagedFetchTest {
     fixture.registered(11, 100, 200);
     fixture.transport.afterRead(
         read -> {
-          if (fixture.transport.reads().size() == 2) {
+          if (read.ranges().getFirst().address() >= FakeStager.FIRST_ADDRESS
+              && fixture.transport.stages().size() == 1) {
             read.target().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 0);
           }
         });
@@ -190,9 +193,8 @@ class StagedFetchTest {
     fixture.staged(11, 100);
     fixture.transport.afterRead(
         read -> {
-          if (fixture.transport.reads().size() == 2) {
+          if (read.bytes() == 100 && fixture.transport.stages().size() < 2) {
             read.target().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 0);
-            read.target().set(ValueLayout.JAVA_LONG_UNALIGNED, 100, 0);
           }
         });
 
@@ -267,8 +269,17 @@ class StagedFetchTest {
   void aBufferThatWaitsCountsWhole() {
     for (int map = 0; map < 6; map += 2) {
       fixture.staged(map, 10);
-      fixture.registered(map + 1, BLOCK_BYTES);
+      fixture.transport.map((map + 1) << 20, fixture.staged(map + 1, BLOCK_BYTES).data());
     }
+    fixture.stager.tableAnswers(
+        answer -> {
+          // What was evicted, and registered again when there was room.
+          long[] table = ((Tables) answer).tables().getLast();
+          RemoteRegion data = new RemoteRegion(table[0] << 20, BLOCK_BYTES, 5);
+          long[] header = new MapOutputHeader(table[0], data, ChecksumAlgorithm.CRC32C).toLongs();
+          System.arraycopy(header, 0, table, 0, header.length);
+          return answer;
+        });
     fixture.transport.holdStages(held::add);
 
     for (int map = 0; map < 6; map += 2) {
@@ -291,6 +302,21 @@ class StagedFetchTest {
 
     assertThat(fixture.listener.successes()).containsOnlyKeys(block(10, 0));
     runHeld();
+  }
+
+  /** The peer's process stands still, and its device does not. */
+  @Test
+  void whatIsRegisteredDoesNotWaitForTheTableOfWhatIsStaged() {
+    fixture.registered(10, 100);
+    fixture.staged(11, 100);
+    fixture.transport.holdTables(held::add);
+
+    fixture.fetch(block(10, 0), block(11, 0));
+
+    assertThat(fixture.listener.successes()).containsOnlyKeys(block(10, 0));
+    runHeld();
+    fixture.assertDelivered(block(10, 0), block(11, 0));
+    assertThat(fixture.spark.fetches()).isEmpty();
   }
 
   @Test

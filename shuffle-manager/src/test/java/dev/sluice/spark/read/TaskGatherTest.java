@@ -423,8 +423,57 @@ class TaskGatherTest {
     GatherFixture task = readAll();
 
     assertThat(task.bySpark).isEmpty();
-    assertThat(task.chunks).isEqualTo(5);
+    assertThat(task.chunks).as("one of what is registered, and five").isEqualTo(6);
     assertThat(reads.count("staged.bytes")).isEqualTo(90L * BLOCK_BYTES);
+    reads.assertNothingIsHeld();
+  }
+
+  /** The peer's process stands still, and its device does not. */
+  @Test
+  void whatIsRegisteredIsGatheredWithoutTheTablesOfWhatIsStaged() {
+    for (int map = 0; map < MAPS; map++) {
+      int[] lengths = {500, BLOCK_BYTES, 500};
+      if (map % 10 == 0) {
+        reads.registered(map, lengths);
+      } else {
+        reads.staged(map, lengths);
+      }
+    }
+    List<Runnable> answers = new ArrayList<>();
+    reads.transport.holdTables(answers::add);
+    GatherFixture task = new GatherFixture(reads).start(blocks);
+    assertThat(reads.transport.reads()).as("of tables, and of blocks").hasSize(2);
+    assertThat(task.readNext()).isTrue();
+    assertThat(task.delivered).hasSize(10);
+
+    answers.forEach(Runnable::run);
+
+    assertThat(task.readAll().bySpark).isEmpty();
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    task.close();
+    reads.assertNothingIsHeld();
+  }
+
+  @Test
+  void whatIsRegisteredIsGatheredWhenTheTablesOfWhatIsStagedNeverCome() {
+    for (int map = 0; map < MAPS; map++) {
+      int[] lengths = {500, BLOCK_BYTES, 500};
+      if (map % 2 == 0) {
+        reads.registered(map, lengths);
+      } else {
+        reads.staged(map, lengths);
+      }
+    }
+    List<Runnable> answers = new ArrayList<>();
+    reads.transport.holdTables(answers::add);
+    GatherFixture task = new GatherFixture(reads).start(blocks);
+    reads.timer.advanceMs(ReadFixture.OPTIONS.readTimeoutMs());
+    task.readAll();
+    answers.forEach(Runnable::run);
+
+    assertThat(task.bySpark).hasSize(MAPS / 2);
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    task.close();
     reads.assertNothingIsHeld();
   }
 

@@ -26,6 +26,9 @@ import java.util.zip.CRC32C;
  * run out, so that a READ of it has other bytes.
  */
 public final class FakeStager {
+  /** Where its memory begins; that of map outputs is below. */
+  public static final long FIRST_ADDRESS = 1L << 40;
+
   /** What is leased until when, by the lease's id. */
   private record Lease(byte[] bytes, long endNanos) {}
 
@@ -37,7 +40,7 @@ public final class FakeStager {
   private UnaryOperator<Object> tableAnswers = UnaryOperator.identity();
   private long tookNanos;
   private long leaseNanos = 5_000_000_000L;
-  private long nextAddress = 1L << 40;
+  private long nextAddress = FIRST_ADDRESS;
   private long nextId = 1000;
 
   /**

@@ -42,6 +42,7 @@ public final class FakeTransport implements ReadTransport {
   private final Executor completions;
   private Executor readCompletions;
   private Executor stageCompletions;
+  private Executor tableCompletions;
   private final List<Read> reads = new ArrayList<>();
   private final List<Stage> stages = new ArrayList<>();
   private final List<GetTables> questions = new ArrayList<>();
@@ -75,6 +76,7 @@ public final class FakeTransport implements ReadTransport {
     this.pool = pool;
     this.readCompletions = completions;
     this.stageCompletions = completions;
+    this.tableCompletions = completions;
   }
 
   /** Answers requests for what is not registered. */
@@ -85,6 +87,11 @@ public final class FakeTransport implements ReadTransport {
   /** Answers to such requests go there. */
   public void holdStages(Executor newStageCompletions) {
     stageCompletions = newStageCompletions;
+  }
+
+  /** Answers to questions for tables go there. */
+  public void holdTables(Executor newTableCompletions) {
+    tableCompletions = newTableCompletions;
   }
 
   public List<Stage> stages() {
@@ -235,7 +242,7 @@ public final class FakeTransport implements ReadTransport {
   @Override
   public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
     questions.add(request);
-    return CompletableFuture.supplyAsync(() -> stager.tables(request), completions);
+    return CompletableFuture.supplyAsync(() -> stager.tables(request), tableCompletions);
   }
 
   @Override
