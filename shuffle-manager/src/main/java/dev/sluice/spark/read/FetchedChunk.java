@@ -4,16 +4,18 @@ import dev.sluice.spark.locate.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.BitSet;
+import java.util.List;
 
 /**
  * READs blocks of a {@link ReadAttempt} and hands each to Spark. A block whose bytes are not those
  * that were written is READ once more, alone. Verifies and delivers on a delivery thread.
  */
-final class FetchedChunk implements ChunkRead.Sink {
+final class FetchedChunk implements ChunkQueue.Queued, ChunkRead.Sink {
   private final ReadPath path;
   private final ReadAttempt attempt;
   private final BitSet blocks;
   private final boolean again;
+  private final boolean staged;
   private final ChunkRead read;
 
   /**
@@ -27,11 +29,17 @@ final class FetchedChunk implements ChunkRead.Sink {
     for (int block = span.from(); block < span.to(); block++) {
       blocks.set(block, attempt.located().isRead(block));
     }
+    this.staged = attempt.located().isStaged(span);
     this.read = new ChunkRead(path, attempt.located(), span, this);
   }
 
   void start() {
     read.start(attempt.call().deadlineNanos());
+  }
+
+  @Override
+  public boolean isStaged() {
+    return staged;
   }
 
   @Override
@@ -42,11 +50,13 @@ final class FetchedChunk implements ChunkRead.Sink {
   @Override
   public void arrived(ReadTransport.Buffer buffer) {
     path.deliverer().execute(() -> attempt.guard(blocks, () -> deliver(buffer)));
+    attempt.ended(this);
   }
 
   @Override
   public void failed(FallbackReason reason) {
     path.deliverer().execute(() -> attempt.guard(blocks, () -> attempt.failed(blocks, reason)));
+    attempt.ended(this);
   }
 
   private void deliver(ReadTransport.Buffer buffer) {
@@ -84,7 +94,8 @@ final class FetchedChunk implements ChunkRead.Sink {
       one.set(block);
       attempt.failed(one, FallbackReason.CHECKSUM);
     } else {
-      new FetchedChunk(path, attempt, attempt.located().span(block), true).start();
+      LocatedBlocks.Span span = attempt.located().span(block);
+      attempt.read(List.of(new FetchedChunk(path, attempt, span, true)));
     }
   }
 }

@@ -320,6 +320,24 @@ class StagedFetchTest {
   }
 
   @Test
+  void aFetchAsksForTwoChunksAtATime() {
+    fixture = new ReadFixture();
+    stageEach(5);
+    fixture.transport.holdStages(held::add);
+    String[] blocks = blocks(5);
+
+    fixture.fetch(blocks);
+
+    for (int waiting = 5; waiting > 2; waiting--) {
+      assertThat(held).hasSize(2);
+      held.remove().run();
+    }
+    runHeld();
+    fixture.assertDelivered(blocks);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
   void failuresMakeRoomForOthers() {
     stageEach(6);
     fixture.stager.answers(
