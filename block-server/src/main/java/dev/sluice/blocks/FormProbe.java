@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.StringJoiner;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,10 +54,19 @@ final class FormProbe {
 
   private final ProtectionDomain domain;
   private final Reader reader;
+  private final Consumer<String> said;
 
   FormProbe(ProtectionDomain domain, Reader reader) {
+    this(domain, reader, LOG::info);
+  }
+
+  /**
+   * @param said takes a line about each directory
+   */
+  FormProbe(ProtectionDomain domain, Reader reader, Consumer<String> said) {
     this.domain = domain;
     this.reader = reader;
+    this.said = said;
   }
 
   /**
@@ -69,13 +79,14 @@ final class FormProbe {
     for (RegistrationForm form : mode.forms(domain.registersFiles())) {
       try {
         tryOut(form, directory);
-        LOG.info(
-            "Map outputs in {} are registered as {}{} (registration.mode is \"{}\"){}",
-            directory,
-            form,
-            conclusive ? "" : " until others can be tried out",
-            mode,
-            refusals);
+        said.accept(
+            "Map outputs in %s are registered as %s%s (registration.mode is \"%s\")%s"
+                .formatted(
+                    directory,
+                    form,
+                    conclusive ? "" : " until others can be tried out",
+                    mode,
+                    refusals));
         return new Result(form, conclusive);
       } catch (IOException e) {
         conclusive &= isRefusal(e);
@@ -87,12 +98,9 @@ final class FormProbe {
           "spark.shuffle.rdma.registration.mode is \"%s\", which does not work in %s%s"
               .formatted(mode, directory, refusals));
     }
-    LOG.info(
-        "Map outputs in {} are not registered but staged{} (registration.mode is \"{}\"){}",
-        directory,
-        conclusive ? "" : " until they can be",
-        mode,
-        refusals);
+    said.accept(
+        "Map outputs in %s are not registered but staged%s (registration.mode is \"%s\")%s"
+            .formatted(directory, conclusive ? "" : " until they can be", mode, refusals));
     return new Result(null, conclusive);
   }
 

@@ -60,6 +60,27 @@ public final class LocalDirectories {
   }
 
   /**
+   * What became of a directory that was tried out.
+   *
+   * @param registers whether map outputs there are registered, or else staged
+   * @param said the form, or why there is none, in words
+   */
+  public record Trial(boolean registers, String said) {}
+
+  /**
+   * Tries one directory out, for somebody who wants to know and registers nothing there.
+   *
+   * @throws RegistrationUnavailableException as {@link #probe}
+   */
+  public static Trial tryOut(ProtectionDomain domain, RegistrationMode mode, Path directory)
+      throws RegistrationUnavailableException {
+    StringBuilder said = new StringBuilder();
+    FormProbe probe = new FormProbe(domain, LoopbackRead::read, said::append);
+    boolean registers = probe.bestForm(mode, directory).form() != null;
+    return new Trial(registers, said.toString());
+  }
+
+  /**
    * The form of a map output's data file.
    *
    * @throws InconsistentFilesException when it lies in none of the directories

@@ -13,6 +13,7 @@ import dev.sluice.spark.metrics.MetricsSource;
 import dev.sluice.spark.read.ExecutorReading;
 import dev.sluice.spark.read.RdmaShuffleReader;
 import dev.sluice.spark.version.ExternalSorters;
+import dev.sluice.spark.version.JvmDefect;
 import dev.sluice.spark.write.RegisteringShuffleWriter;
 import java.io.IOException;
 import java.net.InetAddress;

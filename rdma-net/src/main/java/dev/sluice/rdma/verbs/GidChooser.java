@@ -5,6 +5,7 @@ import dev.sluice.rdma.verbs.GidPolicy.Family;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Chooses an entry of a port's GID table, by the rules that NCCL and UCX have: on InfiniBand the
@@ -36,6 +37,13 @@ final class GidChooser {
 
   boolean isLocal(GidEntry entry) {
     return entry.gid().equals(localGid);
+  }
+
+  /** Why an entry that was asked for by its index would not be chosen; empty where it may be. */
+  Optional<String> doubt(PortInfo port, GidEntry entry) {
+    return port.isEthernet() && policy.index() != VerbsOptions.AUTO
+        ? Optional.ofNullable(problem(entry))
+        : Optional.empty();
   }
 
   private static GidEntry at(PortInfo port, int index) throws PortRefusal {

@@ -27,6 +27,11 @@ public record GidPolicy(int index, int roceVersion, Family family, AddressRange 
     Objects.requireNonNull(family, "family");
   }
 
+  /** The same, but for the entry's index. */
+  public GidPolicy at(int entry) {
+    return new GidPolicy(entry, roceVersion, family, range);
+  }
+
   static void checkRange(String option, int value, int least, int most) {
     if (value < least || value > most) {
       throw new IllegalArgumentException(

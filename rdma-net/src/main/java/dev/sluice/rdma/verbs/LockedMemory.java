@@ -12,15 +12,42 @@ import java.util.regex.Pattern;
  * charges each memory region to, unless the process has CAP_IPC_LOCK.
  *
  * @param bytes the soft limit; Long.MAX_VALUE for none
- * @param exempt whether the limit does not hold for this process
+ * @param exemption whether the limit does not hold for this process
  */
-record LockedMemory(long bytes, boolean exempt) {
+public record LockedMemory(long bytes, Exemption exemption) {
+  /** What CAP_IPC_LOCK does for a process (capabilities(7)). */
+  public enum Exemption {
+    NONE(""),
+    /** As for other users than root in a pod that adds the capability: it exempts nobody. */
+    BOUNDING_SET_ONLY(" (CAP_IPC_LOCK is in the bounding set only, which exempts nobody)"),
+    EFFECTIVE(" (exempt by CAP_IPC_LOCK)");
+
+    private final String words;
+
+    Exemption(String words) {
+      this.words = words;
+    }
+
+    private static Exemption of(String status) {
+      return has(EFFECTIVE_SET, status)
+          ? EFFECTIVE
+          : has(BOUNDING_SET, status) ? BOUNDING_SET_ONLY : NONE;
+    }
+
+    private static boolean has(Pattern set, String status) {
+      Matcher capabilities = set.matcher(status);
+      return capabilities.find()
+          && (Long.parseUnsignedLong(capabilities.group(1), 16) >>> CAP_IPC_LOCK & 1) == 1;
+    }
+  }
+
   private static final Pattern LIMIT = Pattern.compile("(?m)^Max locked memory +(\\d+|unlimited)");
-  private static final Pattern CAPABILITIES = Pattern.compile("(?m)^CapEff:\\s*(\\p{XDigit}+)");
+  private static final Pattern EFFECTIVE_SET = Pattern.compile("(?m)^CapEff:\\s*(\\p{XDigit}+)");
+  private static final Pattern BOUNDING_SET = Pattern.compile("(?m)^CapBnd:\\s*(\\p{XDigit}+)");
   private static final int CAP_IPC_LOCK = 14;
 
   /** What to do where the limit is too small. */
-  static final String REMEDY =
+  public static final String REMEDY =
       "raise the limit (ulimit -l, LimitMEMLOCK= of the service, --ulimit memlock= of the"
           + " container), or register less (spark.shuffle.rdma.memoryShare)";
 
@@ -29,25 +56,31 @@ record LockedMemory(long bytes, boolean exempt) {
     return read(Path.of("/proc/self"));
   }
 
-  static LockedMemory read(Path process) {
+  /**
+   * @param process its directory in /proc
+   */
+  public static LockedMemory read(Path process) {
     try {
       Matcher limit = LIMIT.matcher(Files.readString(process.resolve("limits")));
-      Matcher capabilities = CAPABILITIES.matcher(Files.readString(process.resolve("status")));
       boolean limited = limit.find() && !limit.group(1).equals("unlimited");
-      boolean exempt =
-          capabilities.find()
-              && (Long.parseUnsignedLong(capabilities.group(1), 16) >>> CAP_IPC_LOCK & 1) == 1;
-      return new LockedMemory(limited ? Long.parseLong(limit.group(1)) : Long.MAX_VALUE, exempt);
+      return new LockedMemory(
+          limited ? Long.parseLong(limit.group(1)) : Long.MAX_VALUE,
+          Exemption.of(Files.readString(process.resolve("status"))));
     } catch (IOException e) {
-      return new LockedMemory(Long.MAX_VALUE, false);
+      return new LockedMemory(Long.MAX_VALUE, Exemption.NONE);
     }
+  }
+
+  /** Whether the process may lock so many bytes. */
+  public boolean allows(long needed) {
+    return exemption == Exemption.EFFECTIVE || bytes >= needed;
   }
 
   /**
    * @throws ProviderUnavailableException when the process may lock less than {@code needed} bytes
    */
   void require(long needed) throws ProviderUnavailableException {
-    if (!exempt && bytes < needed) {
+    if (!allows(needed)) {
       throw new ProviderUnavailableException(
           "%s, of which map outputs, buffers and queue pairs may take %d KiB: %s"
               .formatted(this, needed / 1024, REMEDY));
@@ -57,6 +90,6 @@ record LockedMemory(long bytes, boolean exempt) {
   @Override
   public String toString() {
     String limit = bytes == Long.MAX_VALUE ? "unlimited" : bytes / 1024 + " KiB";
-    return "memlock " + limit + (exempt ? " (exempt by CAP_IPC_LOCK)" : "");
+    return "memlock " + limit + exemption.words;
   }
 }

@@ -6,6 +6,7 @@ import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
@@ -101,6 +102,23 @@ final class PortChooser {
     }
     PortInfo port = candidate.port();
     return !localNetDevice.isEmpty() && port.netDevices().contains(localNetDevice) ? 1 : 0;
+  }
+
+  /** Why the one that {@link #choose(List, List)} gave was chosen. */
+  String reason(ChosenPort chosen) {
+    if (options.spread() != VerbsOptions.AUTO) {
+      return "of the ports that are named, the one for this executor";
+    }
+    return switch (rank(chosen)) {
+      case 2 -> "it has this process's own address";
+      case 1 -> "it shares " + localNetDevice + " with this process's own address";
+      default -> "it is the first that can be used";
+    };
+  }
+
+  /** What speaks against the chosen GID, which was asked for by its index; empty for nothing. */
+  Optional<String> doubt(ChosenPort chosen) {
+    return gids.doubt(chosen.port(), chosen.gid());
   }
 
   /** Limited members of a partition do not reach each other, so full membership comes first. */

@@ -13,12 +13,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -91,75 +87,20 @@ public final class VerbsProvider implements Provider {
 
   private Device open(List<IbvDevice> devices, InetAddress localAddress, LockedMemory lockedMemory)
       throws IOException {
-    Map<String, IbvContext> contexts = new LinkedHashMap<>();
-    try {
-      PortChooser chooser = new PortChooser(options, localAddress, netDevice(localAddress));
-      ChosenPort chosen = choose(devices, chooser, contexts);
-      IbvContext context = contexts.remove(chosen.port().device());
+    try (OpenPorts open = new OpenPorts(devices, options.devices(), sysfs)) {
+      PortChooser chooser = chooser(options, localAddress);
+      ChosenPort chosen = chooser.choose(open.ports(), open.refused());
+      IbvContext context = open.take(chosen.port().device());
       CurrentPort port = new CurrentPort(new PortReader(context, sysfs), chooser, chosen);
       VerbsDevice device = VerbsDevice.open(context, port, localAddress, options);
       LOG.info("RDMA by verbs: {}, {}", chosen.banner(), lockedMemory);
       return device;
-    } finally {
-      contexts.values().forEach(VerbsProvider::close);
     }
   }
 
-  private static void close(IbvContext unused) {
-    try {
-      unused.close();
-    } catch (VerbsException e) {
-      LOG.warn("Closing {}, which is not used, failed: {}", unused.device(), e.getMessage());
-    }
-  }
-
-  private String noDevice() {
-    List<String> known = sysfs.devices();
-    return known.isEmpty()
-        ? "this machine has no RDMA device"
-        : "libibverbs does not find the device "
-            + String.join(", ", known)
-            + ": its file in /dev/infiniband must be in this container, and its library installed"
-            + " (Debian, Ubuntu: ibverbs-providers)";
-  }
-
-  /**
-   * @param contexts takes the devices that were opened, by name
-   */
-  private ChosenPort choose(
-      List<IbvDevice> devices, PortChooser chooser, Map<String, IbvContext> contexts)
-      throws ProviderUnavailableException {
-    List<PortInfo> ports = new ArrayList<>();
-    List<String> refused = new ArrayList<>();
-    if (devices.isEmpty()) {
-      throw new ProviderUnavailableException(noDevice());
-    }
-    for (IbvDevice device : devices) {
-      if (!options.devices().matchesSome(device.name())) {
-        refused.add(device + options.devices().refusal());
-        continue;
-      }
-      try {
-        IbvContext context = device.open();
-        contexts.put(device.name(), context);
-        ports.addAll(new PortReader(context, sysfs).read(options.devices(), refused));
-      } catch (VerbsException e) {
-        refused.add(unreadable(device, e));
-      }
-    }
-    return chooser.choose(ports, refused);
-  }
-
-  /** By the device's file, as libibverbs does not tell one error of opening it from another. */
-  private static String unreadable(IbvDevice device, VerbsException e) {
-    Path node = Path.of("/dev/infiniband", device.uverbsName());
-    if (!Files.exists(node)) {
-      return device + " cannot be opened: " + node + " is not there, as in a container without it";
-    }
-    if (!Files.isReadable(node) || !Files.isWritable(node)) {
-      return device + " cannot be opened: this process may not read and write " + node;
-    }
-    return device + " cannot be used: " + e.getMessage();
+  /** Chooses a port for a process that peers reach by the address. */
+  static PortChooser chooser(VerbsOptions options, InetAddress localAddress) {
+    return new PortChooser(options, localAddress, netDevice(localAddress));
   }
 
   private static String netDevice(InetAddress address) {

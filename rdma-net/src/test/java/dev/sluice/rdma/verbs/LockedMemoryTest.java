@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.verbs.LockedMemory.Exemption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -17,11 +18,14 @@ class LockedMemoryTest {
 
   @ParameterizedTest
   @CsvSource({
-    "8388608,   0000000000000000, memlock 8192 KiB",
-    "8388608,   0000000000004000, memlock 8192 KiB (exempt by CAP_IPC_LOCK)",
-    "unlimited, 000001ffffffbfff, memlock unlimited"
+    "8388608,   0000000000000000, 0000000000000000, memlock 8192 KiB",
+    "8388608,   0000000000004000, 0000000000004000, memlock 8192 KiB (exempt by CAP_IPC_LOCK)",
+    "8388608,   0000000000000000, 00000000a80465fb,"
+        + " 'memlock 8192 KiB (CAP_IPC_LOCK is in the bounding set only, which exempts nobody)'",
+    "unlimited, 000001ffffffbfff, 000001ffffffbfff, memlock unlimited"
   })
-  void saysWhatTheKernelSays(String limit, String capabilities, String text) throws Exception {
+  void saysWhatTheKernelSays(String limit, String effective, String bounding, String text)
+      throws Exception {
     Files.writeString(
         process.resolve("limits"),
         """
@@ -30,18 +34,21 @@ class LockedMemoryTest {
         Max locked memory         %-20s unlimited            bytes
         """
             .formatted(limit));
-    Files.writeString(process.resolve("status"), "Name:\tjava\nCapEff:\t" + capabilities + "\n");
+    Files.writeString(
+        process.resolve("status"),
+        "Name:\tjava\nCapEff:\t" + effective + "\nCapBnd:\t" + bounding + "\n");
     assertThat(LockedMemory.read(process)).hasToString(text);
   }
 
   @Test
   void lessThanIsNeededIsRefusedWithWhatToDo() {
-    LockedMemory small = new LockedMemory(8 << 20, false);
+    LockedMemory small = new LockedMemory(8 << 20, Exemption.BOUNDING_SET_ONLY);
     assertThatThrownBy(() -> small.require(9 << 20))
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessageContainingAll("memlock 8192 KiB", "9216 KiB", "ulimit -l");
     assertThatCode(() -> small.require(8 << 20)).doesNotThrowAnyException();
-    assertThatCode(() -> new LockedMemory(0, true).require(1)).doesNotThrowAnyException();
+    assertThatCode(() -> new LockedMemory(0, Exemption.EFFECTIVE).require(1))
+        .doesNotThrowAnyException();
   }
 
   @Test

@@ -1,9 +1,13 @@
 package dev.sluice.spark.conf;
 
 import dev.sluice.rdma.verbs.DeviceFilter;
+import dev.sluice.rdma.verbs.VerbsOptions;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
-import org.apache.spark.SparkConf;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -11,61 +15,76 @@ import org.slf4j.LoggerFactory;
  * What other RDMA software's environment variables say, for keys that are not set: clusters have
  * them already. A variable that cannot be understood is left alone with a WARN, as it is not ours.
  */
-final class EnvironmentHints {
+public final class EnvironmentHints {
   private static final Logger LOG = LoggerFactory.getLogger(EnvironmentHints.class);
+
+  private static final String PREFIX = "spark.shuffle.rdma.";
+  private static final String DEVICES = PREFIX + "devices";
 
   /**
    * A variable.
    *
+   * @param key of ours that it stands for
    * @param parser throws IllegalArgumentException for what it does not understand; null for a value
    *     that says nothing
    */
-  record Hint<T>(String variable, Function<String, T> parser) {}
+  record Hint<T>(String variable, String key, Function<String, T> parser) {}
 
-  static final Hint<DeviceFilter> NCCL_IB_HCA = new Hint<>("NCCL_IB_HCA", DeviceFilter::parse);
+  static final Hint<DeviceFilter> NCCL_IB_HCA =
+      new Hint<>("NCCL_IB_HCA", DEVICES, DeviceFilter::parse);
 
   /** Its names are whole ones. */
   static final Hint<DeviceFilter> UCX_NET_DEVICES =
       new Hint<>(
-          "UCX_NET_DEVICES", text -> text.equals("all") ? null : DeviceFilter.parse("=" + text));
+          "UCX_NET_DEVICES",
+          DEVICES,
+          text -> text.equals("all") ? null : DeviceFilter.parse("=" + text));
 
-  static final Hint<Integer> NCCL_IB_GID_INDEX = number("NCCL_IB_GID_INDEX", 65535);
-  static final Hint<Integer> NCCL_IB_TC = number("NCCL_IB_TC", 255);
-  static final Hint<Integer> NCCL_IB_SL = number("NCCL_IB_SL", 15);
+  static final Hint<Integer> NCCL_IB_GID_INDEX =
+      number("NCCL_IB_GID_INDEX", PREFIX + "gid.index", 65535);
+  static final Hint<Integer> NCCL_IB_TC = number("NCCL_IB_TC", PREFIX + "trafficClass", 255);
+  static final Hint<Integer> NCCL_IB_SL = number("NCCL_IB_SL", PREFIX + "serviceLevel", 15);
 
-  private final SparkConf conf;
   private final Map<String, String> environment;
+  private final Predicate<String> isSet;
 
-  EnvironmentHints(SparkConf conf, Map<String, String> environment) {
-    this.conf = conf;
+  /**
+   * @param isSet which of our keys say it themselves
+   */
+  EnvironmentHints(Map<String, String> environment, Predicate<String> isSet) {
     this.environment = environment;
+    this.isSet = isSet;
   }
 
-  /** The setting if it is set, else the first hint that there is, else the default. */
-  @SafeVarargs
-  final <T> T or(Setting<T> setting, T defaultValue, Hint<T>... hints) {
-    T value = setting.get(conf);
-    if (value != null) {
-      return value;
-    }
-    for (Hint<T> hint : hints) {
-      T hinted = get(hint, setting);
-      if (hinted != null) {
-        return hinted;
-      }
-    }
-    return defaultValue;
+  /** How verbs are used by what the environment alone says. */
+  public static VerbsOptions verbsOptions(Map<String, String> environment) {
+    return new EnvironmentHints(environment, _ -> false).verbsOptions();
   }
 
-  private <T> T get(Hint<T> hint, Setting<T> setting) {
+  VerbsOptions verbsOptions() {
+    return VerbsOptions.DEFAULT.with(
+        o -> {
+          first(List.of(NCCL_IB_HCA, UCX_NET_DEVICES)).ifPresent(devices -> o.devices = devices);
+          first(List.of(NCCL_IB_GID_INDEX)).ifPresent(index -> o.gid = o.gid.at(index));
+          first(List.of(NCCL_IB_TC)).ifPresent(trafficClass -> o.trafficClass = trafficClass);
+          first(List.of(NCCL_IB_SL)).ifPresent(serviceLevel -> o.serviceLevel = serviceLevel);
+        });
+  }
+
+  /** Of the first hint that there is. */
+  private <T> Optional<T> first(List<Hint<T>> hints) {
+    return hints.stream().map(this::get).filter(Objects::nonNull).findFirst();
+  }
+
+  private <T> T get(Hint<T> hint) {
     String text = environment.getOrDefault(hint.variable(), "").strip();
-    if (text.isEmpty()) {
+    if (text.isEmpty() || isSet.test(hint.key())) {
       return null;
     }
     try {
       T value = hint.parser().apply(text);
       if (value != null) {
-        LOG.info("{} is {}, from {} of the environment", setting.key(), text, hint.variable());
+        LOG.info("{} is {}, from {} of the environment", hint.key(), text, hint.variable());
       }
       return value;
     } catch (IllegalArgumentException e) {
@@ -75,9 +94,10 @@ final class EnvironmentHints {
   }
 
   /** A number; a negative one leaves the choice to the software. */
-  private static Hint<Integer> number(String variable, int most) {
+  private static Hint<Integer> number(String variable, String key, int most) {
     return new Hint<>(
         variable,
+        key,
         text -> {
           int value = Integer.decode(text);
           if (value > most) {

@@ -17,27 +17,33 @@ import org.slf4j.LoggerFactory;
  * @param line that has the kernel's limit as its only group
  * @param otherwise the kernel's limit where it cannot be read
  */
-record RegionLimit(String path, Pattern line, int otherwise) {
+public record RegionLimit(String path, Pattern line, int otherwise) {
   /** vm.max_map_count, proc_sys_vm(5), by default DEFAULT_MAX_MAP_COUNT of the kernel. */
-  static final RegionLimit MAPPINGS =
+  public static final RegionLimit MAPPINGS =
       new RegionLimit("proc/sys/vm/max_map_count", Pattern.compile("(\\d+)"), 65_530);
 
   /** RLIMIT_NOFILE, getrlimit(2), which the JVM has raised to what it may be. */
-  static final RegionLimit FILES =
+  public static final RegionLimit FILES =
       new RegionLimit("proc/self/limits", Pattern.compile("Max open files +(\\d+) .*"), 4_096);
 
   private static final Logger LOG = LoggerFactory.getLogger(RegionLimit.class);
 
-  int derive(Path root) {
+  /** Map outputs at most. */
+  public int derive(Path root) {
+    return kernels(root) / 2;
+  }
+
+  /** The kernel's own limit. */
+  public int kernels(Path root) {
     Path file = root.resolve(path);
     // In one read: what a sysctl gives to a second one is its end, wherever the first one stopped.
     try (BufferedReader reader = Files.newBufferedReader(file)) {
       Matcher found =
           reader.lines().map(line::matcher).filter(Matcher::matches).findFirst().orElseThrow();
-      return Integer.parseInt(found.group(1)) / 2;
+      return Integer.parseInt(found.group(1));
     } catch (IOException | RuntimeException e) {
       LOG.warn("Cannot read {}; {} is assumed", file, otherwise, e);
-      return otherwise / 2;
+      return otherwise;
     }
   }
 }

@@ -37,7 +37,7 @@ final class Settings {
       with(
           "memoryShare",
           Types.SHARE,
-          "0.5",
+          Double.toString(MemoryBudget.DEFAULT_SHARE),
           "Share of the executor's memory overhead (`spark.executor.memoryOverhead`, or what Spark"
               + " derives for it; never more than the container's limit leaves beside heap and"
               + " off-heap memory) that registered map outputs and buffers take together, where"

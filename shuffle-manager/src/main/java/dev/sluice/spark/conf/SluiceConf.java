@@ -5,7 +5,6 @@ import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
-import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.GidPolicy;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.read.ReadOptions;
@@ -14,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.apache.spark.SparkConf;
 
 /**
@@ -46,8 +46,10 @@ public final class SluiceConf {
     Settings.validate(conf);
     this.conf = conf.clone();
     this.root = root;
-    this.hints = new EnvironmentHints(this.conf, environment);
-    MemoryBudget budget = MemoryBudget.derive(conf, value(Settings.MEMORY_SHARE), root);
+    this.hints = new EnvironmentHints(environment, this.conf::contains);
+    MemoryBudget budget =
+        MemoryBudget.derive(
+            ExecutorMemory.of(conf), value(Settings.MEMORY_SHARE), new Cgroup(root).memoryMax());
     this.registrationMaxBytes =
         readsForbidden() ? 0 : or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
     this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
@@ -149,29 +151,26 @@ public final class SluiceConf {
 
   /** How the verbs provider opens its device; other RDMA software's variables count here. */
   public VerbsOptions verbsOptions() {
-    return VerbsOptions.DEFAULT.with(
-        o -> {
-          o.devices =
-              hints.or(
-                  Settings.DEVICES,
-                  DeviceFilter.ANY,
-                  EnvironmentHints.NCCL_IB_HCA,
-                  EnvironmentHints.UCX_NET_DEVICES);
-          o.gid = gidPolicy();
-          o.trafficClass =
-              hints.or(Settings.TRAFFIC_CLASS, VerbsOptions.AUTO, EnvironmentHints.NCCL_IB_TC);
-          o.serviceLevel = hints.or(Settings.SERVICE_LEVEL, 0, EnvironmentHints.NCCL_IB_SL);
-          o.pKey = value(Settings.PKEY);
-          o.pathMtu = value(Settings.PATH_MTU);
-          o.hopLimit = value(Settings.HOP_LIMIT);
-          o.registeredBytes = lockedBytes();
-          o.connect = value(Settings.CONNECT);
-        });
+    return hints
+        .verbsOptions()
+        .with(
+            o -> {
+              ifSet(Settings.DEVICES, devices -> o.devices = devices);
+              o.gid = gidPolicy(o.gid.index());
+              ifSet(Settings.TRAFFIC_CLASS, trafficClass -> o.trafficClass = trafficClass);
+              ifSet(Settings.SERVICE_LEVEL, serviceLevel -> o.serviceLevel = serviceLevel);
+              o.pKey = value(Settings.PKEY);
+              o.pathMtu = value(Settings.PATH_MTU);
+              o.hopLimit = value(Settings.HOP_LIMIT);
+              o.registeredBytes = lockedBytes();
+              o.connect = value(Settings.CONNECT);
+            });
   }
 
-  private GidPolicy gidPolicy() {
+  private GidPolicy gidPolicy(int hintedIndex) {
+    Integer index = Settings.GID_INDEX.get(conf);
     return new GidPolicy(
-        hints.or(Settings.GID_INDEX, VerbsOptions.AUTO, EnvironmentHints.NCCL_IB_GID_INDEX),
+        index == null ? hintedIndex : index,
         value(Settings.GID_ROCE_VERSION),
         value(Settings.GID_ADDR_FAMILY),
         value(Settings.GID_ADDR_RANGE));
@@ -182,10 +181,12 @@ public final class SluiceConf {
    * demand the budget is that of partition tables, which are pinned.
    */
   private long lockedBytes() {
-    return buffersMaxBytes
-        + stagingMaxBytes
-        + registrationMaxBytes
-        + transferOptions().queuePairBytes();
+    return budget().lockedBytes() + transferOptions().queuePairBytes();
+  }
+
+  /** What registered memory may take, as it is configured. */
+  public MemoryBudget budget() {
+    return new MemoryBudget(registrationMaxBytes, buffersMaxBytes, stagingMaxBytes);
   }
 
   /** Limits and times of this process's RDMA endpoint. */
@@ -256,6 +257,10 @@ public final class SluiceConf {
 
   private <T> T value(Setting<T> setting) {
     return setting.get(conf);
+  }
+
+  private <T> void ifSet(Setting<T> setting, Consumer<T> taker) {
+    Optional.ofNullable(setting.get(conf)).ifPresent(taker);
   }
 
   private long or(Setting<Long> setting, long derived) {

@@ -24,10 +24,15 @@ public final class Platform {
           "this version of the RDMA shuffle is for Spark %s to %s, and this is Spark %s",
           SPARKS.get(0), SPARKS.get(SPARKS.size() - 1), sparkVersion);
     }
-    if (javaVersion < JAVA) {
-      return String.format("RDMA shuffle needs Java %d, this JVM is Java %d", JAVA, javaVersion);
-    }
-    return null;
+    String java = lack(javaVersion);
+    return java.isEmpty() ? null : java;
+  }
+
+  /** Why it does not run on a JVM of a feature release; empty where it does. */
+  public static String lack(int javaVersion) {
+    return javaVersion < JAVA
+        ? String.format("RDMA shuffle needs Java %d, this JVM is Java %d", JAVA, javaVersion)
+        : "";
   }
 
   private static boolean isOf(String line, String version) {

@@ -1,4 +1,4 @@
-package dev.sluice.spark;
+package dev.sluice.spark.version;
 
 import java.lang.management.ManagementFactory;
 import java.util.Optional;
@@ -10,17 +10,18 @@ import org.slf4j.LoggerFactory;
  * moves arrays that native code is working on, as codecs' and zlib's do. Whether any build of 26
  * has it is not known. The shuffle manager's constructor warns of it, once a process.
  */
-final class JvmDefect {
+public final class JvmDefect {
   private static final Logger LOG = LoggerFactory.getLogger(JvmDefect.class);
 
   private JvmDefect() {}
 
   /** Warns where this JVM has the defect. */
-  static void warn() {
+  public static void warn() {
     warning(Runtime.version(), collectorIsG1()).ifPresent(LOG::warn);
   }
 
-  static Optional<String> warning(Runtime.Version version, boolean g1) {
+  /** What to say where a JVM has the defect. */
+  public static Optional<String> warning(Runtime.Version version, boolean g1) {
     return g1 && version.feature() == 25 && version.update() < 3
         ? Optional.of(
             "Java "
@@ -32,7 +33,7 @@ final class JvmDefect {
   }
 
   /** Each collector's beans begin with its name. */
-  static boolean collectorIsG1() {
+  public static boolean collectorIsG1() {
     return ManagementFactory.getGarbageCollectorMXBeans().stream()
         .anyMatch(collector -> collector.getName().startsWith("G1 "));
   }

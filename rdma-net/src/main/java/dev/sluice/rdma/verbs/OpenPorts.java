@@ -1,0 +1,107 @@
+package dev.sluice.rdma.verbs;
+
+import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ibv.IbvContext;
+import dev.sluice.rdma.verbs.ibv.IbvDevice;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The devices that a process may use, opened, with what they say of their ports, to choose one of
+ * them. One thread; closed by whoever opened it, but for the device that was taken.
+ */
+final class OpenPorts implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(OpenPorts.class);
+
+  private final Map<String, IbvContext> contexts = new LinkedHashMap<>();
+  private final List<PortInfo> ports = new ArrayList<>();
+  private final List<String> refused = new ArrayList<>();
+
+  /**
+   * Opens the devices that the options allow.
+   *
+   * @throws ProviderUnavailableException where there is none at all
+   */
+  OpenPorts(List<IbvDevice> devices, DeviceFilter wanted, Sysfs sysfs)
+      throws ProviderUnavailableException {
+    if (devices.isEmpty()) {
+      throw new ProviderUnavailableException(noDevice(sysfs));
+    }
+    for (IbvDevice device : devices) {
+      if (wanted.matchesSome(device.name())) {
+        open(device, wanted, sysfs);
+      } else {
+        refused.add(device + wanted.refusal());
+      }
+    }
+  }
+
+  private void open(IbvDevice device, DeviceFilter wanted, Sysfs sysfs) {
+    try {
+      IbvContext context = device.open();
+      contexts.put(device.name(), context);
+      ports.addAll(new PortReader(context, sysfs).read(wanted, refused));
+    } catch (VerbsException e) {
+      refused.add(unreadable(device, e));
+    }
+  }
+
+  private static String noDevice(Sysfs sysfs) {
+    List<String> known = sysfs.devices();
+    return known.isEmpty()
+        ? "this machine has no RDMA device"
+        : "libibverbs does not find the device "
+            + String.join(", ", known)
+            + ": its file in /dev/infiniband must be in this container, and its library installed"
+            + " (Debian, Ubuntu: ibverbs-providers)";
+  }
+
+  /** By the device's file, as libibverbs does not tell one error of opening it from another. */
+  private static String unreadable(IbvDevice device, VerbsException e) {
+    Path node = Path.of("/dev/infiniband", device.uverbsName());
+    if (!Files.exists(node)) {
+      return device + " cannot be opened: " + node + " is not there, as in a container without it";
+    }
+    if (!Files.isReadable(node) || !Files.isWritable(node)) {
+      return device + " cannot be opened: this process may not read and write " + node;
+    }
+    return device + " cannot be used: " + e.getMessage();
+  }
+
+  /** Of all the devices that could be opened. */
+  List<PortInfo> ports() {
+    return List.copyOf(ports);
+  }
+
+  /** Why others cannot be used. */
+  List<String> refused() {
+    return List.copyOf(refused);
+  }
+
+  Iterable<IbvContext> contexts() {
+    return List.copyOf(contexts.values());
+  }
+
+  /** The device, which the caller closes from now on. */
+  IbvContext take(String device) {
+    return contexts.remove(device);
+  }
+
+  @Override
+  public void close() {
+    for (IbvContext unused : contexts.values()) {
+      try {
+        unused.close();
+      } catch (VerbsException e) {
+        LOG.warn("Closing {}, which is not used, failed: {}", unused.device(), e.getMessage());
+      }
+    }
+  }
+}
