@@ -39,6 +39,20 @@ final class GidChooser {
     return entry.gid().equals(localGid);
   }
 
+  /** Why the entry that {@link #choose} gave was chosen. */
+  String reason(PortInfo port, GidEntry entry) {
+    if (policy.index() != VerbsOptions.AUTO) {
+      return "asked for by its index";
+    }
+    if (!port.isEthernet()) {
+      return entry.index() == ROUTABLE_INDEX ? "the routable one" : "the default one";
+    }
+    return isLocal(entry)
+        ? "this process's own address"
+        : "the first of RoCE v%d that may be used, IPv4 before IPv6"
+            .formatted(policy.roceVersion());
+  }
+
   /** Why an entry that was asked for by its index would not be chosen; empty where it may be. */
   Optional<String> doubt(PortInfo port, GidEntry entry) {
     return port.isEthernet() && policy.index() != VerbsOptions.AUTO

@@ -104,15 +104,20 @@ final class PortChooser {
     return !localNetDevice.isEmpty() && port.netDevices().contains(localNetDevice) ? 1 : 0;
   }
 
-  /** Why the one that {@link #choose(List, List)} gave was chosen. */
+  /** Why the port and the GID that {@link #choose(List, List)} gave were chosen. */
   String reason(ChosenPort chosen) {
+    return "port: %s; GID: %s"
+        .formatted(portReason(chosen), gids.reason(chosen.port(), chosen.gid()));
+  }
+
+  private String portReason(ChosenPort chosen) {
     if (options.spread() != VerbsOptions.AUTO) {
-      return "of the ports that are named, the one for this executor";
+      return "this executor's of those that are named";
     }
     return switch (rank(chosen)) {
       case 2 -> "it has this process's own address";
       case 1 -> "it shares " + localNetDevice + " with this process's own address";
-      default -> "it is the first that can be used";
+      default -> "the first that can be used";
     };
   }
 

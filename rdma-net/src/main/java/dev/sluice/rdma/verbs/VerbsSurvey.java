@@ -9,19 +9,27 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * What {@link VerbsProvider} decides by, in words: the devices, what speaks against each port that
  * cannot be used, and the port and GID that it takes.
  *
  * @param devices those that can be opened, with their firmware
+ * @param excluded devices and ports that the options leave out
  * @param refused devices and ports that cannot be used, each with the reason
  * @param chosen the port, and all that queue pairs use of it; empty where none can be used
  * @param doubt what speaks against the GID, where it was asked for by its index
  */
 public record VerbsSurvey(
-    List<String> devices, List<String> refused, Optional<String> chosen, Optional<String> doubt) {
+    List<String> devices,
+    List<String> excluded,
+    List<String> refused,
+    Optional<String> chosen,
+    Optional<String> doubt) {
 
   /**
    * Opens this machine's devices, looks, and closes them.
@@ -34,16 +42,20 @@ public record VerbsSurvey(
     try (IbvDeviceList list = IbvDeviceList.get();
         OpenPorts open =
             new OpenPorts(list.devices(), options.devices(), new Sysfs(Path.of("/")))) {
-      return of(VerbsProvider.chooser(options, localAddress), open);
+      PortChooser chooser = VerbsProvider.chooser(options, localAddress);
+      return of(chooser, open, reason -> reason.endsWith(options.devices().refusal()));
     }
   }
 
-  private static VerbsSurvey of(PortChooser chooser, OpenPorts open) throws VerbsException {
+  private static VerbsSurvey of(PortChooser chooser, OpenPorts open, Predicate<String> excluded)
+      throws VerbsException {
     List<String> devices = new ArrayList<>();
     for (IbvContext context : open.contexts()) {
       devices.add(words(context));
     }
-    List<String> refused = new ArrayList<>(open.refused());
+    Map<Boolean, List<String>> others =
+        open.refused().stream().collect(Collectors.partitioningBy(excluded));
+    List<String> refused = new ArrayList<>(others.get(false));
     List<PortInfo> usable = new ArrayList<>();
     for (PortInfo port : open.ports()) {
       try {
@@ -53,12 +65,20 @@ public record VerbsSurvey(
         refused.add(port + " " + e.getMessage());
       }
     }
+    Optional<ChosenPort> chosen = chosen(chooser, usable);
+    return new VerbsSurvey(
+        devices,
+        others.get(true),
+        refused,
+        chosen.map(port -> port.banner() + "; " + chooser.reason(port)),
+        chosen.flatMap(chooser::doubt));
+  }
+
+  private static Optional<ChosenPort> chosen(PortChooser chooser, List<PortInfo> usable) {
     try {
-      ChosenPort chosen = chooser.choose(usable, refused);
-      String words = chosen.banner() + "; " + chooser.reason(chosen);
-      return new VerbsSurvey(devices, refused, Optional.of(words), chooser.doubt(chosen));
+      return Optional.of(chooser.choose(usable, List.of()));
     } catch (ProviderUnavailableException e) {
-      return new VerbsSurvey(devices, refused, Optional.empty(), Optional.empty());
+      return Optional.empty();
     }
   }
 

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.verbs.GidPolicy.Family;
 import java.net.InetAddress;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class GidChooserTest {
@@ -42,6 +43,19 @@ class GidChooserTest {
 
   private static GidPolicy range(String range) {
     return new GidPolicy(AUTO, 2, Family.AUTO, AddressRange.parse(range));
+  }
+
+  @Test
+  void anEntryThatIsAskedForByItsIndexMayBeDoubted() {
+    assertThat(doubt(0)).contains("RoCE v1 and not RoCE v2");
+    assertThat(doubt(1)).contains("link-local");
+    assertThat(doubt(5)).isEmpty();
+  }
+
+  private static Optional<String> doubt(int index) {
+    PortInfo port = connectX().build();
+    return new GidChooser(GidPolicy.DEFAULT.at(index), InetAddress.ofLiteral(LOOPBACK))
+        .doubt(port, port.gids().get(index));
   }
 
   @Test

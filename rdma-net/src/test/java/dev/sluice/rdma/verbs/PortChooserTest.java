@@ -64,6 +64,24 @@ class PortChooserTest {
   }
 
   @Test
+  void theReasonsAreSaid() throws Exception {
+    assertThat(reason(DEFAULT, "10.0.1.1", ""))
+        .isEqualTo("port: it has this process's own address; GID: this process's own address");
+    assertThat(reason(DEFAULT, "10.3.0.1", "rxe1-net"))
+        .startsWith("port: it shares rxe1-net with this process's own address; GID: the first");
+    assertThat(reason(DEFAULT, "127.0.0.1", "lo")).startsWith("port: the first that can be used");
+    VerbsOptions asked = DEFAULT.with(o -> o.gid = o.gid.at(0));
+    assertThat(reason(asked, "127.0.0.1", "lo")).endsWith("GID: asked for by its index");
+  }
+
+  private static String reason(VerbsOptions options, String local, String netDevice)
+      throws ProviderUnavailableException {
+    TestPorts[] ports = {rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1")};
+    return new PortChooser(options, InetAddress.ofLiteral(local), netDevice)
+        .reason(choose(options, local, netDevice, ports));
+  }
+
+  @Test
   void elseTheFirstOneIs() throws Exception {
     assertThat(choose(DEFAULT, rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1")).port().device())
         .isEqualTo("rxe0");
