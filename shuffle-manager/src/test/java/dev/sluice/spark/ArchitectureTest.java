@@ -28,6 +28,7 @@ class ArchitectureTest {
   private static final String RDMA_NET = "dev.sluice.rdma..";
   private static final String BLOCK_SERVER = "dev.sluice.blocks..";
   private static final String SHUFFLE_MANAGER = "dev.sluice.spark..";
+  private static final String DOCTOR = "dev.sluice.doctor..";
   private static final String VERBS = "dev.sluice.rdma.verbs..";
   private static final String TOOLS = "dev.sluice.rdma.tools..";
 
@@ -38,7 +39,7 @@ class ArchitectureTest {
           .resideInAPackage(RDMA_NET)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(BLOCK_SERVER, SHUFFLE_MANAGER);
+          .resideInAnyPackage(BLOCK_SERVER, SHUFFLE_MANAGER, DOCTOR);
 
   @ArchTest
   static final ArchRule RDMA_NET_USES_JDK_AND_SLF4J =
@@ -83,7 +84,7 @@ class ArchitectureTest {
           .resideInAPackage(BLOCK_SERVER)
           .should()
           .dependOnClassesThat()
-          .resideInAPackage(SHUFFLE_MANAGER);
+          .resideInAnyPackage(SHUFFLE_MANAGER, DOCTOR);
 
   @ArchTest
   static final ArchRule ONLY_THE_SHUFFLE_MANAGER_USES_SPARK_BEYOND_ITS_TRANSPORT =
@@ -124,6 +125,16 @@ class ArchitectureTest {
               "com.esotericsoftware.kryo..",
               // The return type of ManagedBuffer#convertToNetty.
               "io.netty.buffer..");
+
+  /** It runs where there is no Spark; what it uses of ours has to do without as well. */
+  @ArchTest
+  static final ArchRule THE_DOCTOR_NEEDS_THE_JDK_ALONE =
+      classes()
+          .that()
+          .resideInAPackage(DOCTOR)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage("dev.sluice..", "java..");
 
   /** Of the three modules. */
   @ArchTest

@@ -124,6 +124,21 @@ final class Deployment implements AutoCloseable {
     return run(name, settings, work, List.of(DropInJar.path()), SparkJars.hadoopOnJava25());
   }
 
+  /**
+   * The doctor, which is in the drop-in jar itself.
+   *
+   * @param classPath of driver and executors, beside Spark's jars
+   */
+  Result submitDoctor(
+      String name, Map<String, String> settings, List<Path> classPath, String... options)
+      throws IOException, InterruptedException {
+    String main = "dev.sluice.spark.doctor.Doctor";
+    return run(
+        name,
+        new Submission(
+            main, DropInJar.path(), List.of(options), conf(settings), List.of(), classPath));
+  }
+
   /** What executors write. */
   WorkDirectory work() {
     return new WorkDirectory(directory.resolve(ShuffleApplication.WORK));
@@ -137,13 +152,14 @@ final class Deployment implements AutoCloseable {
   private Result run(
       String name, Map<String, String> settings, String work, List<Path> jars, List<Path> classPath)
       throws IOException, InterruptedException {
-    long launchedBefore = executorsLaunched();
     String main = ShuffleApplication.class.getName();
-    SparkProcess driver =
-        cluster.submit(
-            home,
-            name,
-            new Submission(main, application, List.of(work), conf(settings), jars, classPath));
+    return run(
+        name, new Submission(main, application, List.of(work), conf(settings), jars, classPath));
+  }
+
+  private Result run(String name, Submission submission) throws IOException, InterruptedException {
+    long launchedBefore = executorsLaunched();
+    SparkProcess driver = cluster.submit(home, name, submission);
     int exitCode = driver.await(RUN_TIMEOUT);
     return new Result(exitCode, driver.log(), executorsLaunched() - launchedBefore);
   }

@@ -20,7 +20,8 @@ final class DropInJarIT {
   private static final int JAVA_25 = 69;
   private static final int JAVA_17 = 61;
   private static final String ENTRY_POINT =
-      "dev/sluice/spark/(BlockRange|R(dma|efused)Shuffle(Manager)?|StockShuffle|version/Platform)";
+      "dev/sluice/(doctor/[\\w-]+|spark/(doctor/[\\w-]+"
+          + "|BlockRange|R(dma|efused)Shuffle(Manager)?|StockShuffle|version/Platform))";
   private static final String TOOLS = "dev/sluice/rdma/tools/";
   private static final List<String> MODULES =
       List.of("rdma-net", "block-server", "shuffle-manager");
@@ -45,7 +46,7 @@ final class DropInJarIT {
   }
 
   @Test
-  void isForJava25ButForTheEntryPointWhichSaysSoOnOlderOnes() throws IOException {
+  void isForJava25ButForTheEntryPointsWhichSaySoOnOlderOnes() throws IOException {
     try (JarFile jar = new JarFile(DropInJar.path().toFile())) {
       for (JarEntry entry : jar.stream().filter(e -> e.getName().endsWith(".class")).toList()) {
         int expected = isEntryPoint(entry) ? JAVA_17 : JAVA_25;

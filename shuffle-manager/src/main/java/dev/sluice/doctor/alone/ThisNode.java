@@ -1,0 +1,58 @@
+package dev.sluice.doctor.alone;
+
+import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.doctor.check.Patient;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.spark.conf.Cgroup;
+import dev.sluice.spark.conf.EnvironmentHints;
+import dev.sluice.spark.conf.ExecutorMemory;
+import dev.sluice.spark.conf.MemoryBudget;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** This node, for an executor with the defaults of Spark and of Sluice. */
+final class ThisNode {
+  private static final Path ROOT = Path.of("/");
+
+  private ThisNode() {}
+
+  static Patient patient(Options options) throws IOException {
+    MemoryBudget budget =
+        MemoryBudget.derive(
+            ExecutorMemory.LEAST, MemoryBudget.DEFAULT_SHARE, new Cgroup(ROOT).memoryMax());
+    TransferOptions transfer =
+        TransferOptions.DEFAULT.with(o -> o.bufferPoolBytes = budget.bufferBytes());
+    RegistrationMode mode = RegistrationMode.AUTO;
+    VerbsOptions verbs =
+        EnvironmentHints.verbsOptions(System.getenv())
+            .with(o -> o.registeredBytes = budget.lockedBytes() + transfer.queuePairBytes());
+    return new Patient(
+        ROOT,
+        address(),
+        new Patient.Rdma(options.provider(), verbs, SoftOptions.DEFAULT, transfer),
+        new Patient.Memory(budget, mode, options.localDirectories()),
+        sparkJars());
+  }
+
+  /** As Spark finds it. */
+  private static InetAddress address() throws IOException {
+    String given = System.getenv().getOrDefault("SPARK_LOCAL_IP", "");
+    return given.isEmpty() ? InetAddress.getLocalHost() : InetAddress.getByName(given);
+  }
+
+  private static List<Path> sparkJars() throws IOException {
+    Path jars = Path.of(System.getenv().getOrDefault("SPARK_HOME", "/nonexistent"), "jars");
+    if (!Files.isDirectory(jars)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(jars)) {
+      return files.toList();
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** The doctor from the drop-in jar, without Spark on the class path. */
+package dev.sluice.doctor.alone;

@@ -1,0 +1,43 @@
+package dev.sluice.doctor.check;
+
+import dev.sluice.doctor.Finding;
+import dev.sluice.rdma.verbs.LockedMemory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * RLIMIT_MEMLOCK and the capability that lifts it.
+ *
+ * @param neededBytes that an executor may lock at most
+ */
+record LockedMemoryCheck(Path root, long neededBytes) implements Check {
+  private static final String ONLY_THE_RUNTIME =
+      "LimitMEMLOCK=infinity of the container runtime's unit (containerd, docker, crio), and restart"
+          + " it: IPC_LOCK added to a pod exempts only root";
+
+  @Override
+  public String name() {
+    return "memlock";
+  }
+
+  @Override
+  public List<Finding> findings() {
+    LockedMemory memory = LockedMemory.read(root.resolve("proc/self"));
+    String said = "%s, an executor takes up to %d KiB".formatted(memory, neededBytes / 1024);
+    if (memory.allows(neededBytes)) {
+      return List.of(Finding.ok(name(), said));
+    }
+    String set =
+        memory.exemption() == LockedMemory.Exemption.BOUNDING_SET_ONLY
+            ? ONLY_THE_RUNTIME
+            : LockedMemory.REMEDY;
+    return List.of(
+        hasDevices() ? Finding.fail(name(), said, set) : Finding.warn(name(), said, set));
+  }
+
+  /** Without a device nothing is locked. */
+  private boolean hasDevices() {
+    return Files.isDirectory(root.resolve("sys/class/infiniband"));
+  }
+}

@@ -1,0 +1,27 @@
+package dev.sluice.doctor.check;
+
+import dev.sluice.doctor.Finding;
+import dev.sluice.spark.conf.RegionLimit;
+import java.nio.file.Path;
+import java.util.List;
+
+/** vm.max_map_count: each map output that verbs have registered is a mapping. */
+record MappingsCheck(Path root) implements Check {
+  @Override
+  public String name() {
+    return "mappings";
+  }
+
+  @Override
+  public List<Finding> findings() {
+    int limit = RegionLimit.MAPPINGS.kernels(root);
+    String said =
+        "vm.max_map_count is %d: %d map outputs of an executor are registered at a time"
+            .formatted(limit, RegionLimit.MAPPINGS.derive(root));
+    return List.of(
+        limit < RegionLimit.MAPPINGS.otherwise()
+            ? Finding.warn(
+                name(), said, "sysctl vm.max_map_count=" + RegionLimit.MAPPINGS.otherwise())
+            : Finding.ok(name(), said));
+  }
+}

@@ -1,0 +1,49 @@
+package dev.sluice.doctor.check;
+
+import dev.sluice.doctor.Finding;
+import dev.sluice.rdma.verbs.ibv.IbvDeviceList;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * rdma-core's library files that this process has loaded, as the kernel names them; the last number
+ * of their names is rdma-core's version.
+ */
+record RdmaCoreCheck(Path root) implements Check {
+  private static final Pattern LIBRARY =
+      Pattern.compile("\\s(/\\S*/lib(?:ibverbs|rdmacm)\\.so\\.\\d+\\.\\d+\\.(\\d+)\\S*)$");
+  private static final String PACKAGES =
+      "install rdma-core (Debian, Ubuntu: libibverbs1 ibverbs-providers librdmacm1)";
+
+  @Override
+  public String name() {
+    return "rdma-core";
+  }
+
+  @Override
+  public List<Finding> findings() throws IOException {
+    String reason = load();
+    List<Finding> loaded =
+        Files.readAllLines(root.resolve("proc/self/maps")).stream()
+            .map(LIBRARY::matcher)
+            .filter(Matcher::find)
+            .map(file -> Finding.ok(name(), "rdma-core " + file.group(2) + ", " + file.group(1)))
+            .distinct()
+            .toList();
+    return loaded.isEmpty() ? List.of(Finding.warn(name(), reason, PACKAGES)) : loaded;
+  }
+
+  /** What speaks against it; a kernel without RDMA is another check's matter. */
+  private static String load() {
+    try {
+      IbvDeviceList.get().close();
+      return "its library is not known by its file";
+    } catch (IOException e) {
+      return e.getMessage();
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package dev.sluice.doctor.check;
+
+import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.RegistrationUnavailableException;
+import dev.sluice.doctor.Finding;
+import dev.sluice.rdma.Device;
+import dev.sluice.rdma.ProtectionDomain;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** In which form map outputs are registered in a local directory, by trying it out. */
+record RegistrationCheck(Patient patient, Path directory) implements Check {
+  /** What Spark makes below a local directory, another one for each executor. */
+  private static final Pattern OF_ONE_EXECUTOR =
+      Pattern.compile("/(spark|executor|blockmgr)-\\p{XDigit}{8}-.*");
+
+  @Override
+  public String name() {
+    return "registration";
+  }
+
+  @Override
+  public List<Finding> findings() throws IOException {
+    if (!Files.isWritable(directory)) {
+      return List.of(
+          Finding.fail(
+              name(), directory + " cannot be written to", "spark.local.dir, --local-dirs"));
+    }
+    try (Device device = patient.open();
+        ProtectionDomain domain = device.allocateProtectionDomain()) {
+      return List.of(tried(device, domain));
+    }
+  }
+
+  private Finding tried(Device device, ProtectionDomain domain) {
+    try {
+      LocalDirectories.Trial trial =
+          LocalDirectories.tryOut(domain, patient.memory().mode(), directory);
+      String said =
+          device.providerName() + ": " + trial.said().replace(directory.toString(), place());
+      return trial.registers()
+          ? Finding.ok(name(), said)
+          : Finding.warn(name(), said, "spark.shuffle.rdma.registration.mode, another file system");
+    } catch (RegistrationUnavailableException e) {
+      return Finding.fail(name(), e.getMessage(), "spark.shuffle.rdma.registration.mode=auto");
+    }
+  }
+
+  /** The same for all executors, so that their findings are. */
+  private String place() {
+    return OF_ONE_EXECUTOR.matcher(directory.toString()).replaceFirst("/...");
+  }
+}

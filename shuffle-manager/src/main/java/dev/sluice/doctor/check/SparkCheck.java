@@ -1,0 +1,72 @@
+package dev.sluice.doctor.check;
+
+import dev.sluice.doctor.Finding;
+import dev.sluice.spark.version.Platform;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Spark's and Hadoop's jars, by their names. */
+record SparkCheck(List<Path> jars) implements Check {
+  private static final Pattern SPARK = Pattern.compile("spark-core_2\\.13-(\\d.*)\\.jar");
+  private static final Pattern HADOOP =
+      Pattern.compile("hadoop-(?:client-api|common)-(\\d.*)\\.jar");
+
+  /** The first whose classes do without what JDK 24 has removed (HADOOP-19212). */
+  private static final Runtime.Version HADOOP_FOR_JDK_25 = Runtime.Version.parse("3.4.3");
+
+  @Override
+  public String name() {
+    return "spark";
+  }
+
+  @Override
+  public List<Finding> findings() {
+    Optional<String> spark = version(SPARK);
+    if (spark.isEmpty()) {
+      return List.of(Finding.ok(name(), "not looked at: SPARK_HOME is not set"));
+    }
+    return Stream.concat(
+            Stream.of(spark(spark.get())), version(HADOOP).map(SparkCheck::hadoop).stream())
+        .toList();
+  }
+
+  private Finding spark(String version) {
+    String lack = Platform.lack(Runtime.version().feature(), version);
+    return lack == null
+        ? Finding.ok(name(), "Spark " + version)
+        : Finding.fail(name(), lack, "a release of Sluice for it (docs/spark-versions.md)");
+  }
+
+  private static Finding hadoop(String version) {
+    return isOld(version)
+        ? Finding.fail(
+            "hadoop",
+            "Hadoop " + version + " does not run on JDK 25 (HADOOP-19212)",
+            "jars/hadoop-client-api and -runtime of 3.4.3 or newer in their place")
+        : Finding.ok("hadoop", "Hadoop " + version);
+  }
+
+  /** Versions of vendors have more after the third number. */
+  private static boolean isOld(String version) {
+    Matcher numbers = Pattern.compile("\\d+\\.\\d+\\.\\d+").matcher(version);
+    return numbers.lookingAt()
+        && Runtime.Version.parse(stripped(numbers.group())).compareTo(HADOOP_FOR_JDK_25) < 0;
+  }
+
+  /** A version of Java's has no zeros at its end. */
+  private static String stripped(String version) {
+    return version.replaceFirst("(\\.0)+$", "");
+  }
+
+  private Optional<String> version(Pattern name) {
+    return jars.stream()
+        .map(jar -> name.matcher(jar.getFileName().toString()))
+        .filter(Matcher::matches)
+        .map(matcher -> matcher.group(1))
+        .findFirst();
+  }
+}

@@ -1,0 +1,53 @@
+package dev.sluice.doctor.peer;
+
+import dev.sluice.rdma.Gid;
+import dev.sluice.rdma.QueuePairAddress;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+
+/** Addresses of queue pairs as bytes. */
+final class Addresses {
+  private static final int MAX_PROVIDER_BYTES = 4096;
+
+  private Addresses() {}
+
+  static void write(DataOutputStream out, QueuePairAddress address) throws IOException {
+    out.writeInt(address.qpNumber());
+    out.writeInt(address.psn());
+    out.writeInt(address.lid());
+    write(out, address.gid());
+    out.writeInt(address.mtu());
+    out.writeInt(address.maxDestRdAtomic());
+    out.writeInt(address.providerData().length);
+    out.write(address.providerData());
+  }
+
+  static QueuePairAddress read(DataInputStream in) throws IOException {
+    return new QueuePairAddress(
+        in.readInt(),
+        in.readInt(),
+        in.readInt(),
+        readGid(in),
+        in.readInt(),
+        in.readInt(),
+        readProviderData(in));
+  }
+
+  private static byte[] readProviderData(DataInputStream in) throws IOException {
+    int bytes = in.readInt();
+    if (bytes < 0 || bytes > MAX_PROVIDER_BYTES) {
+      throw new IOException(bytes + " bytes of a provider's");
+    }
+    return in.readNBytes(bytes);
+  }
+
+  static void write(DataOutputStream out, Gid gid) throws IOException {
+    out.writeLong(gid.subnetPrefix());
+    out.writeLong(gid.interfaceId());
+  }
+
+  static Gid readGid(DataInputStream in) throws IOException {
+    return new Gid(in.readLong(), in.readLong());
+  }
+}

@@ -1,0 +1,107 @@
+package dev.sluice.doctor.peer;
+
+import dev.sluice.doctor.check.Patient;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * This node's end of READs from other nodes' doctors. Whoever opens it closes it; READs from one
+ * peer at a time, on the caller's thread.
+ */
+public final class PeerReader implements AutoCloseable {
+  private final PeerClient client = new PeerClient();
+  private final RdmaEndpoint endpoint;
+
+  /**
+   * What READs from a peer take.
+   *
+   * @param bytesPerSecond of large ones
+   * @param micros of a small one
+   * @param localMtu bytes of a packet that the port here takes
+   * @param remoteMtu that the peer's takes
+   */
+  public record Measured(
+      String device, double bytesPerSecond, double micros, int localMtu, int remoteMtu) {}
+
+  public PeerReader(Patient patient) throws IOException {
+    endpoint = RdmaEndpoint.open(patient.open(), Reading.options(patient), client);
+  }
+
+  /**
+   * @throws IOException where READs do not work, with what is known of the reason
+   */
+  public Measured read(PeerAddress peer) throws IOException {
+    Description remote = describe(peer);
+    String provider = endpoint.device().providerName();
+    if (!remote.provider().equals(provider)) {
+      throw new IOException(
+          "it has provider %s, and this one %s".formatted(remote.provider(), provider));
+    }
+    Reading reading = new Reading(endpoint, peer, remote.region());
+    try {
+      reading.check(Reading.SMALL_BYTES);
+    } catch (IOException e) {
+      throw new IOException(e.getMessage() + direction(peer, remote), e);
+    }
+    try {
+      reading.check(Reading.LARGE_BYTES);
+    } catch (IOException e) {
+      throw new IOException(
+          "small READs arrive, and large ones do not: something on the way takes smaller packets"
+              + " than the MTU of %d bytes (%s)".formatted(mtu(), e.getMessage()),
+          e);
+    }
+    double micros = reading.latencyMicros();
+    return new Measured(
+        remote.provider() + " " + remote.device(),
+        reading.bandwidth(),
+        micros,
+        client.localMtu(),
+        client.remoteMtu());
+  }
+
+  private int mtu() {
+    return Math.min(client.localMtu(), client.remoteMtu());
+  }
+
+  private Description describe(PeerAddress peer) throws IOException {
+    try {
+      return client.describe(peer);
+    } catch (IOException e) {
+      throw new IOException("no doctor answers by TCP: " + e.getMessage(), e);
+    }
+  }
+
+  /** In which direction nothing arrives, where that can be told. */
+  private String direction(PeerAddress peer, Description remote) {
+    if (remote.echoPort() == 0) {
+      return "";
+    }
+    long id = ThreadLocalRandom.current().nextLong();
+    InetAddress local = endpoint.device().gid().toInetAddress();
+    InetAddress there = remote.gid().toInetAddress();
+    String here = local.getHostAddress();
+    if (local.isLinkLocalAddress()) {
+      return "; the GID here, %s, is link-local".formatted(here);
+    }
+    try {
+      if (Echo.answers(local, there, remote.echoPort(), id)) {
+        return "; datagrams go both ways: look at UDP port 4791, and at packets lost";
+      }
+      return client.heard(peer, id)
+          ? "; one way only: packets arrive there, and none comes back from %s to %s"
+              .formatted(there.getHostAddress(), here)
+          : "; packets from %s do not arrive at %s".formatted(here, there.getHostAddress());
+    } catch (IOException e) {
+      return "; from %s to %s: %s".formatted(here, there.getHostAddress(), e.getMessage());
+    }
+  }
+
+  @Override
+  public void close() {
+    endpoint.close();
+  }
+}

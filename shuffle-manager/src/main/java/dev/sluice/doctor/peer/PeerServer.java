@@ -1,0 +1,135 @@
+package dev.sluice.doctor.peer;
+
+import dev.sluice.doctor.check.Patient;
+import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.transfer.QueuePairConnector;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.EnumSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Lets doctors of other nodes READ from this one: gives anybody who asks by TCP a queue pair, by
+ * which one may READ {@link #BYTES} that are the same everywhere, and nothing else. Whoever opens
+ * it closes it; a thread for each question that is under way.
+ */
+public final class PeerServer implements AutoCloseable {
+  /** What may be READ. */
+  static final int BYTES = 8 << 20;
+
+  private static final int QUESTION_TIMEOUT_MS = 10_000;
+
+  private static final QueuePairConnector READS_NOTHING =
+      (peer, _, _) ->
+          CompletableFuture.failedFuture(new IOException("nothing is READ from " + peer));
+
+  private final Arena arena = Arena.ofShared();
+  private final RdmaEndpoint endpoint;
+  private final MemoryRegion region;
+  private final ServerSocket socket;
+  private final Echo echo;
+
+  /**
+   * @param port to listen on; 0 for a free one
+   */
+  public PeerServer(Patient patient, int port) throws IOException {
+    socket = new ServerSocket(port); // first, as it fails most easily
+    endpoint = RdmaEndpoint.open(patient.open(), Reading.options(patient), READS_NOTHING);
+    MemorySegment memory = arena.allocate(BYTES, 4096);
+    Reading.fill(memory);
+    region = endpoint.protectionDomain().register(memory, EnumSet.of(AccessFlag.REMOTE_READ));
+    echo = new Echo(endpoint.device());
+    Thread.ofPlatform().daemon().name("doctor-peer").start(this::listen);
+  }
+
+  public int port() {
+    return socket.getLocalPort();
+  }
+
+  /** What answers, in words. */
+  public String device() {
+    return endpoint.device().providerName() + " " + endpoint.device().name();
+  }
+
+  private void listen() {
+    while (!socket.isClosed()) {
+      try {
+        Socket client = socket.accept();
+        Thread.ofVirtual().start(() -> answer(client));
+      } catch (IOException e) {
+        // Closed, or a client that has gone: the next one.
+      }
+    }
+  }
+
+  private void answer(Socket client) {
+    try (client;
+        DataInputStream in = new DataInputStream(client.getInputStream());
+        DataOutputStream out = new DataOutputStream(client.getOutputStream())) {
+      client.setSoTimeout(QUESTION_TIMEOUT_MS);
+      switch (Question.read(in)) {
+        case DESCRIBE -> description().write(out);
+        case CONNECT -> connect(in.readUTF(), Addresses.read(in), out);
+        case HEARD -> out.writeBoolean(echo.heard(in.readLong()));
+      }
+    } catch (IOException e) {
+      // The client sees that its answer does not come; a stranger has none.
+    }
+  }
+
+  private Description description() {
+    return new Description(
+        endpoint.device().providerName(),
+        endpoint.device().name(),
+        endpoint.device().gid(),
+        echo.port(),
+        region.toRemote());
+  }
+
+  /** Answers with an empty text and a queue pair, or with why there is none. */
+  private void connect(String peer, QueuePairAddress remote, DataOutputStream out)
+      throws IOException {
+    QueuePairAddress accepted;
+    try {
+      accepted = accept(peer, remote);
+    } catch (IOException e) {
+      out.writeUTF(e.getMessage());
+      return;
+    }
+    out.writeUTF("");
+    Addresses.write(out, accepted);
+  }
+
+  private QueuePairAddress accept(String peer, QueuePairAddress remote) throws IOException {
+    try {
+      return endpoint.accept(peer, remote).get(QUESTION_TIMEOUT_MS, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      throw new IOException("no queue pair there: " + e.getCause().getMessage(), e);
+    } catch (TimeoutException e) {
+      throw new IOException("no queue pair there in time", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+    echo.close();
+    region.close();
+    endpoint.close();
+    arena.close();
+  }
+}

@@ -1,0 +1,195 @@
+package dev.sluice.doctor.peer;
+
+import dev.sluice.doctor.check.Patient;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PooledBuffer;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.rdma.transfer.ReadRequest;
+import dev.sluice.rdma.transfer.TransferOptions;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * READs what a {@link PeerServer} has, by the shuffle's own engine: looks at the bytes, then at the
+ * time they take. One thread.
+ */
+final class Reading {
+  static final int SMALL_BYTES = 64;
+  static final int LARGE_BYTES = 1 << 20;
+
+  private static final int POOL_BYTES = 32 << 20;
+  private static final int LATENCY_BYTES = 4 << 10;
+  private static final int WARM_UP_READS = 100;
+  private static final int LATENCY_READS = 200;
+  private static final int READS_UNDER_WAY = 4;
+  private static final long BANDWIDTH_NS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(10);
+
+  private final RdmaEndpoint endpoint;
+  private final PeerAddress peer;
+  private final RemoteRegion region;
+
+  Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
+    this.endpoint = endpoint;
+    this.peer = peer;
+    this.region = region;
+  }
+
+  /** Those of an executor, but with little memory, and quick to give up. */
+  static TransferOptions options(Patient patient) {
+    return patient
+        .rdma()
+        .transfer()
+        .with(
+            o -> {
+              o.bufferPoolBytes = Math.min(POOL_BYTES, o.bufferPoolBytes);
+              o.connection =
+                  o.connection.with(
+                      c -> {
+                        c.timeoutExponent = 14; // 67 ms, which adapters may make four times as long
+                        c.retryCount = 5;
+                      });
+            });
+  }
+
+  static void fill(MemorySegment memory) {
+    for (long i = 0; i < memory.byteSize(); i += Long.BYTES) {
+      memory.set(ValueLayout.JAVA_LONG, i, mix(i));
+    }
+  }
+
+  private static long mix(long offset) {
+    return offset * 0x9E37_79B9_7F4A_7C15L;
+  }
+
+  /**
+   * READs from the region's beginning, and looks at each byte.
+   *
+   * @throws IOException when they do not come, or are others
+   */
+  void check(int bytes) throws IOException {
+    PooledBuffer buffer = acquire(bytes);
+    try {
+      await(read(0, buffer));
+      for (long i = 0; i < bytes; i += Long.BYTES) {
+        if (buffer.segment().get(ValueLayout.JAVA_LONG, i) != mix(i)) {
+          throw new IOException("a READ of " + bytes + " bytes brings wrong ones at " + i);
+        }
+      }
+    } finally {
+      buffer.release();
+    }
+  }
+
+  /** The median time of a READ of 4 KiB, in microseconds. */
+  double latencyMicros() throws IOException {
+    PooledBuffer buffer = acquire(LATENCY_BYTES);
+    try {
+      long[] nanos = new long[LATENCY_READS];
+      for (int i = -WARM_UP_READS; i < LATENCY_READS; i++) {
+        long start = System.nanoTime();
+        await(read(0, buffer));
+        nanos[Math.max(i, 0)] = System.nanoTime() - start;
+      }
+      Arrays.sort(nanos);
+      return nanos[LATENCY_READS / 2] / 1e3;
+    } finally {
+      buffer.release();
+    }
+  }
+
+  /** Bytes a second of READs of 1 MiB, of which some are under way at a time. */
+  double bandwidth() throws IOException {
+    PooledBuffer[] buffers = new PooledBuffer[READS_UNDER_WAY];
+    try {
+      for (int i = 0; i < buffers.length; i++) {
+        buffers[i] = acquire(LARGE_BYTES);
+      }
+      return bandwidth(buffers);
+    } finally {
+      for (PooledBuffer buffer : buffers) {
+        if (buffer != null) {
+          buffer.release();
+        }
+      }
+    }
+  }
+
+  /** Each buffer's READ is posted again as soon as it is the oldest one and done. */
+  private double bandwidth(PooledBuffer[] buffers) throws IOException {
+    Queue<CompletableFuture<Void>> underWay = new ArrayDeque<>();
+    long start = System.nanoTime();
+    long reads = 0;
+    for (PooledBuffer buffer : buffers) {
+      underWay.add(read(0, buffer));
+    }
+    while (!underWay.isEmpty()) {
+      await(underWay.remove());
+      if (System.nanoTime() - start < BANDWIDTH_NS) {
+        long offset = reads * LARGE_BYTES % region.length();
+        underWay.add(read(offset, buffers[(int) (reads % buffers.length)]));
+      }
+      reads++;
+    }
+    return reads * LARGE_BYTES * 1e9 / (System.nanoTime() - start);
+  }
+
+  private PooledBuffer acquire(int bytes) throws IOException {
+    CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
+    endpoint.buffers().acquire(bytes, System.nanoTime() + DEADLINE_NS, acquired::complete);
+    PooledBuffer buffer = await(acquired);
+    if (buffer == null) {
+      throw new IOException("no registered memory for a READ of " + bytes + " bytes");
+    }
+    return buffer;
+  }
+
+  private CompletableFuture<Void> read(long offset, PooledBuffer target) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    RemoteRegion range =
+        new RemoteRegion(region.address() + offset, target.segment().byteSize(), region.rkey());
+    endpoint.read(
+        new ReadRequest(
+            peer,
+            List.of(range),
+            target,
+            System.nanoTime() + DEADLINE_NS,
+            new ReadListener() {
+              @Override
+              public void onSuccess() {
+                done.complete(null);
+              }
+
+              @Override
+              public void onFailure(ReadException failure) {
+                done.completeExceptionally(failure);
+              }
+            }));
+    return done;
+  }
+
+  private static <T> T await(CompletableFuture<T> answer) throws IOException {
+    try {
+      return answer.get(2 * DEADLINE_NS, TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      throw new IOException(e.getCause().getMessage(), e.getCause());
+    } catch (TimeoutException e) {
+      throw new IOException("no answer from the READ engine", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package dev.sluice.spark.doctor.executor;
+
+import dev.sluice.doctor.check.Patient;
+import dev.sluice.spark.conf.SluiceConf;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.spark.SparkEnv;
+
+/** This executor, as it is configured. */
+final class ExecutorPatient {
+  private ExecutorPatient() {}
+
+  static Patient of(SparkEnv env, SluiceConf conf) throws IOException {
+    return new Patient(
+        Path.of("/"),
+        InetAddress.getByName(host(env)),
+        new Patient.Rdma(
+            conf.provider(),
+            conf.verbsOptions(env.executorId()),
+            conf.softOptions(),
+            conf.transferOptions()),
+        new Patient.Memory(conf.budget(), conf.registrationMode(), localDirectories(env)),
+        classPath());
+  }
+
+  /** By which other executors reach this one. */
+  static String host(SparkEnv env) {
+    return env.blockManager().blockManagerId().host();
+  }
+
+  private static List<Path> localDirectories(SparkEnv env) {
+    return Arrays.stream(env.blockManager().diskBlockManager().localDirs())
+        .map(File::toPath)
+        .toList();
+  }
+
+  private static List<Path> classPath() {
+    String[] entries = System.getProperty("java.class.path").split(File.pathSeparator);
+    return Arrays.stream(entries).filter(entry -> !entry.isEmpty()).map(Path::of).toList();
+  }
+}

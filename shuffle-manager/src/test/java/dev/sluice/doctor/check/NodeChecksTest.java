@@ -1,0 +1,213 @@
+package dev.sluice.doctor.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.doctor.Finding;
+import dev.sluice.doctor.Finding.Level;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.spark.conf.Cgroup;
+import dev.sluice.spark.conf.MemoryBudget;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is asked of a node, with directories in the place of /proc, /sys and /dev. */
+class NodeChecksTest {
+  private static final long MIB = 1 << 20;
+  private static final MemoryBudget BUDGET = new MemoryBudget(120 * MIB, 48 * MIB, 24 * MIB);
+  private static final MemoryBudget LEAST = new MemoryBudget(4 * MIB, 4 * MIB, 4 * MIB);
+
+  @TempDir private Path root;
+
+  private void write(String file, String text) throws IOException {
+    Path path = root.resolve(file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, text);
+  }
+
+  private static Finding only(Check check) throws Exception {
+    List<Finding> findings = check.findings();
+    assertThat(findings).hasSize(1);
+    return findings.getFirst();
+  }
+
+  private static void assertFinding(Check check, Level level, String... words) throws Exception {
+    Finding finding = only(check);
+    assertThat(finding.level()).as(finding.said()).isEqualTo(level);
+    assertThat(finding.said() + " SET " + finding.set()).contains(words);
+    assertThat(finding.set().isEmpty()).isEqualTo(level == Level.OK);
+  }
+
+  @Test
+  void javaWithTheDefectIsAWarning() throws Exception {
+    assertFinding(
+        new JavaCheck(Runtime.Version.parse("25.0.1"), true), Level.WARN, "25.0.1", "JAVA_HOME");
+    assertFinding(new JavaCheck(Runtime.Version.parse("25.0.3"), true), Level.OK, "25.0.3");
+  }
+
+  @Test
+  void sparkAndHadoopAreKnownByTheirJars() throws Exception {
+    assertThat(new SparkCheck(jars("4.2.0", "3.4.3")).findings())
+        .extracting(Finding::said)
+        .containsExactly("Spark 4.2.0", "Hadoop 3.4.3");
+    assertThat(new SparkCheck(jars("4.1.1", "3.4.2")).findings())
+        .extracting(Finding::level)
+        .containsExactly(Level.OK, Level.FAIL);
+    assertThat(new SparkCheck(jars("4.0.2.vendor", "3.5.0-vendor")).findings())
+        .extracting(Finding::level)
+        .containsExactly(Level.OK, Level.OK);
+    assertThat(new SparkCheck(jars("3.5.9", "3.3.4")).findings())
+        .extracting(Finding::level)
+        .containsExactly(Level.FAIL, Level.FAIL);
+    assertFinding(new SparkCheck(List.of()), Level.OK, "SPARK_HOME is not set");
+  }
+
+  @Test
+  void sparkWithoutHadoopIsSparkAlone() throws Exception {
+    assertFinding(
+        new SparkCheck(List.of(Path.of("/jars/spark-core_2.13-4.2.0.jar"))), Level.OK, "4.2.0");
+  }
+
+  private static List<Path> jars(String spark, String hadoop) {
+    return List.of(
+        Path.of("/jars/hadoop-client-api-" + hadoop + ".jar"),
+        Path.of("/jars/spark-core_2.13-" + spark + ".jar"));
+  }
+
+  @Test
+  void rdmaCoreIsWhatIsLoaded() throws Exception {
+    write(
+        "proc/self/maps",
+        """
+        7f00-7f01 r--p 00000000 08:01 1  /usr/lib/x86_64-linux-gnu/libibverbs.so.1.14.44.0
+        7f01-7f02 r-xp 00000000 08:01 1  /usr/lib/x86_64-linux-gnu/libibverbs.so.1.14.44.0
+        7f02-7f03 r-xp 00000000 08:01 2  /usr/lib/x86_64-linux-gnu/libc.so.6
+        """);
+    assertFinding(
+        new RdmaCoreCheck(root),
+        Level.OK,
+        "rdma-core 44, /usr/lib/x86_64-linux-gnu/libibverbs.so.1.14.44.0");
+  }
+
+  @Test
+  void deviceFilesAreOpened() throws Exception {
+    write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
+    write("sys/class/infiniband_verbs/abi_version", "6\n");
+    assertFinding(
+        new DeviceFilesCheck(root, false), Level.FAIL, "uverbs0 is not there", "--device");
+    write("dev/infiniband/uverbs0", "");
+    assertFinding(new DeviceFilesCheck(root, false), Level.OK, "uverbs0 can be read and written");
+    assertThat(new DeviceFilesCheck(root, true).findings())
+        .extracting(Finding::level)
+        .containsExactly(Level.OK, Level.FAIL);
+  }
+
+  @Test
+  void deviceFilesThatMayNotBeOpenedAreNamedWithTheirPermissions() throws Exception {
+    write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
+    write("dev/infiniband/uverbs0", "");
+    Path file = root.resolve("dev/infiniband/uverbs0");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--r--r--"));
+    Assumptions.assumeFalse(Files.isWritable(file), "root may write to any file");
+    assertFinding(new DeviceFilesCheck(root, false), Level.FAIL, "r--r--r--", "0666");
+  }
+
+  @Test
+  void memlockIsComparedWithWhatAnExecutorTakes() throws Exception {
+    limits("8388608", "0000000000000000", "0000000000000000");
+    assertFinding(new LockedMemoryCheck(root, 8 * MIB), Level.OK, "memlock 8192 KiB");
+    assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.WARN, "9216 KiB", "ulimit -l");
+    Files.createDirectories(root.resolve("sys/class/infiniband"));
+    assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.FAIL, "9216 KiB", "ulimit -l");
+    limits("8388608", "0000000000004000", "0000000000004000");
+    assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.OK, "exempt by CAP_IPC_LOCK");
+  }
+
+  @Test
+  void aCapabilityInTheBoundingSetOnlyIsNoHelp() throws Exception {
+    Files.createDirectories(root.resolve("sys/class/infiniband"));
+    limits("8388608", "0000000000000000", "00000000a80465fb");
+    assertFinding(
+        new LockedMemoryCheck(root, 9 * MIB),
+        Level.FAIL,
+        "in the bounding set only",
+        "LimitMEMLOCK=infinity of the container runtime's unit");
+  }
+
+  private void limits(String memlock, String effective, String bounding) throws IOException {
+    write("proc/self/limits", "Max locked memory         " + memlock + "  " + memlock + " bytes\n");
+    write("proc/self/status", "CapEff:\t" + effective + "\nCapBnd:\t" + bounding + "\n");
+  }
+
+  @Test
+  void cgroupsLimitMemoryAndDevices() throws Exception {
+    assertFinding(new CgroupCheck(new Cgroup(root), BUDGET, 100), Level.OK, "no limit");
+    write("proc/self/cgroup", "0::/pod\n");
+    write("sys/fs/cgroup/pod/memory.max", "1073741824\n");
+    assertFinding(new CgroupCheck(new Cgroup(root), BUDGET, 100), Level.OK, "1024 MiB");
+    assertFinding(
+        new CgroupCheck(new Cgroup(root), LEAST, 100), Level.WARN, "1024 MiB", "memoryOverhead");
+    write(
+        "sys/fs/cgroup/pod/rdma.max",
+        """
+        mlx5_0 hca_handle=2 hca_object=max
+        mlx5_1 hca_handle=2 hca_object=50
+        mlx5_2 hca_handle=0 hca_object=0
+        """);
+    assertThat(new CgroupCheck(new Cgroup(root), BUDGET, 100).findings())
+        .extracting(Finding::level)
+        .containsExactly(Level.OK, Level.OK, Level.WARN, Level.FAIL);
+  }
+
+  @Test
+  void fewMappingsAreAWarning() throws Exception {
+    write("proc/sys/vm/max_map_count", "65530\n");
+    assertFinding(new MappingsCheck(root), Level.OK, "32765 map outputs");
+    write("proc/sys/vm/max_map_count", "8192\n");
+    assertFinding(new MappingsCheck(root), Level.WARN, "8192", "vm.max_map_count=65530");
+  }
+
+  @Test
+  void aBudgetAtItsFloorIsAWarning() throws Exception {
+    assertFinding(
+        new BudgetCheck(BUDGET), Level.OK, "120 MiB for map outputs, 48 MiB for buffers, 24 MiB");
+    assertFinding(new BudgetCheck(LEAST), Level.WARN, "4 MiB", "memoryOverhead");
+  }
+
+  @Test
+  void localDirectoriesAreTriedOut() throws Exception {
+    Patient soft = onSoft();
+    assertFinding(new RegistrationCheck(soft, root), Level.OK, "soft", "open files");
+    assertFinding(
+        new RegistrationCheck(soft, root.resolve("none")), Level.FAIL, "cannot be written to");
+    assertThat(root).isEmptyDirectory();
+    Path ofSpark = root.resolve("blockmgr-0c8f1a52-8a0b-4c6e-9d3e-1b2a3c4d5e6f");
+    Files.createDirectory(ofSpark);
+    assertFinding(
+        new RegistrationCheck(soft, ofSpark), Level.OK, "outputs in " + root + "/... are");
+  }
+
+  @Test
+  void aProviderThatWasAskedForIsOk() throws Exception {
+    assertFinding(new ProviderCheck(onSoft()), Level.OK, "soft");
+  }
+
+  private Patient onSoft() {
+    return new Patient(
+        root,
+        InetAddress.getLoopbackAddress(),
+        new Patient.Rdma(
+            "soft", VerbsOptions.DEFAULT, SoftOptions.DEFAULT, TransferOptions.DEFAULT),
+        new Patient.Memory(BUDGET, RegistrationMode.AUTO, List.of(root)),
+        List.of());
+  }
+}

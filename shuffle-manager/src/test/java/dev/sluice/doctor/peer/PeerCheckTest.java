@@ -1,0 +1,83 @@
+package dev.sluice.doctor.peer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.doctor.Finding;
+import dev.sluice.doctor.Finding.Level;
+import dev.sluice.doctor.check.Patient;
+import dev.sluice.rdma.soft.FaultPlan;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.spark.conf.MemoryBudget;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** One doctor READs from another one, by the software provider. */
+class PeerCheckTest {
+  @Test
+  void aHealthyPeerIsReadWithBandwidthAndLatency() throws Exception {
+    try (PeerServer server = new PeerServer(patient(FaultPlan.NONE), 0)) {
+      Finding finding = read(server.port());
+      assertThat(finding.level()).as(finding.said()).isEqualTo(Level.OK);
+      assertThat(finding.said()).matches("READ from localhost \\(soft soft0\\): \\d+ MB/s, .* us");
+    }
+  }
+
+  @Test
+  void bytesThatAreWrongAreNotTakenForAnAnswer() throws Exception {
+    try (PeerServer server = new PeerServer(patient(FaultPlan.parse("seed=1;corrupt=1")), 0)) {
+      Finding finding = read(server.port());
+      assertThat(finding.level()).isEqualTo(Level.FAIL);
+      assertThat(finding.said()).contains("wrong ones");
+    }
+  }
+
+  @Test
+  void whereNobodyServesThatIsSaid() throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    Finding finding = read(port);
+    assertThat(finding.level()).isEqualTo(Level.FAIL);
+    assertThat(finding.said()).contains("no doctor answers by TCP");
+    assertThat(finding.set()).contains("doctor --serve");
+  }
+
+  @Test
+  void strangersGetNothingAndHinderNobody() throws Exception {
+    try (PeerServer server = new PeerServer(patient(FaultPlan.NONE), 0);
+        Socket stranger = new Socket(InetAddress.getLoopbackAddress(), server.port());
+        Socket silent = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      stranger.getOutputStream().write(new byte[5]);
+      assertThat(stranger.getInputStream().read()).isEqualTo(-1);
+      assertThat(silent.isConnected()).isTrue();
+      assertThat(read(server.port()).level()).isEqualTo(Level.OK);
+    }
+  }
+
+  private static Finding read(int port) throws Exception {
+    PeerAddress peer = new PeerAddress("peer", "localhost", port);
+    return new PeerCheck(patient(FaultPlan.NONE), peer).findings().getFirst();
+  }
+
+  private static Patient patient(FaultPlan faults) {
+    return new Patient(
+        Path.of("/"),
+        InetAddress.getLoopbackAddress(),
+        new Patient.Rdma(
+            "soft",
+            VerbsOptions.DEFAULT,
+            SoftOptions.DEFAULT.with(o -> o.faults = faults),
+            TransferOptions.DEFAULT),
+        new Patient.Memory(new MemoryBudget(1, 1, 1), RegistrationMode.AUTO, List.of()),
+        List.of());
+  }
+}

@@ -1,0 +1,39 @@
+package dev.sluice.spark.deployment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.deployment.Deployment.Result;
+import dev.sluice.spark.other.Java17;
+import dev.sluice.spark.other.SparkJars;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The doctor as a job of a standalone cluster with two executors. */
+final class DoctorJobIT {
+  @Test
+  void looksAtEveryExecutorAndReadsFromEachToEachOther() throws Exception {
+    try (Deployment deployment = Deployment.start("doctor")) {
+      Result result = deployment.submitDoctor("mesh", Map.of(), List.of(), "--mesh");
+      assertThat(result.log())
+          .contains("2 executor(s) each on 1 host(s)")
+          .containsPattern("ok +java +Java 25.*\\s+on 0@127.0.0.1, 1@127.0.0.1\\s")
+          .containsPattern("ok +provider +soft")
+          .containsPattern(
+              "ok +registration +soft: Map outputs in .*/\\.\\.\\. .* as open files.*\\s+on 0@.*, 1@")
+          .containsPattern("ok +mesh +2 pairs READ, median \\d+ MB/s")
+          .doesNotContainPattern("(?m)^fail ");
+      assertThat(result.exitCode()).as(result.end()).isLessThan(2);
+    }
+  }
+
+  @Test
+  void executorsOnAnOlderJvmAreNamed() throws Exception {
+    try (Deployment old = Deployment.startOn(Java17.home(), "doctor-java-17")) {
+      Result result = old.submitDoctor("java-17", Map.of(), SparkJars.hadoopOnJava25(), "--mesh");
+      assertThat(result.log())
+          .containsPattern("fail +java +RDMA shuffle needs Java 25, this JVM is Java 17\\s+on 0@");
+      assertThat(result.exitCode()).as(result.end()).isEqualTo(2);
+    }
+  }
+}
