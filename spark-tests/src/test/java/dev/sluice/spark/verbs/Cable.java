@@ -31,7 +31,11 @@ final class Cable {
     /** Some packets do not arrive. */
     LOSSY("lose", "1"),
     /** Both ends are down, which everybody is told of. */
-    CUT("cut");
+    CUT("cut"),
+    /** Nothing arrives any more that the first device sends. */
+    ONE_WAY("one-way"),
+    /** The second device takes smaller packets than the first. */
+    NARROW("narrow");
 
     private final List<String> arguments;
 

@@ -1,0 +1,165 @@
+package dev.sluice.spark.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.deployment.DoctorProcess;
+import dev.sluice.spark.deployment.DoctorProcess.Result;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/**
+ * What the doctor says of a healthy node, and of each fault that it is there to find. One serves on
+ * the first device, those that are asked use the second one.
+ */
+@NeedsRdmaDevice
+@Cable.Needed
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class DoctorIT {
+  private static final Path DEVICE_FILE = Path.of("/dev/infiniband/uverbs1");
+  private static final Set<PosixFilePermission> ANYBODY =
+      PosixFilePermissions.fromString("rwxrwxrwx");
+
+  /** With the capability that a pod adds, which is then in the bounding set only. */
+  private static final String AS_NOBODY = "exec setpriv --reuid 65534 --clear-groups \"$@\"";
+
+  private final Cable cable = new Cable();
+  private final Path directory = forAnybody(Files.createTempDirectory(Path.of("/tmp"), "doctor"));
+  private final Path jar =
+      Files.copy(Path.of(System.getProperty("sluice.jar")), directory.resolve("sluice.jar"));
+  private final DoctorProcess server =
+      DoctorProcess.start(
+          directory,
+          Map.of("NCCL_IB_HCA", "=rxe0"),
+          DoctorProcess.command(jar, "--serve", "--port", "0"));
+
+  DoctorIT() throws IOException {}
+
+  private static Path forAnybody(Path path) throws IOException {
+    return Files.setPosixFilePermissions(path, ANYBODY);
+  }
+
+  @AfterEach
+  void mend() throws Exception {
+    cable.mend();
+    forAnybody(DEVICE_FILE);
+  }
+
+  @AfterAll
+  void stop() throws Exception {
+    server.close();
+  }
+
+  private List<String> command() throws Exception {
+    return DoctorProcess.command(
+        jar, "--peer", "localhost:" + server.port(), "--local-dirs", directory.toString());
+  }
+
+  private Result run(List<String> command, String... environment) throws Exception {
+    return DoctorProcess.run(
+        directory,
+        environment.length == 0
+            ? Map.of("NCCL_IB_HCA", "=rxe1")
+            : Map.of("NCCL_IB_HCA", "=rxe1", environment[0], environment[1]),
+        command);
+  }
+
+  /** In a shell that does something before. */
+  private Result runAfter(String script) throws Exception {
+    Stream<String> shell = Stream.of("bash", "-c", script, "doctor");
+    return run(Stream.concat(shell, command().stream()).toList());
+  }
+
+  private static void assertFound(Result result, String level, String name, String... words) {
+    assertThat(result.findings(level, name))
+        .as(result.output())
+        .anySatisfy(found -> assertThat(found).contains(words));
+    assertThat(result.exitCode()).isEqualTo(level.equals("fail") ? 2 : 1);
+  }
+
+  @Test
+  void aHealthyNodeReadsFromAnother() throws Exception {
+    Result result = run(command());
+    assertThat(result.findings("fail|warn", ".*")).as(result.output()).isEmpty();
+    assertThat(result.exitCode()).isZero();
+    assertThat(result.findings("ok", "rdma-core")).isNotEmpty();
+    assertThat(result.findings("ok", "device files")).hasSize(2);
+    assertThat(result.findings("ok", "devices")).singleElement().asString().contains("rxe1");
+    assertThat(result.findings("ok", "port"))
+        .anySatisfy(
+            port -> assertThat(port).contains("rxe1:1", "ACTIVE", "10.77.0.2", "RoCE v2", "GID: "));
+    assertThat(result.findings("ok", "registration"))
+        .singleElement()
+        .asString()
+        .contains("verbs", "read-only mappings");
+    assertThat(result.findings("ok", "peer"))
+        .singleElement()
+        .asString()
+        .contains("(verbs rxe0)", "MB/s");
+  }
+
+  @Test
+  void tooLittleLockedMemory() throws Exception {
+    Result result = runAfter("ulimit -l 8192; " + AS_NOBODY);
+    assertFound(
+        result,
+        "fail",
+        "memlock",
+        "memlock 8192 KiB",
+        "in the bounding set only",
+        "LimitMEMLOCK=infinity of the container runtime");
+    assertFound(result, "fail", "peer", "it has provider verbs, and this one soft");
+  }
+
+  @Test
+  void aDeviceFileWithoutPermission() throws Exception {
+    Files.setPosixFilePermissions(DEVICE_FILE, PosixFilePermissions.fromString("rw-------"));
+    Result result = runAfter(AS_NOBODY);
+    assertFound(result, "fail", "device files", "uverbs1 cannot be opened (rw------- of root)");
+    assertFound(result, "fail", "port", "this process may not read and write " + DEVICE_FILE);
+  }
+
+  @Test
+  void aPortThatIsDown() throws Exception {
+    cable.suffer(Cable.Fault.CUT);
+    assertFound(run(command()), "fail", "port", "rxe1:1 is DOWN and not ACTIVE", "ip link set");
+  }
+
+  @Test
+  void theWrongGid() throws Exception {
+    Result result = run(command(), "NCCL_IB_GID_INDEX", "0");
+    assertThat(result.findings("warn", "gid"))
+        .as(result.output())
+        .singleElement()
+        .asString()
+        .contains("is link-local", "no NCCL_IB_GID_INDEX");
+    assertFound(
+        run(command(), "NCCL_IB_GID_INDEX", "99"), "fail", "port", "has no GID at index 99");
+  }
+
+  @Test
+  void mtusThatDiffer() throws Exception {
+    cable.suffer(Cable.Fault.NARROW);
+    assertFound(run(command()), "warn", "mtu", "MTU is 1024 here and 4096 at localhost");
+  }
+
+  @Test
+  void aRouteThatGoesOneWayOnly() throws Exception {
+    cable.suffer(Cable.Fault.ONE_WAY);
+    assertFound(
+        run(command()),
+        "fail",
+        "peer",
+        "one way only: packets arrive there, and none comes back from 10.77.0.1 to 10.77.0.2");
+  }
+}
