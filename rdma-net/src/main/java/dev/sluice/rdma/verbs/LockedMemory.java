@@ -20,6 +20,8 @@ public record LockedMemory(long bytes, Exemption exemption) {
     NONE(""),
     /** As for other users than root in a pod that adds the capability: it exempts nobody. */
     BOUNDING_SET_ONLY(" (CAP_IPC_LOCK is in the bounding set only, which exempts nobody)"),
+    /** As in a rootless container: it is not the host's, which is what the kernel asks for. */
+    USER_NAMESPACE(" (CAP_IPC_LOCK is a user namespace's, which exempts nobody)"),
     EFFECTIVE(" (exempt by CAP_IPC_LOCK)");
 
     private final String words;
@@ -28,10 +30,11 @@ public record LockedMemory(long bytes, Exemption exemption) {
       this.words = words;
     }
 
-    private static Exemption of(String status) {
-      return has(EFFECTIVE_SET, status)
-          ? EFFECTIVE
-          : has(BOUNDING_SET, status) ? BOUNDING_SET_ONLY : NONE;
+    private static Exemption of(String status, boolean userNamespace) {
+      if (has(EFFECTIVE_SET, status)) {
+        return userNamespace ? USER_NAMESPACE : EFFECTIVE;
+      }
+      return has(BOUNDING_SET, status) ? BOUNDING_SET_ONLY : NONE;
     }
 
     private static boolean has(Pattern set, String status) {
@@ -44,6 +47,7 @@ public record LockedMemory(long bytes, Exemption exemption) {
   private static final Pattern LIMIT = Pattern.compile("(?m)^Max locked memory +(\\d+|unlimited)");
   private static final Pattern EFFECTIVE_SET = Pattern.compile("(?m)^CapEff:\\s*(\\p{XDigit}+)");
   private static final Pattern BOUNDING_SET = Pattern.compile("(?m)^CapBnd:\\s*(\\p{XDigit}+)");
+  private static final Pattern ALL_USER_IDS = Pattern.compile("\\s*0\\s+0\\s+4294967295\\s*");
   private static final int CAP_IPC_LOCK = 14;
 
   /** What to do where the limit is too small. */
@@ -65,10 +69,16 @@ public record LockedMemory(long bytes, Exemption exemption) {
       boolean limited = limit.find() && !limit.group(1).equals("unlimited");
       return new LockedMemory(
           limited ? Long.parseLong(limit.group(1)) : Long.MAX_VALUE,
-          Exemption.of(Files.readString(process.resolve("status"))));
+          Exemption.of(Files.readString(process.resolve("status")), isInUserNamespace(process)));
     } catch (IOException e) {
       return new LockedMemory(Long.MAX_VALUE, Exemption.NONE);
     }
+  }
+
+  /** Of another one than the first, which maps all user ids to themselves (user_namespaces(7)). */
+  private static boolean isInUserNamespace(Path process) throws IOException {
+    Path map = process.resolve("uid_map");
+    return Files.exists(map) && !ALL_USER_IDS.matcher(Files.readString(map)).matches();
   }
 
   /** Whether the process may lock so many bytes. */

@@ -41,6 +41,16 @@ class LockedMemoryTest {
   }
 
   @Test
+  void aUserNamespacesCapabilityIsNotTheHosts() throws Exception {
+    saysWhatTheKernelSays("8388608", "4000", "4000", "memlock 8192 KiB (exempt by CAP_IPC_LOCK)");
+    Files.writeString(process.resolve("uid_map"), "         0          0 4294967295\n");
+    assertThat(LockedMemory.read(process).allows(9 << 20)).isTrue();
+    Files.writeString(process.resolve("uid_map"), "         0     100000      65536\n");
+    assertThat(LockedMemory.read(process).allows(9 << 20)).isFalse();
+    assertThat(LockedMemory.read(process).toString()).contains("is a user namespace's");
+  }
+
+  @Test
   void lessThanIsNeededIsRefusedWithWhatToDo() {
     LockedMemory small = new LockedMemory(8 << 20, Exemption.BOUNDING_SET_ONLY);
     assertThatThrownBy(() -> small.require(9 << 20))

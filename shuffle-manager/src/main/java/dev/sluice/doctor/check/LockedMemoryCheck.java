@@ -14,7 +14,7 @@ import java.util.List;
 record LockedMemoryCheck(Path root, long neededBytes) implements Check {
   private static final String ONLY_THE_RUNTIME =
       "LimitMEMLOCK=infinity of the container runtime's unit (containerd, docker, crio), and restart"
-          + " it: IPC_LOCK added to a pod exempts only root";
+          + " it: IPC_LOCK added to a pod exempts only root, and nobody in a user namespace";
 
   @Override
   public String name() {
@@ -29,9 +29,7 @@ record LockedMemoryCheck(Path root, long neededBytes) implements Check {
       return List.of(Finding.ok(name(), said));
     }
     String set =
-        memory.exemption() == LockedMemory.Exemption.BOUNDING_SET_ONLY
-            ? ONLY_THE_RUNTIME
-            : LockedMemory.REMEDY;
+        memory.exemption() == LockedMemory.Exemption.NONE ? LockedMemory.REMEDY : ONLY_THE_RUNTIME;
     return List.of(
         hasDevices() ? Finding.fail(name(), said, set) : Finding.warn(name(), said, set));
   }
