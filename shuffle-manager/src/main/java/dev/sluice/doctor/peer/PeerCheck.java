@@ -19,12 +19,9 @@ public record PeerCheck(Patient patient, PeerAddress peer) implements Check {
   public List<Finding> findings() throws IOException {
     try (PeerReader reader = new PeerReader(patient)) {
       return of(reader.read(peer));
-    } catch (IOException e) {
+    } catch (PeerException e) {
       return List.of(
-          Finding.fail(
-              name(),
-              "no READ from " + peer.host() + ": " + e.getMessage(),
-              "doctor --serve there; firewall, routes and VLAN between the GIDs' addresses"));
+          Finding.fail(name(), "no READ from " + peer.host() + ": " + e.getMessage(), e.set()));
     }
   }
 

@@ -31,28 +31,21 @@ public final class PeerReader implements AutoCloseable {
   }
 
   /**
-   * @throws IOException where READs do not work, with what is known of the reason
+   * @throws PeerException where READs do not work, with what is known of the reason
+   * @throws IOException where they are cut short
    */
   public Measured read(PeerAddress peer) throws IOException {
     Description remote = describe(peer);
     String provider = endpoint.device().providerName();
     if (!remote.provider().equals(provider)) {
-      throw new IOException(
-          "it has provider %s, and this one %s".formatted(remote.provider(), provider));
+      throw new PeerException(
+          "it has provider %s, and this one %s".formatted(remote.provider(), provider),
+          "what its doctor says of its provider, or this one's");
     }
     Reading reading = new Reading(endpoint, peer, remote.region());
-    try {
-      reading.check(Reading.SMALL_BYTES);
-    } catch (IOException e) {
-      throw new IOException(e.getMessage() + direction(peer, remote), e);
-    }
-    try {
-      reading.check(Reading.LARGE_BYTES);
-    } catch (IOException e) {
-      throw new IOException(
-          "small READs arrive, and large ones do not: something on the way takes smaller packets"
-              + " than the MTU of %d bytes (%s)".formatted(mtu(), e.getMessage()),
-          e);
+    if (!checkSmall(reading, peer, remote) || !checkLarge(reading)) {
+      throw new PeerException(
+          "READs bring wrong bytes", "report it: a defect of Sluice, a driver or an adapter");
     }
     double micros = reading.latencyMicros();
     return new Measured(
@@ -63,6 +56,30 @@ public final class PeerReader implements AutoCloseable {
         client.remoteMtu());
   }
 
+  private boolean checkSmall(Reading reading, PeerAddress peer, Description remote)
+      throws PeerException {
+    try {
+      return reading.check(Reading.SMALL_BYTES);
+    } catch (IOException e) {
+      throw new PeerException(
+          e.getMessage() + direction(peer, remote),
+          "firewall (RoCE v2 is UDP port 4791), routes and VLAN between the GIDs' addresses",
+          e);
+    }
+  }
+
+  private boolean checkLarge(Reading reading) throws PeerException {
+    try {
+      return reading.check(Reading.LARGE_BYTES);
+    } catch (IOException e) {
+      throw new PeerException(
+          "small READs arrive, and large ones do not: something on the way takes smaller packets"
+              + " than the MTU of %d bytes (%s)".formatted(mtu(), e.getMessage()),
+          "MTU of the switch ports and network devices between, or spark.shuffle.rdma.pathMtu",
+          e);
+    }
+  }
+
   private int mtu() {
     return Math.min(client.localMtu(), client.remoteMtu());
   }
@@ -71,7 +88,8 @@ public final class PeerReader implements AutoCloseable {
     try {
       return client.describe(peer);
     } catch (IOException e) {
-      throw new IOException("no doctor answers by TCP: " + e.getMessage(), e);
+      throw new PeerException(
+          "no doctor answers by TCP: " + e.getMessage(), "doctor --serve there; firewall", e);
     }
   }
 

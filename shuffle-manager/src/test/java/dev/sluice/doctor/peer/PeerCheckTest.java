@@ -35,7 +35,7 @@ class PeerCheckTest {
     try (PeerServer server = new PeerServer(patient(FaultPlan.parse("seed=1;corrupt=1")), 0)) {
       Finding finding = read(server.port());
       assertThat(finding.level()).isEqualTo(Level.FAIL);
-      assertThat(finding.said()).contains("wrong ones");
+      assertThat(finding.said()).contains("READs bring wrong bytes");
     }
   }
 

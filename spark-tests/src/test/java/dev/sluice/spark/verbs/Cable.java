@@ -34,6 +34,8 @@ final class Cable {
     CUT("cut"),
     /** Nothing arrives any more that the first device sends. */
     ONE_WAY("one-way"),
+    /** Nothing large arrives that the first device sends. */
+    SWALLOWING("swallow"),
     /** The second device takes smaller packets than the first. */
     NARROW("narrow");
 

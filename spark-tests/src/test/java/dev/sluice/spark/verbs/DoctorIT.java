@@ -154,12 +154,25 @@ final class DoctorIT {
   }
 
   @Test
+  void aSmallerMtuOnTheWay() throws Exception {
+    cable.suffer(Cable.Fault.SWALLOWING);
+    assertFound(
+        run(command()),
+        "fail",
+        "peer",
+        "small READs arrive, and large ones do not",
+        "the MTU of 4096 bytes",
+        "MTU of the switch ports");
+  }
+
+  @Test
   void aRouteThatGoesOneWayOnly() throws Exception {
     cable.suffer(Cable.Fault.ONE_WAY);
     assertFound(
         run(command()),
         "fail",
         "peer",
-        "one way only: packets arrive there, and none comes back from 10.77.0.1 to 10.77.0.2");
+        "one way only: packets arrive there, and none comes back from 10.77.0.1 to 10.77.0.2",
+        "routes and VLAN");
   }
 }
