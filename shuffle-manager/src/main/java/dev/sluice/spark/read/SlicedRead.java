@@ -21,10 +21,12 @@ final class SlicedRead implements Slices.Sink {
   private static final int NONE = -1;
 
   /**
-   * A slice is verified and stored piece by piece, each while it is in the core's cache. A write of
-   * 1 MiB also costs Linux four times the CPU time of four writes of 256 KiB (6.18, ext4).
+   * A slice is verified and stored piece by piece, each while it is in the core's cache. Linux
+   * gives a write folios as large as it is, and for those above 32 KiB (PAGE_ALLOC_COSTLY_ORDER)
+   * compacts and reclaims memory while there is some: then map outputs have to come from the disk
+   * again.
    */
-  private static final int PIECE_BYTES = 256 << 10;
+  private static final int PIECE_BYTES = 32 << 10;
 
   private final ReadPath path;
   private final FetchCall call;

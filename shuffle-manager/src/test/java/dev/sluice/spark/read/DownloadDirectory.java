@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -8,8 +9,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.DownloadFileWritableChannel;
 import org.apache.spark.network.shuffle.SimpleDownloadFile;
 import org.apache.spark.network.util.TransportConf;
 
@@ -17,6 +20,7 @@ import org.apache.spark.network.util.TransportConf;
 final class DownloadDirectory implements DownloadFileManager {
   private final Path directory;
   private final List<String> registered = Collections.synchronizedList(new ArrayList<>());
+  private final List<Integer> writes = Collections.synchronizedList(new ArrayList<>());
   private final AtomicInteger created = new AtomicInteger();
   private volatile boolean taskIsOver;
 
@@ -31,8 +35,38 @@ final class DownloadDirectory implements DownloadFileManager {
 
   @Override
   public DownloadFile createTempFile(TransportConf conf) {
-    return new SimpleDownloadFile(
-        directory.resolve("temp-" + created.getAndIncrement()).toFile(), conf);
+    Path path = directory.resolve("temp-" + created.getAndIncrement());
+    return new SimpleDownloadFile(path.toFile(), conf) {
+      @Override
+      public DownloadFileWritableChannel openForWriting() throws IOException {
+        return new CountingChannel(super.openForWriting(), writes);
+      }
+    };
+  }
+
+  /** Knows how much was written at a time. */
+  private record CountingChannel(DownloadFileWritableChannel file, List<Integer> writes)
+      implements DownloadFileWritableChannel {
+    @Override
+    public int write(ByteBuffer bytes) throws IOException {
+      writes.add(bytes.remaining());
+      return file.write(bytes);
+    }
+
+    @Override
+    public ManagedBuffer closeAndRead() throws IOException {
+      return file.closeAndRead();
+    }
+
+    @Override
+    public boolean isOpen() {
+      return file.isOpen();
+    }
+
+    @Override
+    public void close() throws IOException {
+      file.close();
+    }
   }
 
   @Override
@@ -46,6 +80,11 @@ final class DownloadDirectory implements DownloadFileManager {
   /** Files that Spark would delete with the task. */
   List<String> registered() {
     return registered;
+  }
+
+  /** Bytes of each write. */
+  List<Integer> writes() {
+    return writes;
   }
 
   /** Files that are there. */

@@ -129,6 +129,18 @@ class SlicedReadTest {
     fixture.assertDelivered(block(11, 0));
   }
 
+  @Test
+  void noWriteIsLargerThanWhatLinuxFindsMemoryForAtOnce() {
+    fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxGroupBytes = 80_000));
+    fixture.transport.maxBufferBytes(80_000);
+    fixture.registered(11, 100_000, 100);
+
+    fixture.fetch(downloads, block(11, 0));
+
+    fixture.assertDelivered(block(11, 0));
+    assertThat(downloads.writes()).containsExactly(32_768, 32_768, 14_464, 20_000);
+  }
+
   private static void runAll(Deque<Runnable> underWay) {
     while (!underWay.isEmpty()) {
       underWay.removeFirst().run();
