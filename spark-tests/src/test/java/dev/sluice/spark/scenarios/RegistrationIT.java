@@ -77,7 +77,9 @@ final class RegistrationIT {
         .hasStackTraceContaining("no on-demand paging");
   }
 
-  /** What is registered of it is registered for as long as the driver can reach what this returns. */
+  /**
+   * What is registered of it is registered for as long as the driver can reach what this returns.
+   */
   private static JavaPairRDD<Integer, byte[]> shuffle(LocalCluster cluster, int partitions) {
     JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), partitions);
     assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
