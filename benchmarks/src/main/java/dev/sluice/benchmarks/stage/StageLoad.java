@@ -8,7 +8,6 @@ import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.PooledBuffer;
-import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.rdma.transfer.ReadRequest;
 import java.io.IOException;
@@ -152,21 +151,15 @@ final class StageLoad implements AutoCloseable {
       throw new IOException(answer.toString());
     }
     CompletableFuture<Void> read = new CompletableFuture<>();
-    ReadListener listener =
-        new ReadListener() {
-          @Override
-          public void onSuccess() {
-            read.complete(null);
-          }
-
-          @Override
-          public void onFailure(ReadException e) {
-            read.completeExceptionally(e);
-          }
-        };
     reader
         .endpoint()
-        .read(new ReadRequest(server, List.of(staged.region()), buffer, deadlineNanos, listener));
+        .read(
+            new ReadRequest(
+                server,
+                List.of(staged.region()),
+                buffer,
+                deadlineNanos,
+                ReadListener.completing(read)));
     try {
       read.get();
       verify(pieces, buffer);

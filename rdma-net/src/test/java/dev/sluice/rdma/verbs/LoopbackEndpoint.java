@@ -111,19 +111,7 @@ final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
   Answer read(String peerId, int rkey) throws Exception {
     PooledBuffer buffer = buffer();
     CompletableFuture<Void> done = new CompletableFuture<>();
-    ReadListener listener =
-        new ReadListener() {
-          @Override
-          public void onSuccess() {
-            done.complete(null);
-          }
-
-          @Override
-          public void onFailure(ReadException failure) {
-            done.completeExceptionally(failure);
-          }
-        };
-    endpoint.read(request(peerId, rkey, buffer, listener));
+    endpoint.read(request(peerId, rkey, buffer, ReadListener.completing(done)));
     return new Answer(done, buffer);
   }
 

@@ -5,7 +5,6 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -172,17 +171,7 @@ final class Reading {
             List.of(range),
             target,
             System.nanoTime() + DEADLINE_NS,
-            new ReadListener() {
-              @Override
-              public void onSuccess() {
-                done.complete(null);
-              }
-
-              @Override
-              public void onFailure(ReadException failure) {
-                done.completeExceptionally(failure);
-              }
-            }));
+            ReadListener.completing(done)));
     return done;
   }
 

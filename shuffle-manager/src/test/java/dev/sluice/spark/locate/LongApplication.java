@@ -22,7 +22,6 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.QueuePairConnector;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -244,7 +243,8 @@ final class LongApplication implements AutoCloseable {
     PooledBuffer target = buffer.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
     CompletableFuture<Void> answer = new CompletableFuture<>();
     endpoint.read(
-        new ReadRequest(peer, List.of(range), target, deadlineNanos, new Answered(answer)));
+        new ReadRequest(
+            peer, List.of(range), target, deadlineNanos, ReadListener.completing(answer)));
     target.release();
     answer.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
   }
@@ -261,18 +261,6 @@ final class LongApplication implements AutoCloseable {
     otherEndpoint.close();
     endpoint.close();
     client.close();
-  }
-
-  private record Answered(CompletableFuture<Void> answer) implements ReadListener {
-    @Override
-    public void onSuccess() {
-      answer.complete(null);
-    }
-
-    @Override
-    public void onFailure(ReadException failure) {
-      answer.completeExceptionally(failure);
-    }
   }
 
   private static final class Unheard implements MapOutputListener {
