@@ -28,7 +28,6 @@ final class ThisNode {
             ExecutorMemory.LEAST, MemoryBudget.DEFAULT_SHARE, new Cgroup(ROOT).memoryMax());
     TransferOptions transfer =
         TransferOptions.DEFAULT.with(o -> o.bufferPoolBytes = budget.bufferBytes());
-    RegistrationMode mode = RegistrationMode.AUTO;
     VerbsOptions verbs =
         EnvironmentHints.verbsOptions(System.getenv())
             .with(o -> o.registeredBytes = budget.lockedBytes() + transfer.queuePairBytes());
@@ -36,7 +35,7 @@ final class ThisNode {
         ROOT,
         address(),
         new Patient.Rdma(options.provider(), verbs, SoftOptions.DEFAULT, transfer),
-        new Patient.Memory(budget, mode, options.localDirectories()),
+        new Patient.Memory(budget, RegistrationMode.AUTO, options.localDirectories()),
         sparkJars());
   }
 

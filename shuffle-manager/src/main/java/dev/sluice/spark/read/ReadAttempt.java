@@ -153,7 +153,7 @@ final class ReadAttempt {
   }
 
   private synchronized Optional<FetchedChunk> next() {
-    return Optional.ofNullable(waiting.peek()).map(_ -> waiting.poll());
+    return waiting.isEmpty() ? Optional.empty() : Optional.of(waiting.poll());
   }
 
   /** A chunk has its answer. */
