@@ -412,14 +412,7 @@ class TaskGatherTest {
 
   @Test
   void whatIsStagedIsGatheredWithTheOthers() {
-    for (int map = 0; map < MAPS; map++) {
-      int[] lengths = {500, BLOCK_BYTES, 500};
-      if (map % 10 == 0) {
-        reads.registered(map, lengths);
-      } else {
-        reads.staged(map, lengths);
-      }
-    }
+    registerOneOf(10);
     GatherFixture task = readAll();
 
     assertThat(task.bySpark).isEmpty();
@@ -431,14 +424,7 @@ class TaskGatherTest {
   /** The peer's process stands still, and its device does not. */
   @Test
   void whatIsRegisteredIsGatheredWithoutTheTablesOfWhatIsStaged() {
-    for (int map = 0; map < MAPS; map++) {
-      int[] lengths = {500, BLOCK_BYTES, 500};
-      if (map % 10 == 0) {
-        reads.registered(map, lengths);
-      } else {
-        reads.staged(map, lengths);
-      }
-    }
+    registerOneOf(10);
     List<Runnable> answers = new ArrayList<>();
     reads.transport.holdTables(answers::add);
     GatherFixture task = new GatherFixture(reads).start(blocks);
@@ -456,14 +442,7 @@ class TaskGatherTest {
 
   @Test
   void whatIsRegisteredIsGatheredWhenTheTablesOfWhatIsStagedNeverCome() {
-    for (int map = 0; map < MAPS; map++) {
-      int[] lengths = {500, BLOCK_BYTES, 500};
-      if (map % 2 == 0) {
-        reads.registered(map, lengths);
-      } else {
-        reads.staged(map, lengths);
-      }
-    }
+    registerOneOf(2);
     List<Runnable> answers = new ArrayList<>();
     reads.transport.holdTables(answers::add);
     GatherFixture task = new GatherFixture(reads).start(blocks);
@@ -500,6 +479,18 @@ class TaskGatherTest {
             reads.transport.stages().size() == 3 ? new NotStaged(false, "no memory") : answer);
     assertOneChunkIsLeft(readAll());
     reads.assertNothingIsHeld();
+  }
+
+  /** Every nth map output is registered, the others are staged. */
+  private void registerOneOf(int nth) {
+    for (int map = 0; map < MAPS; map++) {
+      int[] lengths = {500, BLOCK_BYTES, 500};
+      if (map % nth == 0) {
+        reads.registered(map, lengths);
+      } else {
+        reads.staged(map, lengths);
+      }
+    }
   }
 
   private void stageUnverifiable() {
