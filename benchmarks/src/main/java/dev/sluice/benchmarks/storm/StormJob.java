@@ -6,8 +6,10 @@ import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,6 +46,7 @@ public final class StormJob {
     StormCase storm = new ObjectMapper().readValue(arguments[0], StormCase.class);
     int count = Integer.parseInt(arguments[1]);
     Path result = Path.of(arguments[2]);
+    PrintStream out = StandardOutput.claim();
     SparkConf conf = new SparkConf();
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       CompletedStages stages = new CompletedStages();
@@ -56,6 +59,7 @@ public final class StormJob {
       SluiceTotals totals = SluiceTotals.await(conf, remoteBytes);
       JsonFile.write(result, new StormResult(repetitions, remoteBytes, totals));
     }
+    out.println("done");
   }
 
   private List<Repetition> repeat(Supplier<Sums> job, int count, CompletedStages stages)
