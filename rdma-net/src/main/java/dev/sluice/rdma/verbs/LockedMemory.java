@@ -47,8 +47,10 @@ public record LockedMemory(long bytes, Exemption exemption) {
   private static final Pattern LIMIT = Pattern.compile("(?m)^Max locked memory +(\\d+|unlimited)");
   private static final Pattern EFFECTIVE_SET = Pattern.compile("(?m)^CapEff:\\s*(\\p{XDigit}+)");
   private static final Pattern BOUNDING_SET = Pattern.compile("(?m)^CapBnd:\\s*(\\p{XDigit}+)");
-  private static final Pattern ALL_USER_IDS = Pattern.compile("\\s*0\\s+0\\s+4294967295\\s*");
   private static final int CAP_IPC_LOCK = 14;
+
+  /** USER_NS_INIT_INO of linux/nsfs.h: the host's, as namespaces(7) has it in ns/user. */
+  private static final Path FIRST_USER_NAMESPACE = Path.of("user:[4026531837]");
 
   /** What to do where the limit is too small. */
   public static final String REMEDY =
@@ -75,10 +77,11 @@ public record LockedMemory(long bytes, Exemption exemption) {
     }
   }
 
-  /** Of another one than the first, which maps all user ids to themselves (user_namespaces(7)). */
+  /** In another one than the first, whatever user ids it maps. */
   private static boolean isInUserNamespace(Path process) throws IOException {
-    Path map = process.resolve("uid_map");
-    return Files.exists(map) && !ALL_USER_IDS.matcher(Files.readString(map)).matches();
+    Path namespace = process.resolve("ns/user");
+    return Files.isSymbolicLink(namespace)
+        && !Files.readSymbolicLink(namespace).equals(FIRST_USER_NAMESPACE);
   }
 
   /** Whether the process may lock so many bytes. */

@@ -3,15 +3,19 @@ package dev.sluice.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.verbs.LockedMemory.Exemption;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LockedMemoryTest {
   @TempDir Path process;
@@ -43,11 +47,36 @@ class LockedMemoryTest {
   @Test
   void aUserNamespacesCapabilityIsNotTheHosts() throws Exception {
     saysWhatTheKernelSays("8388608", "4000", "4000", "memlock 8192 KiB (exempt by CAP_IPC_LOCK)");
-    Files.writeString(process.resolve("uid_map"), "         0          0 4294967295\n");
+    Path namespace = Files.createDirectory(process.resolve("ns")).resolve("user");
+    Files.createSymbolicLink(namespace, Path.of("user:[4026531837]"));
     assertThat(LockedMemory.read(process).allows(9 << 20)).isTrue();
-    Files.writeString(process.resolve("uid_map"), "         0     100000      65536\n");
+    Files.delete(namespace);
+    Files.createSymbolicLink(namespace, Path.of("user:[4026532177]"));
     assertThat(LockedMemory.read(process).allows(9 << 20)).isFalse();
     assertThat(LockedMemory.read(process).toString()).contains("is a user namespace's");
+  }
+
+  /** Also where all user ids are mapped to themselves, as in the first namespace. */
+  @ParameterizedTest
+  @ValueSource(strings = {"0 0 1", "0 0 4294967295"})
+  void theKernelsUserNamespacesAreKnown(String map) throws Exception {
+    // Root's capabilities are an exec's, after its ids are mapped.
+    String script = "echo; read _; exec sh -c 'echo; read _'";
+    Process child = new ProcessBuilder("unshare", "-U", "sh", "-c", script).start();
+    try {
+      assumeTrue(child.inputReader().readLine() != null, "user namespaces are forbidden here");
+      Path process = Path.of("/proc/" + child.pid());
+      try {
+        Files.writeString(process.resolve("uid_map"), map);
+      } catch (IOException e) {
+        abort("this user may not map it: " + e.getMessage());
+      }
+      child.outputWriter().append('\n').flush();
+      assertThat(child.inputReader().readLine()).isEmpty();
+      assertThat(LockedMemory.read(process).exemption()).isEqualTo(Exemption.USER_NAMESPACE);
+    } finally {
+      child.destroyForcibly().waitFor();
+    }
   }
 
   @Test
