@@ -71,12 +71,9 @@ public final class SluiceShuffle extends RdmaShuffle {
      * @param host by which other executors reach this one
      * @throws IOException when there is none, with the reason
      */
-    default Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
+    default Device openDevice(SluiceConf conf, String host) throws IOException {
       return Providers.open(
-          conf.provider(),
-          InetAddress.getByName(host),
-          conf.verbsOptions(executorId),
-          conf.softOptions());
+          conf.provider(), InetAddress.getByName(host), conf.verbsOptions(), conf.softOptions());
     }
   }
 
@@ -161,9 +158,7 @@ public final class SluiceShuffle extends RdmaShuffle {
         return new CountingRuntime(env);
       }
       return new ReadingRuntime(
-          checked,
-          env,
-          () -> outside.openDevice(checked, env.executor().id(), env.executor().host()));
+          checked, env, () -> outside.openDevice(checked, env.executor().host()));
     }
 
     @Override

@@ -169,7 +169,7 @@ class ExecutorStartTest {
     }
 
     @Override
-    public Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
+    public Device openDevice(SluiceConf conf, String host) throws IOException {
       try {
         released.await();
       } catch (InterruptedException e) {
@@ -188,8 +188,8 @@ class ExecutorStartTest {
     }
 
     @Override
-    public Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
-      Device device = super.openDevice(conf, executorId, host);
+    public Device openDevice(SluiceConf conf, String host) throws IOException {
+      Device device = super.openDevice(conf, host);
       try {
         released.await();
       } catch (InterruptedException e) {
@@ -216,7 +216,7 @@ class ExecutorStartTest {
     }
 
     @Override
-    public Device openDevice(SluiceConf conf, String executorId, String host) {
+    public Device openDevice(SluiceConf conf, String host) {
       throw error;
     }
   }

@@ -24,15 +24,19 @@ final class PortChooser {
   private static final int PARTITION_MASK = 0x7FFF;
 
   private final VerbsOptions options;
+  private final OptionalInt turn;
   private final String localNetDevice;
   private final GidChooser gids;
 
   /**
    * @param localAddress the address by which peers reach this process
    * @param localNetDevice the network device that has it; empty where none has
+   * @param turn a number among those of the processes that are to spread over the ports
    */
-  PortChooser(VerbsOptions options, InetAddress localAddress, String localNetDevice) {
+  PortChooser(
+      VerbsOptions options, InetAddress localAddress, String localNetDevice, OptionalInt turn) {
     this.options = options;
+    this.turn = turn;
     this.localNetDevice = localNetDevice;
     gids = new GidChooser(options.gid(), localAddress);
   }
@@ -58,9 +62,7 @@ final class PortChooser {
           "no RDMA port can be used: "
               + (skipped.isEmpty() ? "there is none" : String.join("; ", skipped)));
     }
-    return options.spread() == VerbsOptions.AUTO
-        ? nearest(usable)
-        : usable.get(options.spread() % usable.size());
+    return turn.isPresent() ? usable.get(turn.getAsInt() % usable.size()) : nearest(usable);
   }
 
   private ChosenPort nearest(List<ChosenPort> usable) {
@@ -111,8 +113,8 @@ final class PortChooser {
   }
 
   private String portReason(ChosenPort chosen) {
-    if (options.spread() != VerbsOptions.AUTO) {
-      return "this executor's of those that are named";
+    if (turn.isPresent()) {
+      return "in turn with the other executors of this host, of those that are named";
     }
     return switch (rank(chosen)) {
       case 2 -> "it has this process's own address";

@@ -8,6 +8,7 @@ import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.rdma.verbs.ffi.HostTurn;
 import dev.sluice.rdma.verbs.ibv.IbvCompChannel;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvCq;
@@ -15,6 +16,7 @@ import dev.sluice.rdma.verbs.ibv.IbvQp;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.security.SecureRandom;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -38,6 +40,10 @@ final class VerbsDevice implements Device {
   private final DeviceAttributes attributes;
   private final int maxRetryCount;
   private final LeakTracker leaks;
+
+  /** Held while it is open, where processes spread over ports. */
+  private final Optional<HostTurn> turn;
+
   private final AsyncEvents events;
 
   /** Null where rdma_cm is not used. */
@@ -48,12 +54,18 @@ final class VerbsDevice implements Device {
   /** Why it can do nothing any more; empty while it can. */
   private volatile String failure = "";
 
-  private VerbsDevice(IbvContext context, CurrentPort port, CmAgent agent, LeakTracker leaks)
+  private VerbsDevice(
+      IbvContext context,
+      CurrentPort port,
+      CmAgent agent,
+      LeakTracker leaks,
+      Optional<HostTurn> turn)
       throws VerbsException {
     this.context = context;
     this.port = port;
     this.agent = agent;
     this.leaks = leaks;
+    this.turn = turn;
     DeviceLimits limits = new DeviceLimits(context, port.last().port().number());
     attributes = limits.read();
     maxRetryCount = limits.maxRetryCount();
@@ -65,9 +77,14 @@ final class VerbsDevice implements Device {
    * Takes over the context, which {@link #close} closes, or this method where it fails.
    *
    * @param local the address by which peers reach this process
+   * @param turn by which the port was chosen, if it was; the device closes it
    */
   static VerbsDevice open(
-      IbvContext context, CurrentPort port, InetAddress local, VerbsOptions options)
+      IbvContext context,
+      CurrentPort port,
+      InetAddress local,
+      VerbsOptions options,
+      Optional<HostTurn> turn)
       throws IOException {
     CmAgent agent = null;
     try {
@@ -78,7 +95,7 @@ final class VerbsDevice implements Device {
             CmAgent.open(
                 chosen.port().isEthernet() ? chosen.gid().gid().toInetAddress() : local, chosen);
       }
-      VerbsDevice device = new VerbsDevice(context, port, agent, options.leaks());
+      VerbsDevice device = new VerbsDevice(context, port, agent, options.leaks(), turn);
       device.events.start();
       return device;
     } catch (IOException | RuntimeException e) {
@@ -239,6 +256,7 @@ final class VerbsDevice implements Device {
     } catch (VerbsException e) {
       LOG.warn("Closing {} failed", this, e);
     }
+    turn.ifPresent(HostTurn::close);
     leak.closed();
   }
 

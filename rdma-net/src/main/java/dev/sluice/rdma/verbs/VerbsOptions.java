@@ -20,8 +20,8 @@ import java.util.function.Consumer;
  * @param registeredBytes what this process will lock at most, in regions and queue pairs: where it
  *     may not lock so much memory, verbs are unavailable; 0 where that is not known
  * @param connect how queue pairs are connected
- * @param spread a number that differs between the processes of a machine, so that they take the
- *     ports in turn, all of which must reach their peers; {@link #AUTO} for the nearest port
+ * @param spreads whether the processes of this host take the ports in turn, all of which must reach
+ *     their peers; else each takes the nearest one
  * @param leaks knows what is open
  */
 public record VerbsOptions(
@@ -34,7 +34,7 @@ public record VerbsOptions(
     int hopLimit,
     long registeredBytes,
     ConnectMode connect,
-    int spread,
+    boolean spreads,
     LeakTracker leaks) {
 
   /** Lets the port decide. */
@@ -52,7 +52,6 @@ public record VerbsOptions(
     GidPolicy.checkRange("pKey", pKey, AUTO, 0xFFFF);
     GidPolicy.checkRange("pathMtu", pathMtu, AUTO, 4096);
     GidPolicy.checkRange("hopLimit", hopLimit, 1, 255);
-    GidPolicy.checkRange("spread", spread, AUTO, Integer.MAX_VALUE);
   }
 
   /** These options but for what is changed, by name. */
@@ -71,7 +70,7 @@ public record VerbsOptions(
     public int hopLimit = 255;
     public long registeredBytes;
     public ConnectMode connect = ConnectMode.CONTROL;
-    public int spread = AUTO;
+    public boolean spreads;
     public LeakTracker leaks = LeakTracker.NONE;
 
     private Builder() {}

@@ -4,6 +4,7 @@ import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Provider;
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ffi.HostTurn;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvDevice;
 import dev.sluice.rdma.verbs.ibv.IbvDeviceList;
@@ -15,6 +16,8 @@ import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,11 +57,10 @@ public final class VerbsProvider implements Provider {
       // Asking the library takes a tenth of a second, most of it for linking native functions.
       throw IbvDeviceList.noRdma("there is no /sys/class/infiniband");
     }
-    LockedMemory lockedMemory = LockedMemory.current();
-    lockedMemory.require(options.registeredBytes());
+    LockedMemory.current().require(options.registeredBytes());
     initFork();
     try (IbvDeviceList list = IbvDeviceList.get()) {
-      return open(list.devices(), localAddress, lockedMemory);
+      return open(list.devices(), localAddress);
     } catch (VerbsException e) {
       throw new ProviderUnavailableException(e.getMessage());
     }
@@ -85,22 +87,48 @@ public final class VerbsProvider implements Provider {
     }
   }
 
-  private Device open(List<IbvDevice> devices, InetAddress localAddress, LockedMemory lockedMemory)
+  private Device open(List<IbvDevice> devices, InetAddress localAddress) throws IOException {
+    Optional<HostTurn> turn = turn(options);
+    try {
+      return open(devices, localAddress, turn);
+    } catch (IOException | RuntimeException e) {
+      turn.ifPresent(HostTurn::close);
+      throw e;
+    }
+  }
+
+  private VerbsDevice open(
+      List<IbvDevice> devices, InetAddress localAddress, Optional<HostTurn> turn)
       throws IOException {
     try (OpenPorts open = new OpenPorts(devices, options.devices(), sysfs)) {
-      PortChooser chooser = chooser(options, localAddress);
+      PortChooser chooser = chooser(options, localAddress, turn);
       ChosenPort chosen = chooser.choose(open.ports(), open.refused());
       IbvContext context = open.take(chosen.port().device());
       CurrentPort port = new CurrentPort(new PortReader(context, sysfs), chooser, chosen);
-      VerbsDevice device = VerbsDevice.open(context, port, localAddress, options);
-      LOG.info("RDMA by verbs: {}, {}", chosen.banner(), lockedMemory);
+      VerbsDevice device = VerbsDevice.open(context, port, localAddress, options, turn);
+      LOG.info("RDMA by verbs: {}, {}", chosen.banner(), LockedMemory.current());
       return device;
     }
   }
 
+  /** Of a process that is to spread, with others of this host; the caller closes it. */
+  static Optional<HostTurn> turn(VerbsOptions options) {
+    if (!options.spreads()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(HostTurn.take("port"));
+    } catch (VerbsException e) {
+      LOG.warn("Ports are not taken in turn, each process takes the nearest: {}", e.getMessage());
+      return Optional.empty();
+    }
+  }
+
   /** Chooses a port for a process that peers reach by the address. */
-  static PortChooser chooser(VerbsOptions options, InetAddress localAddress) {
-    return new PortChooser(options, localAddress, netDevice(localAddress));
+  static PortChooser chooser(
+      VerbsOptions options, InetAddress localAddress, Optional<HostTurn> turn) {
+    OptionalInt number = turn.stream().mapToInt(HostTurn::number).findFirst();
+    return new PortChooser(options, localAddress, netDevice(localAddress), number);
   }
 
   private static String netDevice(InetAddress address) {

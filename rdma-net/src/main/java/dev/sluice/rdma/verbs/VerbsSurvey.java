@@ -2,6 +2,7 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ffi.HostTurn;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvDeviceAttr;
 import dev.sluice.rdma.verbs.ibv.IbvDeviceList;
@@ -39,11 +40,14 @@ public record VerbsSurvey(
    */
   public static VerbsSurvey of(VerbsOptions options, InetAddress localAddress)
       throws ProviderUnavailableException, VerbsException {
+    Optional<HostTurn> turn = VerbsProvider.turn(options);
     try (IbvDeviceList list = IbvDeviceList.get();
         OpenPorts open =
             new OpenPorts(list.devices(), options.devices(), new Sysfs(Path.of("/")))) {
-      PortChooser chooser = VerbsProvider.chooser(options, localAddress);
+      PortChooser chooser = VerbsProvider.chooser(options, localAddress, turn);
       return of(chooser, open, reason -> reason.endsWith(options.devices().refusal()));
+    } finally {
+      turn.ifPresent(HostTurn::close);
     }
   }
 

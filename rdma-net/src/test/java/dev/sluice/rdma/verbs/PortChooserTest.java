@@ -13,6 +13,7 @@ import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +29,7 @@ class PortChooserTest {
   private static ChosenPort choose(
       VerbsOptions options, String local, String netDevice, TestPorts... ports)
       throws ProviderUnavailableException {
-    return new PortChooser(options, InetAddress.ofLiteral(local), netDevice)
+    return new PortChooser(options, InetAddress.ofLiteral(local), netDevice, OptionalInt.empty())
         .choose(Stream.of(ports).map(TestPorts::build).toList(), List.of());
   }
 
@@ -77,7 +78,7 @@ class PortChooserTest {
   private static String reason(VerbsOptions options, String local, String netDevice)
       throws ProviderUnavailableException {
     TestPorts[] ports = {rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1")};
-    return new PortChooser(options, InetAddress.ofLiteral(local), netDevice)
+    return new PortChooser(options, InetAddress.ofLiteral(local), netDevice, OptionalInt.empty())
         .reason(choose(options, local, netDevice, ports));
   }
 
@@ -89,12 +90,13 @@ class PortChooserTest {
 
   @Test
   void processesThatAreToSpreadTakeThePortsInTurn() throws Exception {
-    TestPorts[] ports = {rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1")};
+    List<PortInfo> ports =
+        List.of(rxe("rxe0", "10.0.0.1").build(), rxe("rxe1", "10.0.1.1").build());
+    InetAddress local = InetAddress.ofLiteral("10.0.1.1");
     List<String> chosen = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
-      int spread = i;
-      chosen.add(
-          choose(DEFAULT.with(o -> o.spread = spread), "10.0.1.1", "", ports).port().device());
+      PortChooser chooser = new PortChooser(DEFAULT, local, "", OptionalInt.of(i));
+      chosen.add(chooser.choose(ports, List.of()).port().device());
     }
     assertThat(chosen).containsExactly("rxe0", "rxe1", "rxe0", "rxe1");
   }
@@ -140,7 +142,8 @@ class PortChooserTest {
 
   @Test
   void aRefusalNamesDevicesWhosePortsCannotBeSeen() {
-    PortChooser chooser = new PortChooser(DEFAULT, InetAddress.getLoopbackAddress(), "");
+    PortChooser chooser =
+        new PortChooser(DEFAULT, InetAddress.getLoopbackAddress(), "", OptionalInt.empty());
     assertThatThrownBy(() -> chooser.choose(List.of(), List.of("rxe0 cannot be opened")))
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessage("no RDMA port can be used: rxe0 cannot be opened");

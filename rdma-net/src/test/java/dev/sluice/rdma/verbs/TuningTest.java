@@ -105,4 +105,17 @@ class TuningTest extends FakeAdaptersTestCase {
           .endsWith("REM_ACCESS_ERR, vendor error 0x88");
     }
   }
+
+  /**
+   * As executors do over the ports that the configuration names: else all of a node may share one.
+   */
+  @Test
+  void portsAreTakenInTurn() throws Exception {
+    VerbsOptions spreading = VerbsOptions.DEFAULT.with(o -> o.spreads = true);
+    Set<String> taken = new HashSet<>();
+    for (int i = 0; i < 4; i++) {
+      taken.add(open(spreading).name());
+    }
+    assertThat(taken).containsExactlyInAnyOrder("mlx5_0", "mlx5_1");
+  }
 }

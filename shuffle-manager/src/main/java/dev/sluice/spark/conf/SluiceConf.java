@@ -140,22 +140,21 @@ public final class SluiceConf {
   }
 
   /**
-   * How an executor opens its device by verbs: where the configuration itself names ports, which
-   * says that they reach each other, executors spread over them.
+   * How the verbs provider opens its device; other RDMA software's variables count here. Where the
+   * configuration itself names ports, which says that they reach each other, executors spread over
+   * them.
    */
-  public VerbsOptions verbsOptions(String executorId) {
-    return Settings.DEVICES.get(conf) == null
-        ? verbsOptions()
-        : verbsOptions().with(o -> o.spread = executorId.hashCode() & Integer.MAX_VALUE);
-  }
-
-  /** How the verbs provider opens its device; other RDMA software's variables count here. */
   public VerbsOptions verbsOptions() {
     return hints
         .verbsOptions()
         .with(
             o -> {
-              ifSet(Settings.DEVICES, devices -> o.devices = devices);
+              ifSet(
+                  Settings.DEVICES,
+                  devices -> {
+                    o.devices = devices;
+                    o.spreads = true;
+                  });
               o.gid = gidPolicy(o.gid.index());
               ifSet(Settings.TRAFFIC_CLASS, trafficClass -> o.trafficClass = trafficClass);
               ifSet(Settings.SERVICE_LEVEL, serviceLevel -> o.serviceLevel = serviceLevel);

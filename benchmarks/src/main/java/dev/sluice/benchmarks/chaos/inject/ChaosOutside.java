@@ -44,10 +44,8 @@ final class ChaosOutside implements SluiceShuffle.Outside {
   }
 
   @Override
-  public Device openDevice(SluiceConf conf, String executorId, String host) throws IOException {
-    device =
-        new ChaosDevice(
-            SluiceShuffle.Outside.super.openDevice(conf, executorId, host), agent, audit);
+  public Device openDevice(SluiceConf conf, String host) throws IOException {
+    device = new ChaosDevice(SluiceShuffle.Outside.super.openDevice(conf, host), agent, audit);
     return device;
   }
 }

@@ -30,12 +30,6 @@ public final class EventFd implements AutoCloseable {
   private static final NativeFunction WRITE =
       NativeFunction.exported(
           NativeLibrary.LIBC, "write(fd, buf, count)", Failure.MINUS_ONE_WITH_ERRNO, TRANSFER);
-  private static final NativeFunction CLOSE =
-      NativeFunction.exported(
-          NativeLibrary.LIBC,
-          "close(fd)",
-          Failure.MINUS_ONE_WITH_ERRNO,
-          FunctionDescriptor.of(JAVA_INT, JAVA_INT));
 
   private final int fd;
   private boolean closed;
@@ -77,7 +71,7 @@ public final class EventFd implements AutoCloseable {
   public synchronized void close() throws VerbsException {
     if (!closed) {
       closed = true;
-      CLOSE.call(fd);
+      FileDescriptors.close(fd);
     }
   }
 }

@@ -30,6 +30,13 @@ public final class FileDescriptors {
           FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
           2);
 
+  private static final NativeFunction CLOSE =
+      NativeFunction.exported(
+          NativeLibrary.LIBC,
+          "close(fd)",
+          Failure.MINUS_ONE_WITH_ERRNO,
+          FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+
   private static final int POLLIN = 1;
   private static final int F_GETFL = 3;
   private static final int F_SETFL = 4;
@@ -41,6 +48,10 @@ public final class FileDescriptors {
   /** Makes reads of a descriptor return EAGAIN where they would wait (fcntl(2), O_NONBLOCK). */
   public static void setNonBlocking(int fd) throws VerbsException {
     FCNTL.call(fd, F_SETFL, FCNTL.call(fd, F_GETFL, 0) | O_NONBLOCK);
+  }
+
+  static void close(int fd) throws VerbsException {
+    CLOSE.call(fd);
   }
 
   /**

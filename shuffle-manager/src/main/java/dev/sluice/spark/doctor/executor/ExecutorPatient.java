@@ -19,10 +19,7 @@ final class ExecutorPatient {
         Path.of("/"),
         InetAddress.getByName(host(env)),
         new Patient.Rdma(
-            conf.provider(),
-            conf.verbsOptions(env.executorId()),
-            conf.softOptions(),
-            conf.transferOptions()),
+            conf.provider(), conf.verbsOptions(), conf.softOptions(), conf.transferOptions()),
         new Patient.Memory(conf.budget(), conf.registrationMode(), localDirectories(env)),
         classPath());
   }
