@@ -80,7 +80,7 @@ public abstract class RdmaShuffle implements AutoCloseable {
     if (conf.get(PROVIDER, "auto").equals("off")) {
       return new StockShuffle(stock);
     }
-    if (lack != null) {
+    if (!lack.isEmpty()) {
       return without(conf, isDriver, stock, lack);
     }
     try {

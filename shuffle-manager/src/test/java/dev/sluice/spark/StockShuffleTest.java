@@ -40,7 +40,7 @@ class StockShuffleTest {
 
   @Test
   void offIsTheStockShuffleAndSaysNothing() {
-    for (String lack : new String[] {null, LACKS.getFirst()}) {
+    for (String lack : List.of("", LACKS.getFirst())) {
       try (LogCapture log = new LogCapture(RdmaShuffle.class, Level.WARN);
           RdmaShuffle shuffle = create("off", true, lack)) {
         assertStock(shuffle);

@@ -36,7 +36,7 @@ record SparkCheck(List<Path> jars) implements Check {
 
   private Finding spark(String version) {
     String lack = Platform.lack(Runtime.version().feature(), version);
-    return lack == null
+    return lack.isEmpty()
         ? Finding.ok(name(), "Spark " + version)
         : Finding.fail(name(), lack, "a release of Sluice for it (docs/spark-versions.md)");
   }

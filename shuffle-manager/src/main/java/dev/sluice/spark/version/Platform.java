@@ -13,7 +13,7 @@ public final class Platform {
   private Platform() {}
 
   /**
-   * Why it does not; null where it does.
+   * Why it does not; empty where it does.
    *
    * @param javaVersion the JVM's feature release
    * @param sparkVersion as Spark says it: also 4.1.1-SNAPSHOT, or 4.0.2.vendor.3
@@ -24,8 +24,7 @@ public final class Platform {
           "this version of the RDMA shuffle is for Spark %s to %s, and this is Spark %s",
           SPARKS.get(0), SPARKS.get(SPARKS.size() - 1), sparkVersion);
     }
-    String java = lack(javaVersion);
-    return java.isEmpty() ? null : java;
+    return lack(javaVersion);
   }
 
   /** Why it does not run on a JVM of a feature release; empty where it does. */

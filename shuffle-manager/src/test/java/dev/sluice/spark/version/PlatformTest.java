@@ -10,8 +10,8 @@ class PlatformTest {
   @ValueSource(
       strings = {"4.0", "4.0.0", "4.0.4", "4.1.3", "4.2.0", "4.2.7-SNAPSHOT", "4.1.1.vendor.12"})
   void itRunsOnEachSpark4ThatItWasTriedOn(String version) {
-    assertThat(Platform.lack(25, version)).isNull();
-    assertThat(Platform.lack(26, version)).isNull();
+    assertThat(Platform.lack(25, version)).isEmpty();
+    assertThat(Platform.lack(26, version)).isEmpty();
   }
 
   @ParameterizedTest
