@@ -62,7 +62,7 @@ public final class HostTurn implements AutoCloseable {
       while (!bind(fd, what, turn)) {
         turn++;
       }
-      return new HostTurn(fd, (int) (namespace() + turn & Integer.MAX_VALUE));
+      return new HostTurn(fd, namespace() + turn & Integer.MAX_VALUE);
     } catch (VerbsException e) {
       FileDescriptors.close(fd);
       throw e;
@@ -89,10 +89,14 @@ public final class HostTurn implements AutoCloseable {
     }
   }
 
-  /** The inode number of this process's network namespace (namespaces(7)); 0 where hidden. */
-  private static long namespace() {
+  /**
+   * Of this process's network namespace, by its inode number (namespaces(7)); 0 where that is
+   * hidden. Mixed, as a container has so many namespaces that these may all be even.
+   */
+  private static int namespace() {
     try {
-      return (Long) Files.getAttribute(Path.of("/proc/self/ns/net"), "unix:ino");
+      long inode = (Long) Files.getAttribute(Path.of("/proc/self/ns/net"), "unix:ino");
+      return Long.hashCode(inode * 0x9E37_79B9_7F4A_7C15L);
     } catch (IOException e) {
       return 0;
     }
