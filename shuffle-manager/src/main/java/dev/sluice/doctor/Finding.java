@@ -1,7 +1,11 @@
 package dev.sluice.doctor;
 
 import java.io.Serializable;
+import java.lang.reflect.InvocationTargetException;
+import java.net.UnknownHostException;
+import java.nio.file.FileSystemException;
 import java.util.Collection;
+import java.util.concurrent.ExecutionException;
 
 /**
  * One line of what the doctor says.
@@ -31,6 +35,18 @@ public record Finding(String name, Level level, String said, String set) impleme
 
   public static Finding fail(String name, String said, String set) {
     return new Finding(name, Level.FAIL, said, set);
+  }
+
+  /** What an exception says, in one line; also its type where that alone says nothing. */
+  public static String reason(Throwable cause) {
+    if (cause instanceof ExecutionException || cause instanceof InvocationTargetException) {
+      return reason(cause.getCause());
+    }
+    String message = cause.getMessage() == null ? "" : cause.getMessage().strip();
+    boolean isNameAlone =
+        cause instanceof FileSystemException || cause instanceof UnknownHostException;
+    String text = message.isEmpty() || isNameAlone ? cause.toString() : message;
+    return text.lines().findFirst().orElse("");
   }
 
   /** The exit status of a process that found these: 0, 1 with a warning, 2 with a failure. */

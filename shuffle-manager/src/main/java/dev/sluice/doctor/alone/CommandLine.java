@@ -9,14 +9,14 @@ import dev.sluice.doctor.check.Patient;
 import dev.sluice.doctor.peer.PeerCheck;
 import dev.sluice.doctor.peer.PeerServer;
 import java.io.IOException;
+import java.net.BindException;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /** The doctor of one node, on a command line. */
 public final class CommandLine {
-  private static final Duration CHECK_LIMIT = Duration.ofSeconds(60);
-
   private static final String HELP =
       """
       java -jar <this jar> doctor [option...]
@@ -47,29 +47,48 @@ public final class CommandLine {
     }
     if (options.help()) {
       System.out.print(HELP);
-    } else if (options.serves()) {
-      serve(options);
-    } else {
-      System.exit(examine(options));
+      return;
     }
+    Table table = new Table();
+    findings(options).forEach(table::add);
+    System.out.print(options.json() ? table.json() : table.text());
+    System.exit(table.exitStatus());
   }
 
-  private static int examine(Options options) throws IOException, InterruptedException {
-    Patient patient = ThisNode.patient(options);
+  private static List<Finding> findings(Options options) throws IOException, InterruptedException {
+    Patient patient;
+    try {
+      patient = ThisNode.patient(options);
+    } catch (UnknownHostException e) {
+      return List.of(
+          Finding.fail(
+              "address",
+              "this node's own is not known: " + e.getMessage(),
+              "SPARK_LOCAL_IP, or the host's name in /etc/hosts; nothing else was looked at"));
+    }
+    return options.serves() ? serve(patient, options) : examine(patient, options);
+  }
+
+  private static List<Finding> examine(Patient patient, Options options)
+      throws InterruptedException {
     List<Check> checks = new ArrayList<>(Checks.of(patient));
     options.peer().ifPresent(peer -> checks.add(new PeerCheck(patient, peer)));
-    Table table = new Table();
-    new Checkup(CHECK_LIMIT).of(checks).forEach(table::add);
-    System.out.print(options.json() ? table.json() : table.text());
-    return table.exitStatus();
+    return new Checkup().of(checks);
   }
 
-  private static void serve(Options options) throws IOException, InterruptedException {
-    try (PeerServer server = new PeerServer(ThisNode.patient(options), options.port())) {
+  /** What keeps it from serving; nothing once the time is over. */
+  private static List<Finding> serve(Patient patient, Options options) throws InterruptedException {
+    try (PeerServer server = PeerServer.open(patient, options.port())) {
       System.out.printf(
           "A doctor on another node READs from here with --peer HOST:%d (%s, for %d s)%n",
           server.port(), server.device(), options.seconds());
       Thread.sleep(Duration.ofSeconds(options.seconds()));
+      return List.of();
+    } catch (BindException e) {
+      return List.of(
+          Finding.fail("serve", "port " + options.port() + ": " + e.getMessage(), "--port"));
+    } catch (IOException e) {
+      return List.of(Finding.fail("serve", Finding.reason(e), Checkup.VERBS_DO_NOT_WORK));
     }
   }
 }

@@ -7,17 +7,25 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** What was asked for on the command line. One thread. */
 final class Options {
   static final int DEFAULT_PORT = 7391;
 
+  private static final int MAX_PORT = 65_535;
+  private static final int MAX_SECONDS = 1_000_000;
+
+  /** An address in brackets, or a name without colons; and perhaps a port. */
+  private static final Pattern PEER = Pattern.compile("(?:\\[([^\\]]+)\\]|([^:\\[]+))(?::(.+))?");
+
   private static final Set<String> PROVIDERS = Set.of("auto", "verbs", "soft");
 
   private String provider = "auto";
-  private String peer = "";
-  private String localDirectories = defaultDirectories();
+  private Optional<PeerAddress> peer = Optional.empty();
+  private List<Path> localDirectories = directories(defaultDirectories());
   private int port = DEFAULT_PORT;
   private int seconds = 3600;
   private boolean serves;
@@ -34,11 +42,11 @@ final class Options {
     for (Iterator<String> rest = arguments.iterator(); rest.hasNext(); ) {
       String option = rest.next();
       switch (option) {
-        case "--peer" -> options.peer = value(option, rest);
+        case "--peer" -> options.peer = Optional.of(peer(value(option, rest)));
         case "--provider" -> options.provider = provider(value(option, rest));
-        case "--local-dirs" -> options.localDirectories = value(option, rest);
-        case "--port" -> options.port = number(option, rest);
-        case "--seconds" -> options.seconds = number(option, rest);
+        case "--local-dirs" -> options.localDirectories = directories(value(option, rest));
+        case "--port" -> options.port = number(option, value(option, rest), 0, MAX_PORT);
+        case "--seconds" -> options.seconds = number(option, value(option, rest), 1, MAX_SECONDS);
         case "--serve" -> options.serves = true;
         case "--json" -> options.json = true;
         case "--help", "-h" -> options.help = true;
@@ -55,13 +63,38 @@ final class Options {
     return rest.next();
   }
 
-  private static int number(String option, Iterator<String> rest) {
-    String value = value(option, rest);
+  private static int number(String option, String value, int least, int most) {
     try {
-      return Integer.parseInt(value);
+      int number = Integer.parseInt(value);
+      if (number >= least && number <= most) {
+        return number;
+      }
     } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(option + " is " + value + ", which is no number", e);
+      // Said below.
     }
+    throw new IllegalArgumentException(
+        "%s is %s, not a number from %d to %d".formatted(option, value, least, most));
+  }
+
+  private static PeerAddress peer(String text) {
+    boolean isIpv6 = text.indexOf(':') != text.lastIndexOf(':') && !text.startsWith("[");
+    Matcher peer = PEER.matcher(isIpv6 ? "[" + text + "]" : text);
+    if (!peer.matches()) {
+      throw new IllegalArgumentException("--peer is " + text + ", not HOST or HOST:PORT");
+    }
+    String host = peer.group(1) == null ? peer.group(2) : peer.group(1);
+    String port = peer.group(3);
+    return new PeerAddress(
+        text, host, port == null ? DEFAULT_PORT : number("--peer's port", port, 1, MAX_PORT));
+  }
+
+  private static List<Path> directories(String text) {
+    List<Path> directories =
+        Arrays.stream(text.split(",")).filter(dir -> !dir.isBlank()).map(Path::of).toList();
+    if (directories.isEmpty()) {
+      throw new IllegalArgumentException("--local-dirs names no directory");
+    }
+    return directories;
   }
 
   private static String provider(String value) {
@@ -75,7 +108,7 @@ final class Options {
   private static String defaultDirectories() {
     return Stream.of("SPARK_LOCAL_DIRS", "LOCAL_DIRS")
         .map(System.getenv()::get)
-        .filter(dirs -> dirs != null && !dirs.isBlank())
+        .filter(dirs -> dirs != null && !dirs.replace(",", "").isBlank())
         .findFirst()
         .orElse(System.getProperty("java.io.tmpdir"));
   }
@@ -84,25 +117,13 @@ final class Options {
     return provider;
   }
 
-  /** The node to READ from: a name, or a name and a port. */
+  /** The node to READ from. */
   Optional<PeerAddress> peer() {
-    if (peer.isEmpty()) {
-      return Optional.empty();
-    }
-    int colon = peer.lastIndexOf(':');
-    boolean hasPort = colon >= 0 && peer.indexOf(':') == colon;
-    return Optional.of(
-        hasPort
-            ? new PeerAddress(peer, peer.substring(0, colon), portOf(peer.substring(colon + 1)))
-            : new PeerAddress(peer, peer, DEFAULT_PORT));
-  }
-
-  private static int portOf(String text) {
-    return number("--peer's port", List.of(text).iterator());
+    return peer;
   }
 
   List<Path> localDirectories() {
-    return Arrays.stream(localDirectories.split(",")).map(Path::of).toList();
+    return localDirectories;
   }
 
   int port() {

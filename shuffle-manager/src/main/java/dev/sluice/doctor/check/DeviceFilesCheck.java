@@ -1,5 +1,8 @@
 package dev.sluice.doctor.check;
 
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.partitioningBy;
+
 import dev.sluice.doctor.Finding;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -10,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -29,25 +33,47 @@ record DeviceFilesCheck(Path root, boolean usesRdmaCm) implements Check {
 
   @Override
   public List<Finding> findings() throws IOException {
-    List<Finding> findings = new ArrayList<>();
-    Path devices = root.resolve("sys/class/infiniband_verbs");
-    if (Files.isDirectory(devices)) {
-      try (Stream<Path> entries = Files.list(devices)) {
-        entries
-            .filter(entry -> Files.exists(entry.resolve("ibdev")))
-            .map(entry -> entry.getFileName().toString())
-            .sorted()
-            .forEach(name -> findings.add(tried(name)));
-      }
+    Map<Boolean, List<Path>> files =
+        devices().stream().map(this::file).collect(partitioningBy(Files::exists));
+    List<Finding> findings = new ArrayList<>(files.get(true).stream().map(this::tried).toList());
+    if (findings.isEmpty()) {
+      findings.addAll(files.get(false).stream().map(this::tried).toList());
+    } else if (!files.get(false).isEmpty()) {
+      findings.add(ofOthers(files.get(false)));
     }
     if (usesRdmaCm) {
-      findings.add(tried("rdma_cm"));
+      findings.add(tried(file("rdma_cm")));
     }
     return findings;
   }
 
-  private Finding tried(String name) {
-    Path file = root.resolve("dev/infiniband").resolve(name);
+  private List<String> devices() throws IOException {
+    Path devices = root.resolve("sys/class/infiniband_verbs");
+    if (!Files.isDirectory(devices)) {
+      return List.of();
+    }
+    try (Stream<Path> entries = Files.list(devices)) {
+      return entries
+          .filter(entry -> Files.exists(entry.resolve("ibdev")))
+          .map(entry -> entry.getFileName().toString())
+          .sorted()
+          .toList();
+    }
+  }
+
+  private Path file(String name) {
+    return root.resolve("dev/infiniband").resolve(name);
+  }
+
+  /** A container sees all devices of its host, and is given the files of its own ones. */
+  private Finding ofOthers(List<Path> missing) {
+    return Finding.ok(
+        name(),
+        missing.stream().map(file -> file.getFileName().toString()).collect(joining(", "))
+            + " not there: not this container's");
+  }
+
+  private Finding tried(Path file) {
     try (FileChannel _ =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       return Finding.ok(name(), file + " can be read and written");

@@ -2,9 +2,11 @@ package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.rdma.verbs.LockedMemory;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * RLIMIT_MEMLOCK and the capability that lifts it.
@@ -22,7 +24,7 @@ record LockedMemoryCheck(Path root, long neededBytes) implements Check {
   }
 
   @Override
-  public List<Finding> findings() {
+  public List<Finding> findings() throws IOException {
     LockedMemory memory = LockedMemory.read(root.resolve("proc/self"));
     String said = "%s, an executor takes up to %d KiB".formatted(memory, neededBytes / 1024);
     if (memory.allows(neededBytes)) {
@@ -35,7 +37,13 @@ record LockedMemoryCheck(Path root, long neededBytes) implements Check {
   }
 
   /** Without a device nothing is locked. */
-  private boolean hasDevices() {
-    return Files.isDirectory(root.resolve("sys/class/infiniband"));
+  private boolean hasDevices() throws IOException {
+    Path devices = root.resolve("sys/class/infiniband");
+    if (!Files.isDirectory(devices)) {
+      return false;
+    }
+    try (Stream<Path> entries = Files.list(devices)) {
+      return entries.findAny().isPresent();
+    }
   }
 }

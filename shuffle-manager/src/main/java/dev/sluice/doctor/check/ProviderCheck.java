@@ -22,12 +22,14 @@ record ProviderCheck(Patient patient) implements Check {
       return List.of(Finding.ok(name(), VerbsProvider.NAME));
     }
     if (patient.rdma().provider().equals(VerbsProvider.NAME)) {
-      return List.of(Finding.fail(name(), "verbs do not work: " + verbsFail, "see above"));
+      return List.of(
+          Finding.fail(name(), "verbs do not work: " + verbsFail, Checkup.VERBS_DO_NOT_WORK));
     }
     new SoftProvider(patient.rdma().soft()).open(patient.address()).close();
     return List.of(
         patient.rdma().triesVerbs()
-            ? Finding.warn(name(), "soft, because verbs do not work: " + verbsFail, "see above")
+            ? Finding.warn(
+                name(), "soft, because verbs do not work: " + verbsFail, Checkup.VERBS_DO_NOT_WORK)
             : Finding.ok(name(), "soft: " + verbsFail));
   }
 

@@ -17,6 +17,9 @@ record RegistrationCheck(Patient patient, Path directory) implements Check {
   private static final Pattern OF_ONE_EXECUTOR =
       Pattern.compile("/(spark|executor|blockmgr)-\\p{XDigit}{8}-.*");
 
+  /** With less no task can write a map output. */
+  private static final long LEAST_BYTES = 1 << 20;
+
   @Override
   public String name() {
     return "registration";
@@ -24,15 +27,25 @@ record RegistrationCheck(Patient patient, Path directory) implements Check {
 
   @Override
   public List<Finding> findings() throws IOException {
+    if (!Files.isDirectory(directory)) {
+      return unusable(Files.exists(directory) ? "is no directory" : "does not exist", "mkdir");
+    }
     if (!Files.isWritable(directory)) {
-      return List.of(
-          Finding.fail(
-              name(), directory + " cannot be written to", "spark.local.dir, --local-dirs"));
+      return unusable("cannot be written to", "its owner and permissions, or mount it read-write");
+    }
+    if (Files.getFileStore(directory).getUsableSpace() < LEAST_BYTES) {
+      return unusable("is full", "free some of its space");
     }
     try (Device device = patient.open();
         ProtectionDomain domain = device.allocateProtectionDomain()) {
       return List.of(tried(device, domain));
     }
+  }
+
+  private List<Finding> unusable(String why, String set) {
+    return List.of(
+        Finding.fail(
+            name(), place() + " " + why, set + "; spark.local.dir or --local-dirs without it"));
   }
 
   private Finding tried(Device device, ProtectionDomain domain) {

@@ -2,7 +2,9 @@ package dev.sluice.doctor.peer;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.check.Check;
+import dev.sluice.doctor.check.Checkup;
 import dev.sluice.doctor.check.Patient;
+import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -22,6 +24,8 @@ public record PeerCheck(Patient patient, PeerAddress peer) implements Check {
     } catch (PeerException e) {
       return List.of(
           Finding.fail(name(), "no READ from " + peer.host() + ": " + e.getMessage(), e.set()));
+    } catch (ProviderUnavailableException e) {
+      return List.of(Finding.fail(name(), e.getMessage(), Checkup.VERBS_DO_NOT_WORK));
     }
   }
 

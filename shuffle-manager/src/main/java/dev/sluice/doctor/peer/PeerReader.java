@@ -1,5 +1,6 @@
 package dev.sluice.doctor.peer;
 
+import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.check.Patient;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
@@ -32,9 +33,8 @@ public final class PeerReader implements AutoCloseable {
 
   /**
    * @throws PeerException where READs do not work, with what is known of the reason
-   * @throws IOException where they are cut short
    */
-  public Measured read(PeerAddress peer) throws IOException {
+  public Measured read(PeerAddress peer) throws PeerException {
     Description remote = describe(peer);
     String provider = endpoint.device().providerName();
     if (!remote.provider().equals(provider)) {
@@ -47,13 +47,24 @@ public final class PeerReader implements AutoCloseable {
       throw new PeerException(
           "READs bring wrong bytes", "report it: a defect of Sluice, a driver or an adapter");
     }
-    double micros = reading.latencyMicros();
-    return new Measured(
-        remote.provider() + " " + remote.device(),
-        reading.bandwidth(),
-        micros,
-        client.localMtu(),
-        client.remoteMtu());
+    return measure(reading, remote);
+  }
+
+  private Measured measure(Reading reading, Description remote) throws PeerException {
+    try {
+      double micros = reading.latencyMicros();
+      return new Measured(
+          remote.provider() + " " + remote.device(),
+          reading.bandwidth(),
+          micros,
+          client.localMtu(),
+          client.remoteMtu());
+    } catch (IOException e) {
+      throw new PeerException(
+          "single READs arrive, and do not go on: " + Finding.reason(e),
+          "cable, PFC and ECN of the ports between; counters of drops and pauses",
+          e);
+    }
   }
 
   private boolean checkSmall(Reading reading, PeerAddress peer, Description remote)
@@ -62,7 +73,7 @@ public final class PeerReader implements AutoCloseable {
       return reading.check(Reading.SMALL_BYTES);
     } catch (IOException e) {
       throw new PeerException(
-          e.getMessage() + direction(peer, remote),
+          Finding.reason(e) + direction(peer, remote),
           "firewall (RoCE v2 is UDP port 4791), routes and VLAN between the GIDs' addresses",
           e);
     }
@@ -74,7 +85,7 @@ public final class PeerReader implements AutoCloseable {
     } catch (IOException e) {
       throw new PeerException(
           "small READs arrive, and large ones do not: something on the way takes smaller packets"
-              + " than the MTU of %d bytes (%s)".formatted(mtu(), e.getMessage()),
+              + " than the MTU of %d bytes (%s)".formatted(mtu(), Finding.reason(e)),
           "MTU of the switch ports and network devices between, or spark.shuffle.rdma.pathMtu",
           e);
     }
@@ -84,12 +95,14 @@ public final class PeerReader implements AutoCloseable {
     return Math.min(client.localMtu(), client.remoteMtu());
   }
 
-  private Description describe(PeerAddress peer) throws IOException {
+  private Description describe(PeerAddress peer) throws PeerException {
     try {
       return client.describe(peer);
     } catch (IOException e) {
       throw new PeerException(
-          "no doctor answers by TCP: " + e.getMessage(), "doctor --serve there; firewall", e);
+          "no doctor answers by TCP at port %d: %s".formatted(peer.port(), Finding.reason(e)),
+          "doctor --serve there; --peer; firewall",
+          e);
     }
   }
 
@@ -114,7 +127,7 @@ public final class PeerReader implements AutoCloseable {
               .formatted(there.getHostAddress(), here)
           : "; packets from %s do not arrive at %s".formatted(here, there.getHostAddress());
     } catch (IOException e) {
-      return "; from %s to %s: %s".formatted(here, there.getHostAddress(), e.getMessage());
+      return "; from %s to %s: %s".formatted(here, there.getHostAddress(), Finding.reason(e));
     }
   }
 

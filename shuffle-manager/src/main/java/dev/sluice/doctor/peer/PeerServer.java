@@ -11,6 +11,7 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.BindException;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.EnumSet;
@@ -34,23 +35,44 @@ public final class PeerServer implements AutoCloseable {
       (peer, _, _) ->
           CompletableFuture.failedFuture(new IOException("nothing is READ from " + peer));
 
-  private final Arena arena = Arena.ofShared();
-  private final RdmaEndpoint endpoint;
-  private final MemoryRegion region;
   private final ServerSocket socket;
+  private final RdmaEndpoint endpoint;
+  private final MemorySegment memory = Arena.ofAuto().allocate(BYTES, 4096);
+  private final MemoryRegion region;
   private final Echo echo;
 
-  /**
-   * @param port to listen on; 0 for a free one
-   */
-  public PeerServer(Patient patient, int port) throws IOException {
-    socket = new ServerSocket(port); // first, as it fails most easily
-    endpoint = RdmaEndpoint.open(patient.open(), Reading.options(patient), READS_NOTHING);
-    MemorySegment memory = arena.allocate(BYTES, 4096);
+  private PeerServer(ServerSocket socket, RdmaEndpoint endpoint) throws IOException {
+    this.socket = socket;
+    this.endpoint = endpoint;
     Reading.fill(memory);
     region = endpoint.protectionDomain().register(memory, EnumSet.of(AccessFlag.REMOTE_READ));
     echo = new Echo(endpoint.device());
     Thread.ofPlatform().daemon().name("doctor-peer").start(this::listen);
+  }
+
+  /**
+   * @param port to listen on; 0 for a free one
+   * @throws BindException where that port cannot be had
+   */
+  public static PeerServer open(Patient patient, int port) throws IOException {
+    ServerSocket socket = new ServerSocket(port); // first, as it fails most easily
+    try {
+      return open(patient, socket);
+    } catch (IOException | RuntimeException e) {
+      socket.close();
+      throw e;
+    }
+  }
+
+  private static PeerServer open(Patient patient, ServerSocket socket) throws IOException {
+    RdmaEndpoint endpoint =
+        RdmaEndpoint.open(patient.open(), Reading.options(patient), READS_NOTHING);
+    try {
+      return new PeerServer(socket, endpoint);
+    } catch (IOException | RuntimeException e) {
+      endpoint.close();
+      throw e;
+    }
   }
 
   public int port() {
@@ -130,6 +152,5 @@ public final class PeerServer implements AutoCloseable {
     echo.close();
     region.close();
     endpoint.close();
-    arena.close();
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -27,6 +28,14 @@ class CheckupTest {
     throw new UnsatisfiedLinkError("too old");
   }
 
+  private static Finding speechless() {
+    throw new IllegalStateException();
+  }
+
+  private static Finding ofOneFile() throws IOException {
+    throw new NoSuchFileException("/data1");
+  }
+
   private static Finding hung() throws InterruptedException {
     new CountDownLatch(1).await();
     return Finding.ok("hangs", "never");
@@ -35,7 +44,7 @@ class CheckupTest {
   @Test
   void noCheckKeepsTheOthersFromBeingAsked() throws Exception {
     List<Finding> findings =
-        new Checkup(Duration.ofMillis(200))
+        new Checkup(Duration.ofMillis(200), Duration.ofMinutes(1))
             .of(
                 List.of(
                     new Asked("fails", CheckupTest::refused),
@@ -53,5 +62,31 @@ class CheckupTest {
             said -> assertThat(said).contains("no answer within"),
             said -> assertThat(said).isEqualTo("too old"),
             said -> assertThat(said).isEqualTo("asked"));
+  }
+
+  @Test
+  void whatIsThrownIsSaidWithWhatToDo() throws Exception {
+    List<Finding> findings =
+        new Checkup()
+            .of(
+                List.of(
+                    new Asked("speechless", CheckupTest::speechless),
+                    new Asked("file", CheckupTest::ofOneFile)));
+
+    assertThat(findings.get(0).said()).contains("IllegalStateException");
+    assertThat(findings.get(1).said()).contains("NoSuchFile", "/data1");
+    assertThat(findings).extracting(Finding::set).doesNotContain("");
+  }
+
+  @Test
+  void manyThatHangHoldUpAllButOnce() throws Exception {
+    Check hanging = new Asked("hangs", CheckupTest::hung);
+    List<Finding> findings =
+        new Checkup(Duration.ofMillis(200), Duration.ofMillis(300))
+            .of(List.of(hanging, hanging, hanging, hanging));
+
+    assertThat(findings).hasSize(4).extracting(Finding::level).containsOnly(Level.FAIL);
+    assertThat(findings.getFirst().said()).contains("no answer within");
+    assertThat(findings.getLast().said()).contains("not looked at");
   }
 }

@@ -111,6 +111,17 @@ class NodeChecksTest {
         .containsExactly(Level.OK, Level.FAIL);
   }
 
+  /** /sys shows a pod all functions of its node's adapter, and /dev the one that it was given. */
+  @Test
+  void deviceFilesOfOtherContainersAreNotMissed() throws Exception {
+    write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
+    write("sys/class/infiniband_verbs/uverbs1/ibdev", "mlx5_1\n");
+    write("dev/infiniband/uverbs1", "");
+    assertThat(new DeviceFilesCheck(root, false).findings())
+        .extracting(Finding::level)
+        .containsExactly(Level.OK, Level.OK);
+  }
+
   @Test
   void deviceFilesThatMayNotBeOpenedAreNamedWithTheirPermissions() throws Exception {
     write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
@@ -127,6 +138,8 @@ class NodeChecksTest {
     assertFinding(new LockedMemoryCheck(root, 8 * MIB), Level.OK, "memlock 8192 KiB");
     assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.WARN, "9216 KiB", "ulimit -l");
     Files.createDirectories(root.resolve("sys/class/infiniband"));
+    assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.WARN, "9216 KiB", "ulimit -l");
+    write("sys/class/infiniband/mlx5_0/node_guid", "");
     assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.FAIL, "9216 KiB", "ulimit -l");
     limits("8388608", "0000000000004000", "0000000000004000");
     assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.OK, "exempt by CAP_IPC_LOCK");
@@ -134,7 +147,7 @@ class NodeChecksTest {
 
   @Test
   void aCapabilityInTheBoundingSetOnlyIsNoHelp() throws Exception {
-    Files.createDirectories(root.resolve("sys/class/infiniband"));
+    write("sys/class/infiniband/mlx5_0/node_guid", "");
     limits("8388608", "0000000000000000", "00000000a80465fb");
     assertFinding(
         new LockedMemoryCheck(root, 9 * MIB),
@@ -187,9 +200,11 @@ class NodeChecksTest {
   void localDirectoriesAreTriedOut() throws Exception {
     Patient soft = onSoft();
     assertFinding(new RegistrationCheck(soft, root), Level.OK, "soft", "open files");
-    assertFinding(
-        new RegistrationCheck(soft, root.resolve("none")), Level.FAIL, "cannot be written to");
     assertThat(root).isEmptyDirectory();
+    assertFinding(
+        new RegistrationCheck(soft, root.resolve("none")), Level.FAIL, "does not exist", "mkdir");
+    write("file", "");
+    assertFinding(new RegistrationCheck(soft, root.resolve("file")), Level.FAIL, "is no directory");
     Path ofSpark = root.resolve("blockmgr-0c8f1a52-8a0b-4c6e-9d3e-1b2a3c4d5e6f");
     Files.createDirectory(ofSpark);
     assertFinding(

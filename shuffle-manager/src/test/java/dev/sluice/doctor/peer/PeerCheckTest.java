@@ -1,6 +1,9 @@
 package dev.sluice.doctor.peer;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.doctor.Finding;
@@ -12,6 +15,7 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.conf.MemoryBudget;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -23,7 +27,7 @@ import org.junit.jupiter.api.Test;
 class PeerCheckTest {
   @Test
   void aHealthyPeerIsReadWithBandwidthAndLatency() throws Exception {
-    try (PeerServer server = new PeerServer(patient(FaultPlan.NONE), 0)) {
+    try (PeerServer server = PeerServer.open(patient(FaultPlan.NONE), 0)) {
       Finding finding = read(server.port());
       assertThat(finding.level()).as(finding.said()).isEqualTo(Level.OK);
       assertThat(finding.said()).matches("READ from localhost \\(soft soft0\\): \\d+ MB/s, .* us");
@@ -32,7 +36,7 @@ class PeerCheckTest {
 
   @Test
   void bytesThatAreWrongAreNotTakenForAnAnswer() throws Exception {
-    try (PeerServer server = new PeerServer(patient(FaultPlan.parse("seed=1;corrupt=1")), 0)) {
+    try (PeerServer server = PeerServer.open(patient(FaultPlan.parse("seed=1;corrupt=1")), 0)) {
       Finding finding = read(server.port());
       assertThat(finding.level()).isEqualTo(Level.FAIL);
       assertThat(finding.said()).contains("READs bring wrong bytes");
@@ -53,7 +57,7 @@ class PeerCheckTest {
 
   @Test
   void strangersGetNothingAndHinderNobody() throws Exception {
-    try (PeerServer server = new PeerServer(patient(FaultPlan.NONE), 0);
+    try (PeerServer server = PeerServer.open(patient(FaultPlan.NONE), 0);
         Socket stranger = new Socket(InetAddress.getLoopbackAddress(), server.port());
         Socket silent = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       stranger.getOutputStream().write(new byte[5]);
@@ -63,17 +67,51 @@ class PeerCheckTest {
     }
   }
 
+  @Test
+  void aServerOfAnotherKindIsNoDoctor() throws Exception {
+    try (ServerSocket other = new ServerSocket(0)) {
+      Thread.ofVirtual().start(() -> greet(other));
+      Finding finding = read(other.getLocalPort());
+      assertThat(finding.level()).isEqualTo(Level.FAIL);
+      assertThat(finding.said()).contains("no doctor answers by TCP").doesNotContain("null");
+      assertThat(finding.set()).contains("doctor --serve");
+    }
+  }
+
+  private static void greet(ServerSocket other) {
+    try (Socket client = other.accept()) {
+      client.getOutputStream().write("SSH-2.0-OpenSSH_9.2\r\n".getBytes(US_ASCII));
+    } catch (IOException e) {
+      // The test sees it.
+    }
+  }
+
+  @Test
+  void aServerThatCannotBeLeavesNoSocketOpen() throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    assertThatThrownBy(() -> PeerServer.open(patient("none", FaultPlan.NONE), port))
+        .hasMessageContaining("none of auto, verbs, soft");
+    assertThatCode(() -> new ServerSocket(port).close()).doesNotThrowAnyException();
+  }
+
   private static Finding read(int port) throws Exception {
     PeerAddress peer = new PeerAddress("peer", "localhost", port);
     return new PeerCheck(patient(FaultPlan.NONE), peer).findings().getFirst();
   }
 
   private static Patient patient(FaultPlan faults) {
+    return patient("soft", faults);
+  }
+
+  private static Patient patient(String provider, FaultPlan faults) {
     return new Patient(
         Path.of("/"),
         InetAddress.getLoopbackAddress(),
         new Patient.Rdma(
-            "soft",
+            provider,
             VerbsOptions.DEFAULT,
             SoftOptions.DEFAULT.with(o -> o.faults = faults),
             TransferOptions.DEFAULT),

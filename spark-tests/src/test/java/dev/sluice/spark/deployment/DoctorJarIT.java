@@ -1,17 +1,27 @@
 package dev.sluice.spark.deployment;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.spark.deployment.DoctorProcess.Result;
 import dev.sluice.spark.other.Java17;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIf;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The doctor from the drop-in jar alone: no Spark, no checkout, nothing on the class path. */
 final class DoctorJarIT {
+  private static final List<String> NAMESPACES = List.of("unshare", "-rm");
+
   @TempDir private Path directory;
 
   private Result run(String... options) throws Exception {
@@ -19,7 +29,24 @@ final class DoctorJarIT {
   }
 
   private Result run(List<String> command) throws Exception {
-    return DoctorProcess.run(directory, Map.of("SPARK_LOCAL_IP", "127.0.0.1"), command);
+    return run("127.0.0.1", command);
+  }
+
+  private Result run(String ownAddress, List<String> command) throws Exception {
+    return DoctorProcess.run(directory, Map.of("SPARK_LOCAL_IP", ownAddress), command);
+  }
+
+  /** A failure that is said in one line, with what to set. */
+  private static void assertFails(Result result, String name, String... words) {
+    assertThat(result.findings("fail", name))
+        .as(result.output())
+        .anySatisfy(found -> assertThat(found).contains(words).contains("set:"));
+    assertNoTrace(result);
+  }
+
+  private static void assertNoTrace(Result result) {
+    assertThat(result.output()).doesNotContain("Exception in thread", "\tat ", " null");
+    assertThat(result.exitCode()).as(result.output()).isEqualTo(2);
   }
 
   @Test
@@ -72,10 +99,93 @@ final class DoctorJarIT {
     assertThat(result.exitCode()).isEqualTo(2);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "--pear host, there is no option --pear",
+    "--peer host:x, --peer's port is x",
+    "--peer host:65536, --peer's port is 65536",
+    "--serve --port 65536, --port is 65536"
+  })
+  void wrongOptionsAreAnsweredWithTheRightOnes(String options, String words) throws Exception {
+    Result result = run(options.split(" "));
+    assertThat(result.output()).contains(words, "--peer HOST");
+    assertNoTrace(result);
+  }
+
   @Test
-  void wrongOptionsAreAnsweredWithTheRightOnes() throws Exception {
-    Result result = run("--pear", "host");
-    assertThat(result.output()).contains("there is no option --pear", "--peer HOST");
-    assertThat(result.exitCode()).isEqualTo(2);
+  void anAddressThatIsNoneIsNamed() throws Exception {
+    Result result = run("no such host", DoctorProcess.command(DropInJar.path()));
+    assertFails(result, "address", "no such host", "SPARK_LOCAL_IP");
+  }
+
+  @Test
+  void aPortInUseIsNamed() throws Exception {
+    try (ServerSocket used = new ServerSocket(0)) {
+      String port = Integer.toString(used.getLocalPort());
+      Result result = run("--provider", "soft", "--serve", "--port", port);
+      assertFails(result, "serve", port, "--port");
+    }
+  }
+
+  @Test
+  @DisabledIf("hasDevices")
+  void withoutADeviceNothingIsServedByVerbs() throws Exception {
+    Result result = run("--provider", "verbs", "--serve", "--port", "0");
+    assertFails(result, "serve", "kernel has no RDMA");
+  }
+
+  static boolean hasDevices() {
+    return Files.isDirectory(Path.of("/sys/class/infiniband"));
+  }
+
+  @Test
+  void aPeerThatAcceptsAndSaysNothingIsNotWaitedForForEver() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0)) {
+      Result result = run("--provider", "soft", "--peer", "localhost:" + silent.getLocalPort());
+      assertFails(result, "peer", "no doctor answers by TCP");
+    }
+  }
+
+  @Test
+  void aPeerThatIsNotKnownIsNamed() throws Exception {
+    Result result = run("--provider", "soft", "--peer", "nobody.invalid");
+    assertFails(result, "peer", "nobody.invalid", "UnknownHost");
+  }
+
+  @Test
+  void aDirectoryThatIsNotThereIsNamed() throws Exception {
+    String none = directory.resolve("none").toString();
+    Result result = run("--provider", "soft", "--local-dirs", none);
+    assertFails(result, "registration", none + " does not exist");
+  }
+
+  /** In a mount namespace, so that nobody else sees it. */
+  @ParameterizedTest
+  @CsvSource({
+    "'size=64k,mode=777', 'cat /dev/zero >$1/full', 'is full'",
+    "'mode=777', 'mount -o remount,ro $1', 'cannot be written to'"
+  })
+  void aDirectoryThatIsFullOrReadOnlyIsNamed(String options, String script, String words)
+      throws Exception {
+    assumeTrue(mountsWork(), "this user may not mount");
+    Path mounted = Files.createDirectory(directory.resolve("mounted"));
+    String mount = "mount -t tmpfs -o " + options + " tmpfs $1; " + script + " 2>/dev/null";
+    List<String> command = new ArrayList<>(NAMESPACES);
+    command.addAll(List.of("bash", "-c", mount + "; shift; exec \"$@\"", "doctor"));
+    command.add(mounted.toString());
+    command.addAll(
+        DoctorProcess.command(
+            DropInJar.path(), "--provider", "soft", "--local-dirs", mounted.toString()));
+    assertFails(run(command), "registration", mounted + " " + words);
+  }
+
+  private static boolean mountsWork() throws Exception {
+    List<String> command = new ArrayList<>(NAMESPACES);
+    command.addAll(List.of("mount", "-t", "tmpfs", "tmpfs", "/mnt"));
+    try {
+      return new ProcessBuilder(command).start().waitFor() == 0;
+    } catch (IOException e) {
+      return false; // there is no unshare(1)
+    }
   }
 }

@@ -6,7 +6,6 @@ import dev.sluice.doctor.check.Checks;
 import dev.sluice.doctor.check.Checkup;
 import dev.sluice.spark.conf.SluiceConf;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,13 +14,11 @@ import org.apache.spark.SparkEnv;
 
 /** Asks all that can be asked of one executor. Made and called by a task. */
 public final class ExecutorDoctor implements Callable<List<Finding>> {
-  private static final Duration CHECK_LIMIT = Duration.ofSeconds(60);
-
   @Override
   public List<Finding> call() throws Exception {
     SparkEnv env = SparkEnv.get();
     SluiceConf conf = new SluiceConf(env.conf());
-    List<Finding> findings = new ArrayList<>(new Checkup(CHECK_LIMIT).of(checks(env, conf)));
+    List<Finding> findings = new ArrayList<>(new Checkup().of(checks(env, conf)));
     whyNotRead(conf)
         .ifPresent(
             why ->

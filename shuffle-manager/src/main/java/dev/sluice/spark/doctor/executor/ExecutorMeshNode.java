@@ -25,7 +25,7 @@ public final class ExecutorMeshNode implements MeshNode {
   public ExecutorMeshNode() throws IOException {
     SparkEnv env = SparkEnv.get();
     Patient patient = ExecutorPatient.of(env, new SluiceConf(env.conf()));
-    server = new PeerServer(patient, 0);
+    server = PeerServer.open(patient, 0);
     reader = new PeerReader(patient);
     self = new Member(env.executorId(), ExecutorPatient.host(env), server.port(), "");
   }
