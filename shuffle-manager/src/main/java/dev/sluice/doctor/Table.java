@@ -38,7 +38,7 @@ public final class Table {
     for (Map.Entry<Finding, List<String>> row : sorted()) {
       Finding finding = row.getKey();
       out.append(String.format("%-4s  %-13s %s%n", level(finding), finding.name(), finding.said()));
-      line(out, "on", where(row.getValue()));
+      line(out, "on", names(row.getValue()));
       line(out, "set:", finding.set());
     }
     return out.toString();
@@ -61,7 +61,8 @@ public final class Table {
     }
   }
 
-  private static String where(List<String> names) {
+  /** The first ones, and how many more there are. */
+  public static String names(List<String> names) {
     String first = names.stream().limit(MOST_NAMED).collect(Collectors.joining(", "));
     return names.size() <= MOST_NAMED
         ? first

@@ -19,12 +19,16 @@ import org.apache.spark.api.java.JavaSparkContext;
 public final class Doctor {
   private static final String HELP =
       "spark-submit --class dev.sluice.spark.doctor.Doctor <this jar> [--mesh] [--json]\n"
-          + "  --mesh   READ from every executor to every other\n"
+          + "  --mesh   READ from every host to every other, by one executor of each\n"
           + "  --json   print an array of objects\n";
 
   private static final Set<String> OPTIONS = Set.of("--mesh", "--json");
   private static final long NODE_LIMIT_SECONDS = 300;
+
+  /** Of all that {@link MeshTask} bounds, with room for Spark's scheduler. */
   private static final long MESH_LIMIT_SECONDS = 1800;
+
+  private static final String BARRIER = "spark.scheduler.barrier.maxConcurrentTasksCheck.";
 
   private Doctor() {}
 
@@ -37,6 +41,14 @@ public final class Doctor {
     Table table = new Table();
     try (JavaSparkContext context = new JavaSparkContext(conf())) {
       examine(context, options.contains("--mesh"), table);
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception e) { // what Scala's methods throw, they do not declare
+      table.add(
+          Finding.fail(
+              "application",
+              Finding.reason(e),
+              "what it says; --master, --conf and the driver's log"));
     }
     System.out.print(options.contains("--json") ? table.json() : table.text());
     System.exit(table.exitStatus());
@@ -53,6 +65,8 @@ public final class Doctor {
         .set("spark.locality.wait", "0")
         .set("spark.speculation", "false")
         .set("spark.barrier.sync.timeout", Long.toString(MESH_LIMIT_SECONDS))
+        .set(BARRIER + "maxFailures", "4") // in a minute: nobody else ends tasks here
+        .set("spark.stage.maxConsecutiveAttempts", "1")
         .set("spark.serializer", "org.apache.spark.serializer.JavaSerializer");
   }
 
@@ -87,7 +101,8 @@ public final class Doctor {
     try {
       long left = Math.max(0, deadline - System.nanoTime());
       ExecutorReport report = job.get(left, TimeUnit.NANOSECONDS).get(0);
-      report.findings().forEach(found -> table.add(found, executors.words(report.id())));
+      String finder = executors.words(report.id());
+      report.findings().forEach(found -> table.add(found, finder));
       if (!report.id().equals(id)) {
         table.add(
             Finding.warn(
@@ -95,7 +110,7 @@ public final class Doctor {
             where);
       }
     } catch (ExecutionException e) {
-      table.add(Finding.fail("executors", cause(e), "the executor's log"), where);
+      table.add(Finding.fail("executors", Finding.reason(e), "the executor's log"), where);
     } catch (TimeoutException e) {
       job.cancel(true);
       table.add(
@@ -112,18 +127,18 @@ public final class Doctor {
       return Mesh.findings(executors, MESH_LIMIT_SECONDS);
     } catch (InterruptedException e) {
       throw e;
+    } catch (TimeoutException e) {
+      return List.of(
+          Finding.fail(
+              Mesh.NAME,
+              "not done within " + MESH_LIMIT_SECONDS + " s",
+              "the executors' logs and their threads"));
     } catch (Exception e) {
       return List.of(
           Finding.fail(
-              "mesh",
-              cause(e),
+              Mesh.NAME,
+              Finding.reason(e),
               "spark.dynamicAllocation.enabled=false, and a free core on each executor"));
     }
-  }
-
-  /** The first line, as Spark's messages have stack traces. */
-  private static String cause(Exception e) {
-    Throwable cause = e.getCause() == null ? e : e.getCause();
-    return String.valueOf(cause.getMessage()).lines().findFirst().orElse(cause.toString());
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.spark.doctor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -87,9 +88,15 @@ final class Executors {
             .collect(Collectors.toList()));
   }
 
-  /** A partition for each. */
-  JavaRDD<Integer> onEach() {
-    return rdd(all);
+  /** A partition for one executor of each host. */
+  JavaRDD<Integer> onEachHost() {
+    Map<String, BlockManagerId> firsts = new LinkedHashMap<>();
+    all.forEach(executor -> firsts.putIfAbsent(executor.host(), executor));
+    return rdd(new ArrayList<>(firsts.values()));
+  }
+
+  List<String> hosts() {
+    return all.stream().map(BlockManagerId::host).distinct().collect(Collectors.toList());
   }
 
   private JavaRDD<Integer> rdd(List<BlockManagerId> executors) {

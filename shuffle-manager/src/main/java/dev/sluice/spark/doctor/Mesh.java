@@ -1,24 +1,23 @@
 package dev.sluice.spark.doctor;
 
 import dev.sluice.doctor.Finding;
+import dev.sluice.doctor.Table;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.rdd.RDD;
 import scala.reflect.ClassTag$;
 
-/** READs from every executor to every other, and which pairs stand out. */
+/** READs from every node to every other, and which nodes and pairs stand out. */
 final class Mesh {
-  private static final String NAME = "mesh";
-  private static final int MOST_NAMED = 20;
-
-  /** Less than this part of the median bandwidth is slow. */
-  private static final double SLOW = 0.5;
+  static final String NAME = "mesh";
 
   private Mesh() {}
 
@@ -26,85 +25,93 @@ final class Mesh {
    * @throws Exception where it does not end in time, or an executor is lost
    */
   static List<Finding> findings(Executors executors, long timeoutSeconds) throws Exception {
-    RDD<MeshRead> mesh =
+    if (executors.hosts().size() < 2) {
+      return of(List.of(), executors.hosts());
+    }
+    RDD<MeshReport> mesh =
         executors
-            .onEach()
+            .onEachHost()
             .rdd()
             .barrier()
-            .mapPartitions(new MeshTask(), false, ClassTag$.MODULE$.apply(MeshRead.class));
-    JavaFutureAction<List<MeshRead>> reads =
-        JavaRDD.fromRDD(mesh, ClassTag$.MODULE$.<MeshRead>apply(MeshRead.class)).collectAsync();
+            .mapPartitions(new MeshTask(), false, ClassTag$.MODULE$.apply(MeshReport.class));
+    JavaFutureAction<List<MeshReport>> reports =
+        JavaRDD.fromRDD(mesh, ClassTag$.MODULE$.<MeshReport>apply(MeshReport.class)).collectAsync();
     try {
-      return of(reads.get(timeoutSeconds, TimeUnit.SECONDS), executors::words);
+      return of(reports.get(timeoutSeconds, TimeUnit.SECONDS), executors.hosts());
     } finally {
-      reads.cancel(true);
+      reports.cancel(true);
     }
   }
 
   /**
-   * @param words of an executor
+   * @param hosts that should have taken part
    */
-  static List<Finding> of(List<MeshRead> reads, Function<String, String> words) {
-    if (reads.isEmpty()) {
-      return List.of(Finding.warn(NAME, "no executor READs from another", "two executors or more"));
+  static List<Finding> of(List<MeshReport> reports, List<String> hosts) {
+    if (hosts.size() < 2) {
+      return List.of(
+          Finding.warn(NAME, "no host READs from another", "executors on two hosts or more"));
     }
-    List<MeshRead> good =
-        reads.stream()
-            .filter(read -> !read.failed())
-            .sorted(Comparator.comparingDouble(MeshRead::bytesPerSecond))
-            .collect(Collectors.toList());
+    List<MeshRead> reads =
+        reports.stream().flatMap(report -> report.reads().stream()).collect(Collectors.toList());
     List<Finding> findings = new ArrayList<>();
-    if (!good.isEmpty()) {
-      findings.addAll(ofBandwidth(good, words));
-    }
-    List<MeshRead> bad = reads.stream().filter(MeshRead::failed).collect(Collectors.toList());
-    for (MeshRead read : first(bad)) {
-      findings.add(
-          Finding.fail(
-              NAME,
-              pair(read, words) + ": " + read.failure(),
-              "firewall, routes and VLAN between the GIDs' addresses"));
-    }
-    if (bad.size() > MOST_NAMED) {
-      findings.add(
-          Finding.fail(NAME, (bad.size() - MOST_NAMED) + " more pairs cannot be READ", ""));
-    }
+    reads.stream()
+        .filter(read -> !read.failed())
+        .min(Comparator.comparingDouble(MeshRead::bytesPerSecond))
+        .ifPresent(slowest -> findings.add(summary(reads, slowest)));
+    findings.addAll(ofAbsent(reports, hosts));
+    findings.addAll(ofUntried(reports));
+    findings.addAll(OddPairs.failed(reads));
+    findings.addAll(OddPairs.slow(reads));
     return findings;
   }
 
-  private static List<Finding> ofBandwidth(List<MeshRead> sorted, Function<String, String> words) {
-    double median = sorted.get(sorted.size() / 2).bytesPerSecond();
+  private static Finding summary(List<MeshRead> reads, MeshRead slowest) {
+    return Finding.ok(
+        NAME,
+        String.format(
+            "%d pairs READ, median %.0f MB/s; the slowest is %s",
+            reads.stream().filter(read -> !read.failed()).count(),
+            MeshRead.median(reads) / 1e6,
+            slowest));
+  }
+
+  /** Nodes without a device, and those where no task ran. */
+  private static List<Finding> ofAbsent(List<MeshReport> reports, List<String> hosts) {
+    Map<String, List<String>> hostsByReason = new LinkedHashMap<>();
+    for (MeshReport report : reports) {
+      if (!report.failure().isEmpty()) {
+        hostsByReason.computeIfAbsent(report.failure(), r -> new ArrayList<>()).add(report.host());
+      }
+    }
+    TreeSet<String> missing = new TreeSet<>(hosts);
+    reports.forEach(report -> missing.remove(report.host()));
+    if (!missing.isEmpty()) {
+      hostsByReason.put("no free core of its executor, or it is gone", new ArrayList<>(missing));
+    }
     List<Finding> findings = new ArrayList<>();
-    findings.add(
-        Finding.ok(
+    hostsByReason.forEach(
+        (reason, which) ->
+            findings.add(
+                Finding.fail(
+                    NAME,
+                    "take no part: " + reason + ": " + Table.names(which),
+                    "what the other lines of these nodes say; idle executors")));
+    return findings;
+  }
+
+  private static List<Finding> ofUntried(List<MeshReport> reports) {
+    List<MeshReport> some =
+        reports.stream().filter(report -> report.untried() > 0).collect(Collectors.toList());
+    if (some.isEmpty()) {
+      return List.of();
+    }
+    return List.of(
+        Finding.warn(
             NAME,
             String.format(
-                "%d pairs READ, median %.0f MB/s; the slowest is %s",
-                sorted.size(), median / 1e6, figures(sorted.get(0), words))));
-    List<MeshRead> slow =
-        sorted.stream()
-            .filter(read -> read.bytesPerSecond() < SLOW * median)
-            .collect(Collectors.toList());
-    for (MeshRead read : first(slow)) {
-      findings.add(
-          Finding.warn(
-              NAME,
-              "slow: " + figures(read, words),
-              "cable, link rate, PFC and ECN of the ports between"));
-    }
-    return findings;
-  }
-
-  private static List<MeshRead> first(List<MeshRead> reads) {
-    return reads.subList(0, Math.min(MOST_NAMED, reads.size()));
-  }
-
-  private static String figures(MeshRead read, Function<String, String> words) {
-    return String.format(
-        "%s: %.0f MB/s, %.1f us", pair(read, words), read.bytesPerSecond() / 1e6, read.micros());
-  }
-
-  private static String pair(MeshRead read, Function<String, String> words) {
-    return words.apply(read.to()) + " from " + words.apply(read.from());
+                "%d pairs were not tried, as the time was over or the first ones all failed: to %s",
+                some.stream().mapToInt(MeshReport::untried).sum(),
+                Table.names(some.stream().map(MeshReport::host).collect(Collectors.toList()))),
+            "what fails first; then again"));
   }
 }

@@ -1,9 +1,16 @@
 package dev.sluice.spark.doctor;
 
+import dev.sluice.doctor.Finding;
+import dev.sluice.doctor.Limited;
 import dev.sluice.spark.version.Platform;
 import java.io.Serializable;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
@@ -12,26 +19,41 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractFunction1;
 
 /**
- * READs from all other executors while they READ: each serves until all are done. Whatever an
- * executor lacks, it takes part, as the others wait for it.
+ * READs from all other nodes while they READ: each serves until all are done. Whatever a node
+ * lacks, it takes part, as the others wait for it; whatever hangs there, it ends, for the same
+ * reason.
  */
-final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshRead>>
+final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshReport>>
     implements Serializable {
   private static final long serialVersionUID = 1L;
   private static final String NODE = "dev.sluice.spark.doctor.executor.ExecutorMeshNode";
 
+  private static final Duration OPEN_LIMIT = Duration.ofMinutes(1);
+  private static final Duration READ_LIMIT = Duration.ofMinutes(20);
+  private static final Duration CLOSE_LIMIT = Duration.ofMinutes(1);
+
   @Override
-  public Iterator<MeshRead> apply(Iterator<Integer> nothing) {
+  public Iterator<MeshReport> apply(Iterator<Integer> nothing) {
     BarrierTaskContext context = BarrierTaskContext.get();
-    try (MeshNode node = open()) {
-      List<Member> members =
-          Arrays.stream(context.allGather(node.self().encoded()))
-              .map(Member::decoded)
-              .collect(Collectors.toList());
-      List<MeshRead> reads = node.readFrom(members);
-      context.barrier();
-      return CollectionConverters.asScala(reads.iterator());
-    }
+    String host = SparkEnv.get().blockManager().blockManagerId().host();
+    MeshNode node = open();
+    List<Member> others = others(context, new Member(host, node.port()));
+    List<MeshRead> reads = node.readFrom(others, READ_LIMIT);
+    context.barrier();
+    close(node);
+    int untried = node.failure().isEmpty() ? others.size() - reads.size() : 0;
+    MeshReport report = new MeshReport(host, node.failure(), reads, untried);
+    return CollectionConverters.asScala(List.of(report).iterator());
+  }
+
+  /** Those that serve, beginning behind this one, so that not all READ from the same one. */
+  private static List<Member> others(BarrierTaskContext context, Member self) {
+    List<Member> all =
+        Arrays.stream(context.allGather(self.encoded()))
+            .map(Member::decoded)
+            .collect(Collectors.toCollection(ArrayList::new));
+    Collections.rotate(all, -context.partitionId());
+    return all.subList(1, all.size()).stream().filter(Member::serves).collect(Collectors.toList());
   }
 
   private static MeshNode open() {
@@ -40,14 +62,32 @@ final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshR
       return new Absent(lack);
     }
     try {
-      return (MeshNode) Class.forName(NODE).getConstructor().newInstance();
-    } catch (ReflectiveOperationException e) {
-      Throwable cause = e.getCause() == null ? e : e.getCause();
-      return new Absent(String.valueOf(cause.getMessage()));
+      return Limited.call(
+          "mesh", OPEN_LIMIT, () -> (MeshNode) Class.forName(NODE).getConstructor().newInstance());
+    } catch (ExecutionException | TimeoutException e) {
+      return new Absent(Finding.reason(e));
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("interrupted", e);
     }
   }
 
-  /** An executor that can neither serve nor READ, which the others report. */
+  private static void close(MeshNode node) {
+    try {
+      Limited.call(
+          "mesh",
+          CLOSE_LIMIT,
+          () -> {
+            node.close();
+            return true;
+          });
+    } catch (ExecutionException | TimeoutException e) {
+      // What it has goes with the executor.
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
+  /** One that can neither serve nor READ. */
   private static final class Absent implements MeshNode {
     private final String reason;
 
@@ -56,13 +96,17 @@ final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshR
     }
 
     @Override
-    public Member self() {
-      SparkEnv env = SparkEnv.get();
-      return new Member(env.executorId(), env.blockManager().blockManagerId().host(), 0, reason);
+    public int port() {
+      return 0;
     }
 
     @Override
-    public List<MeshRead> readFrom(List<Member> members) {
+    public String failure() {
+      return reason;
+    }
+
+    @Override
+    public List<MeshRead> readFrom(List<Member> others, Duration limit) {
       return List.of();
     }
 

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * A standalone Master and Workers on the loopback interface, each a process. Whoever starts it
- * closes it, which kills them all, executors included; for one thread.
+ * A standalone Master and Workers on this machine, each a process. Whoever starts it closes it,
+ * which kills them all, executors included; for one thread.
  */
 public final class StandaloneCluster implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(5);
@@ -31,13 +31,14 @@ public final class StandaloneCluster implements AutoCloseable {
 
   /**
    * @param directory for logs and the Workers' directories
-   * @param workers how many, each with {@code cores} cores and {@code memory} as Spark writes it
+   * @param hosts this machine's addresses, each for a Worker with {@code cores} cores and {@code
+   *     memory} as Spark writes it
    * @param workerOptions JVM options, system properties with Spark's keys above all
    */
   public static StandaloneCluster start(
       SparkHome home,
       Path directory,
-      int workers,
+      List<String> hosts,
       int cores,
       String memory,
       List<String> workerOptions)
@@ -45,8 +46,8 @@ public final class StandaloneCluster implements AutoCloseable {
     StandaloneCluster cluster = new StandaloneCluster(home, directory);
     try {
       cluster.startMaster();
-      for (int i = 0; i < workers; i++) {
-        cluster.startWorker("worker-" + i, cores, memory, workerOptions);
+      for (String host : hosts) {
+        cluster.startWorker(host, cores, memory, workerOptions);
       }
       for (SparkProcess worker : cluster.workers) {
         worker.awaitLog(REGISTERED, START_TIMEOUT);
@@ -64,10 +65,11 @@ public final class StandaloneCluster implements AutoCloseable {
     masterUrl = master.awaitLog(MASTER_URL, START_TIMEOUT).group(1);
   }
 
-  private void startWorker(String name, int cores, String memory, List<String> options)
+  private void startWorker(String host, int cores, String memory, List<String> options)
       throws IOException {
+    String name = "worker-" + workers.size();
     Path own = directory.resolve(name);
-    List<String> arguments = new ArrayList<>(List.of("--host", "127.0.0.1", "--webui-port", "0"));
+    List<String> arguments = new ArrayList<>(List.of("--host", host, "--webui-port", "0"));
     arguments.addAll(List.of("--cores", Integer.toString(cores), "--memory", memory));
     arguments.addAll(List.of("--work-dir", own.resolve("work").toString(), masterUrl));
     workers.add(start(own, name, deploy("worker.Worker", options, arguments)));

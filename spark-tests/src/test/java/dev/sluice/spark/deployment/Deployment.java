@@ -22,13 +22,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A standalone cluster with one Worker for two executors, and {@link ShuffleApplication} packed in
- * a jar, as users have it. Whoever starts it closes it; for one thread.
+ * A standalone cluster, mostly with one Worker for two executors, and {@link ShuffleApplication}
+ * packed in a jar, as users have it. Whoever starts it closes it; for one thread.
  */
-final class Deployment implements AutoCloseable {
+public final class Deployment implements AutoCloseable {
   private static final Duration RUN_TIMEOUT = Duration.ofMinutes(10);
   private static final Pattern CONNECTED =
       Pattern.compile("Connected to Spark cluster with app ID (\\S+)");
+  private static final List<String> ONE_HOST = List.of("127.0.0.1");
   private static final Path JAVA = Path.of(System.getProperty("java.home"));
   private static final Path TARGET = Path.of(System.getProperty("sluice.target"));
 
@@ -50,13 +51,27 @@ final class Deployment implements AutoCloseable {
    */
   static Deployment start(String name, String... workerOptions)
       throws IOException, InterruptedException {
-    return launch(name, SparkJars.onJava25(), JAVA, List.of(workerOptions));
+    return launch(name, SparkJars.onJava25(), JAVA, ONE_HOST, List.of(workerOptions));
+  }
+
+  /**
+   * With a Worker on each of some hosts.
+   *
+   * @param hosts addresses of this machine
+   */
+  public static Deployment startOnHosts(String name, String... hosts)
+      throws IOException, InterruptedException {
+    return launch(name, SparkJars.onJava25(), JAVA, List.of(hosts), List.of());
   }
 
   /** With the drop-in jar among Spark's own, as in an image. */
   static Deployment startImage(String name) throws IOException, InterruptedException {
     return launch(
-        name, SparkJars.onJava25() + File.pathSeparator + DropInJar.path(), JAVA, List.of());
+        name,
+        SparkJars.onJava25() + File.pathSeparator + DropInJar.path(),
+        JAVA,
+        ONE_HOST,
+        List.of());
   }
 
   /**
@@ -65,15 +80,16 @@ final class Deployment implements AutoCloseable {
    * @param java JAVA_HOME of theirs
    */
   static Deployment startOn(Path java, String name) throws IOException, InterruptedException {
-    return launch(name, SparkJars.asReleased(), java, List.of());
+    return launch(name, SparkJars.asReleased(), java, ONE_HOST, List.of());
   }
 
-  private static Deployment launch(String name, String jars, Path java, List<String> workerOptions)
+  private static Deployment launch(
+      String name, String jars, Path java, List<String> hosts, List<String> workerOptions)
       throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory(TARGET, name + "-");
     SparkHome home = SparkHome.create(directory.resolve("spark-home"), jars);
     StandaloneCluster cluster =
-        StandaloneCluster.start(home.onJava(java), directory, 1, 2, "2g", workerOptions);
+        StandaloneCluster.start(home.onJava(java), directory, hosts, 2, "2g", workerOptions);
     return new Deployment(home, directory, cluster, pack(directory.resolve("application.jar")));
   }
 
@@ -81,7 +97,7 @@ final class Deployment implements AutoCloseable {
    * @param log of the driver
    * @param executorsLaunched by the Master, those that took the place of others included
    */
-  record Result(int exitCode, String log, long executorsLaunched) {
+  public record Result(int exitCode, String log, long executorsLaunched) {
     List<Round> rounds() {
       return Round.of(log);
     }
@@ -95,7 +111,7 @@ final class Deployment implements AutoCloseable {
     }
 
     /** The end of the driver's log, which says why it failed. */
-    String end() {
+    public String end() {
       return log.substring(Math.max(0, log.length() - 8_000));
     }
   }
@@ -129,7 +145,7 @@ final class Deployment implements AutoCloseable {
    *
    * @param classPath of driver and executors, beside Spark's jars
    */
-  Result submitDoctor(
+  public Result submitDoctor(
       String name, Map<String, String> settings, List<Path> classPath, String... options)
       throws IOException, InterruptedException {
     String main = "dev.sluice.spark.doctor.Doctor";

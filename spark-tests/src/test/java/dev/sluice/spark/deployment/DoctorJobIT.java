@@ -9,19 +9,21 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The doctor as a job of a standalone cluster with two executors. */
+/** The doctor as a job of a standalone cluster. */
 final class DoctorJobIT {
   @Test
   void looksAtEveryExecutorAndReadsFromEachToEachOther() throws Exception {
-    try (Deployment deployment = Deployment.start("doctor")) {
-      Result result = deployment.submitDoctor("mesh", Map.of(), List.of(), "--mesh");
+    try (Deployment deployment = Deployment.startOnHosts("doctor", "127.0.0.1", "127.0.0.2")) {
+      Map<String, String> three = Map.of("spark.cores.max", "3");
+      Result result = deployment.submitDoctor("mesh", three, List.of(), "--mesh");
       assertThat(result.log())
-          .contains("2 executor(s) each on 1 host(s)")
-          .containsPattern("ok +java +Java 25.*\\s+on 0@127.0.0.1, 1@127.0.0.1\\s")
+          .contains("1 executor(s) each on 1 host(s), 2 executor(s) each on 1 host(s)")
+          .containsPattern("ok +java +Java 25.*\\s+on 0@127.0.0.., 1@127.0.0.., 2@127.0.0..\\s")
           .containsPattern("ok +provider +soft")
           .containsPattern(
               "ok +registration +soft: Map outputs in .*/\\.\\.\\. .* as open files.*\\s+on 0@.*, 1@")
-          .containsPattern("ok +mesh +2 pairs READ, median \\d+ MB/s")
+          .containsPattern(
+              "ok +mesh +2 pairs READ, median \\d+ MB/s; .* 127.0.0.[12] from 127.0.0.[12]: ")
           .doesNotContainPattern("(?m)^fail ");
       assertThat(result.exitCode()).as(result.end()).isLessThan(2);
     }
@@ -33,6 +35,19 @@ final class DoctorJobIT {
       Result result = old.submitDoctor("java-17", Map.of(), SparkJars.hadoopOnJava25(), "--mesh");
       assertThat(result.log())
           .containsPattern("fail +java +RDMA shuffle needs Java 25, this JVM is Java 17\\s+on 0@");
+      assertThat(result.exitCode()).as(result.end()).isEqualTo(2);
+    }
+  }
+
+  /** A driver that cannot be is a line as well, and none of Spark's own exit statuses. */
+  @Test
+  void aConfigurationThatIsWrongIsSaid() throws Exception {
+    try (Deployment deployment = Deployment.start("doctor-wrong")) {
+      Map<String, String> wrong = Map.of("spark.shuffle.rdma.nonsense", "1");
+      Result result = deployment.submitDoctor("wrong", wrong, List.of());
+      assertThat(result.log())
+          .containsPattern("fail +application +.*spark.shuffle.rdma.nonsense.*\\s+set: ")
+          .doesNotContain("Exception in thread");
       assertThat(result.exitCode()).as(result.end()).isEqualTo(2);
     }
   }

@@ -1,6 +1,7 @@
 package dev.sluice.spark.doctor.executor;
 
 import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.peer.PeerException;
 import dev.sluice.doctor.peer.PeerReader;
 import dev.sluice.doctor.peer.PeerServer;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -9,53 +10,90 @@ import dev.sluice.spark.doctor.Member;
 import dev.sluice.spark.doctor.MeshNode;
 import dev.sluice.spark.doctor.MeshRead;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.SparkEnv;
 
-/** Serves the other executors' doctors, and READs from them. Made by a task, by its name. */
+/** Serves the other nodes' doctors, and READs from them. Made by a task, by its name. */
 public final class ExecutorMeshNode implements MeshNode {
+  /** A node that cannot READ from so many others is itself what does not work. */
+  private static final int MOST_FAILURES = 16;
+
+  private final String host;
   private final PeerServer server;
   private final PeerReader reader;
-  private final Member self;
 
   /**
    * @throws IOException where this executor has no device, with the reason
    */
   public ExecutorMeshNode() throws IOException {
-    SparkEnv env = SparkEnv.get();
-    Patient patient = ExecutorPatient.of(env, new SluiceConf(env.conf()));
+    this(
+        ExecutorPatient.of(SparkEnv.get(), new SluiceConf(SparkEnv.get().conf())),
+        ExecutorPatient.host(SparkEnv.get()));
+  }
+
+  /**
+   * @param host this node's name
+   */
+  ExecutorMeshNode(Patient patient, String host) throws IOException {
+    this.host = host;
     server = PeerServer.open(patient, 0);
-    reader = new PeerReader(patient);
-    self = new Member(env.executorId(), ExecutorPatient.host(env), server.port(), "");
-  }
-
-  @Override
-  public Member self() {
-    return self;
-  }
-
-  /** Begins behind itself, so that not all READ from the same one. */
-  @Override
-  public List<MeshRead> readFrom(List<Member> members) {
-    int own = members.indexOf(self);
-    List<MeshRead> reads = new ArrayList<>();
-    for (int i = 1; i < members.size(); i++) {
-      reads.add(read(members.get((own + i) % members.size())));
+    try {
+      reader = new PeerReader(patient);
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw e;
     }
+  }
+
+  @Override
+  public int port() {
+    return server.port();
+  }
+
+  @Override
+  public String failure() {
+    return "";
+  }
+
+  @Override
+  public List<MeshRead> readFrom(List<Member> others, Duration limit) {
+    long end = System.nanoTime() + limit.toNanos();
+    List<MeshRead> reads = new ArrayList<>();
+    boolean works = false;
+    for (Member from : others) {
+      if (System.nanoTime() - end >= 0 || !works && reads.size() == MOST_FAILURES) {
+        return reads;
+      }
+      reads.add(read(from));
+      works |= !reads.getLast().failed();
+    }
+    readSlowOnesAgain(reads, others, end);
     return reads;
   }
 
-  private MeshRead read(Member from) {
-    if (!from.failure().isEmpty()) {
-      return MeshRead.failed(self.id(), from.id(), from.failure());
+  /** Two others may have READ from it at the same time. */
+  private void readSlowOnesAgain(List<MeshRead> reads, List<Member> others, long end) {
+    double median = MeshRead.median(reads);
+    for (int i = 0; i < reads.size() && System.nanoTime() - end < 0; i++) {
+      MeshRead first = reads.get(i);
+      if (first.isSlow(median)) {
+        MeshRead second = read(others.get(i));
+        reads.set(i, second.bytesPerSecond() > first.bytesPerSecond() ? second : first);
+      }
     }
+  }
+
+  private MeshRead read(Member from) {
     try {
       PeerReader.Measured measured =
-          reader.read(new PeerAddress(from.id() + ":" + from.port(), from.host(), from.port()));
-      return new MeshRead(self.id(), from.id(), measured.bytesPerSecond(), measured.micros(), "");
-    } catch (IOException e) {
-      return MeshRead.failed(self.id(), from.id(), e.getMessage());
+          reader.read(new PeerAddress(from.host() + ":" + from.port(), from.host(), from.port()));
+      return new MeshRead(host, from.host(), measured.bytesPerSecond(), measured.micros());
+    } catch (PeerException e) {
+      return MeshRead.failed(host, from.host(), e.getMessage(), e.set());
+    } catch (RuntimeException e) {
+      return MeshRead.failed(host, from.host(), e.toString(), "report it, with the executor's log");
     }
   }
 

@@ -1,0 +1,94 @@
+package dev.sluice.spark.doctor.executor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.doctor.check.Patient;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.spark.conf.MemoryBudget;
+import dev.sluice.spark.doctor.Member;
+import dev.sluice.spark.doctor.MeshRead;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Nodes of the mesh that READ from one another, by the software provider. */
+class ExecutorMeshNodeTest {
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+
+  private static Patient patient(String provider) {
+    return new Patient(
+        Path.of("/"),
+        InetAddress.getLoopbackAddress(),
+        new Patient.Rdma(
+            provider, VerbsOptions.DEFAULT, SoftOptions.DEFAULT, TransferOptions.DEFAULT),
+        new Patient.Memory(new MemoryBudget(1, 1, 1), RegistrationMode.AUTO, List.of()),
+        List.of());
+  }
+
+  private static ExecutorMeshNode node() throws IOException {
+    return new ExecutorMeshNode(patient("soft"), "localhost");
+  }
+
+  /** Where nobody serves. */
+  private static Member absent() throws IOException {
+    try (ServerSocket free = new ServerSocket(0)) {
+      return new Member("localhost", free.getLocalPort());
+    }
+  }
+
+  @Test
+  void eachReadsFromTheOthers() throws Exception {
+    try (ExecutorMeshNode a = node();
+        ExecutorMeshNode b = node();
+        ExecutorMeshNode c = node()) {
+      List<Member> others =
+          List.of(new Member("localhost", b.port()), new Member("localhost", c.port()));
+      assertThat(a.readFrom(others, LIMIT))
+          .hasSize(2)
+          .allSatisfy(read -> assertThat(read.failure()).isEmpty())
+          .allSatisfy(read -> assertThat(read.bytesPerSecond()).isPositive());
+    }
+  }
+
+  @Test
+  void onePairThatFailsIsSaidWithWhatToSetAndHindersNoOther() throws Exception {
+    try (ExecutorMeshNode a = node();
+        ExecutorMeshNode b = node()) {
+      List<MeshRead> reads =
+          a.readFrom(List.of(absent(), new Member("localhost", b.port())), LIMIT);
+      assertThat(reads).extracting(MeshRead::failed).containsExactly(true, false);
+      assertThat(reads.getFirst().failure()).contains("no doctor answers by TCP");
+      assertThat(reads.getFirst().set()).contains("firewall");
+    }
+  }
+
+  /** Else hundreds of others wait for it. */
+  @Test
+  void whoCanReadFromNobodyGivesUp() throws Exception {
+    try (ExecutorMeshNode node = node()) {
+      assertThat(node.readFrom(Collections.nCopies(100, absent()), LIMIT)).hasSize(16);
+    }
+  }
+
+  @Test
+  void itEndsInTime() throws Exception {
+    try (ExecutorMeshNode node = node()) {
+      assertThat(node.readFrom(List.of(absent(), absent()), Duration.ZERO)).isEmpty();
+    }
+  }
+
+  @Test
+  void aNodeThatCannotBeSaysWhy() {
+    assertThatThrownBy(() -> new ExecutorMeshNode(patient("none"), "localhost"))
+        .hasMessageContaining("none of auto, verbs, soft");
+  }
+}
