@@ -33,6 +33,11 @@ final class DoctorIT {
   /** With the capability that a pod adds, which is then in the bounding set only. */
   private static final String AS_NOBODY = "exec setpriv --reuid 65534 --clear-groups \"$@\"";
 
+  private static final String ONE_DEVICE =
+      "number=$(stat -c \"0x%t 0x%T\" /dev/infiniband/uverbs1);"
+          + " mount -t tmpfs tmpfs /dev/infiniband && mknod /dev/infiniband/uverbs1 c $number;"
+          + " exec \"$@\"";
+
   private final Cable cable = new Cable();
   private final Path directory = forAnybody(Files.createTempDirectory(Path.of("/tmp"), "doctor"));
   private final Path jar =
@@ -119,6 +124,30 @@ final class DoctorIT {
         "in the bounding set only",
         "LimitMEMLOCK=infinity of the container runtime");
     assertFound(result, "fail", "peer", "it has provider verbs, and this one soft");
+  }
+
+  /** Whose root has the capability, which is not the host's. */
+  @Test
+  void tooLittleLockedMemoryInAUserNamespace() throws Exception {
+    Result result = runAfter("ulimit -l 8192; exec unshare -r \"$@\"");
+    assertFound(
+        result,
+        "fail",
+        "memlock",
+        "memlock 8192 KiB",
+        "is a user namespace's",
+        "LimitMEMLOCK=infinity of the container runtime");
+  }
+
+  /** As a pod has it, that was given one of several functions and sees all of them in /sys. */
+  @Test
+  void aContainerWithOneOfTheDevicesIsHealthy() throws Exception {
+    Result result = runAfter("exec unshare -m bash -c '" + ONE_DEVICE + "' doctor \"$@\"");
+    assertThat(result.findings("fail|warn", ".*")).as(result.output()).isEmpty();
+    assertThat(result.findings("ok", "device files"))
+        .anySatisfy(found -> assertThat(found).contains("uverbs1 can be read and written"))
+        .anySatisfy(found -> assertThat(found).contains("uverbs0 not there"));
+    assertThat(result.exitCode()).isZero();
   }
 
   @Test
