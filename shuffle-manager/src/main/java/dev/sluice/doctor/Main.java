@@ -8,7 +8,7 @@ import java.lang.reflect.InvocationTargetException;
  * for the oldest JVM that Spark runs on; all else is loaded by name.
  */
 public final class Main {
-  private static final String DOCTOR = "dev.sluice.doctor.alone.Alone";
+  private static final String DOCTOR = "dev.sluice.doctor.alone.AloneLoader";
 
   private Main() {}
 

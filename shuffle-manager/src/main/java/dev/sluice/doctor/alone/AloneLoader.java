@@ -4,18 +4,37 @@ import java.lang.classfile.ClassFile;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
+import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
 import java.net.URLClassLoader;
 
 /**
- * Loads our classes, and makes the two of SLF4J that they need, since the jar holds ours only: a
- * Logger that is a {@link Log}, and a LoggerFactory that makes it.
+ * Starts the doctor from the drop-in jar alone: loads our classes, and makes the two of SLF4J that
+ * they need, since the jar holds ours only: a Logger that is a {@link Log}, and a LoggerFactory
+ * that makes it.
  */
-final class AloneLoader extends URLClassLoader {
+public final class AloneLoader extends URLClassLoader {
   private static final ClassDesc LOGGER = ClassDesc.of("org.slf4j.Logger");
   private static final ClassDesc FACTORY = ClassDesc.of("org.slf4j.LoggerFactory");
   private static final MethodTypeDesc GET_LOGGER =
       MethodTypeDesc.of(LOGGER, ConstantDescs.CD_Class);
+
+  /**
+   * @param args as {@link CommandLine} has them
+   */
+  public static void main(String[] args) throws ReflectiveOperationException {
+    // Not closed: threads that hang may still need it.
+    AloneLoader loader =
+        new AloneLoader(AloneLoader.class.getProtectionDomain().getCodeSource().getLocation());
+    try {
+      loader
+          .loadClass("dev.sluice.doctor.alone.CommandLine")
+          .getMethod("main", String[].class)
+          .invoke(null, (Object) args);
+    } catch (InvocationTargetException e) {
+      throw new IllegalStateException(e.getCause());
+    }
+  }
 
   /**
    * @param jar with our classes

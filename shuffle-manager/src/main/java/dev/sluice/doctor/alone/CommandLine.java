@@ -1,6 +1,7 @@
 package dev.sluice.doctor.alone;
 
 import dev.sluice.doctor.Finding;
+import dev.sluice.doctor.Limited;
 import dev.sluice.doctor.Table;
 import dev.sluice.doctor.check.Check;
 import dev.sluice.doctor.check.Checks;
@@ -10,13 +11,16 @@ import dev.sluice.doctor.peer.PeerCheck;
 import dev.sluice.doctor.peer.PeerServer;
 import java.io.IOException;
 import java.net.BindException;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 
 /** The doctor of one node, on a command line. */
 public final class CommandLine {
+  private static final Duration NODE_LIMIT = Duration.ofMinutes(1);
+
   private static final String HELP =
       """
       java -jar <this jar> doctor [option...]
@@ -55,16 +59,16 @@ public final class CommandLine {
     System.exit(table.exitStatus());
   }
 
-  private static List<Finding> findings(Options options) throws IOException, InterruptedException {
+  private static List<Finding> findings(Options options) throws InterruptedException {
     Patient patient;
     try {
-      patient = ThisNode.patient(options);
-    } catch (UnknownHostException e) {
+      patient = Limited.call("node", NODE_LIMIT, () -> ThisNode.patient(options));
+    } catch (ExecutionException | TimeoutException e) {
       return List.of(
           Finding.fail(
-              "address",
-              "this node's own is not known: " + e.getMessage(),
-              "SPARK_LOCAL_IP, or the host's name in /etc/hosts; nothing else was looked at"));
+              "node",
+              "its own address, or what is in SPARK_HOME: " + Finding.reason(e),
+              "SPARK_LOCAL_IP, or the host's name in /etc/hosts; SPARK_HOME"));
     }
     return options.serves() ? serve(patient, options) : examine(patient, options);
   }

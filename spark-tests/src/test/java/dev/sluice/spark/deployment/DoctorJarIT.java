@@ -115,7 +115,7 @@ final class DoctorJarIT {
   @Test
   void anAddressThatIsNoneIsNamed() throws Exception {
     Result result = run("no such host", DoctorProcess.command(DropInJar.path()));
-    assertFails(result, "address", "no such host", "SPARK_LOCAL_IP");
+    assertFails(result, "node", "no such host", "SPARK_LOCAL_IP");
   }
 
   @Test
@@ -177,6 +177,22 @@ final class DoctorJarIT {
         DoctorProcess.command(
             DropInJar.path(), "--provider", "soft", "--local-dirs", mounted.toString()));
     assertFails(run(command), "registration", mounted + " " + words);
+  }
+
+  /** Whose root has the capability that lifts the limit, which is not the host's. */
+  @Test
+  @DisabledIf("hasDevices")
+  void lockedMemoryInAUserNamespaceIsLimited() throws Exception {
+    assumeTrue(mountsWork(), "this user may not make namespaces");
+    List<String> command = new ArrayList<>(NAMESPACES);
+    command.addAll(List.of("bash", "-c", "ulimit -l 8192; exec \"$@\"", "doctor"));
+    command.addAll(DoctorProcess.command(DropInJar.path()));
+    Result result = run(command);
+    assertThat(result.findings("warn", "memlock"))
+        .as(result.output())
+        .singleElement()
+        .asString()
+        .contains("memlock 8192 KiB", "is a user namespace's", "set: LimitMEMLOCK=infinity");
   }
 
   private static boolean mountsWork() throws Exception {

@@ -126,19 +126,6 @@ final class DoctorIT {
     assertFound(result, "fail", "peer", "it has provider verbs, and this one soft");
   }
 
-  /** Whose root has the capability, which is not the host's. */
-  @Test
-  void tooLittleLockedMemoryInAUserNamespace() throws Exception {
-    Result result = runAfter("ulimit -l 8192; exec unshare -r \"$@\"");
-    assertFound(
-        result,
-        "fail",
-        "memlock",
-        "memlock 8192 KiB",
-        "is a user namespace's",
-        "LimitMEMLOCK=infinity of the container runtime");
-  }
-
   /** As a pod has it, that was given one of several functions and sees all of them in /sys. */
   @Test
   void aContainerWithOneOfTheDevicesIsHealthy() throws Exception {
