@@ -91,6 +91,11 @@ public final class PeerReader implements AutoCloseable {
     }
   }
 
+  /** Bytes of a packet that the port here takes; 0 before something was READ. */
+  public int localMtu() {
+    return client.localMtu();
+  }
+
   private int mtu() {
     return Math.min(client.localMtu(), client.remoteMtu());
   }

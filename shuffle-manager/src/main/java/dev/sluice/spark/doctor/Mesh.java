@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -60,6 +61,7 @@ final class Mesh {
         .ifPresent(slowest -> findings.add(summary(reads, slowest)));
     findings.addAll(ofAbsent(reports, hosts));
     findings.addAll(ofUntried(reports));
+    findings.addAll(ofMtu(reports));
     findings.addAll(OddPairs.failed(reads));
     findings.addAll(OddPairs.slow(reads));
     return findings;
@@ -97,6 +99,24 @@ final class Mesh {
                     "take no part: " + reason + ": " + Table.names(which),
                     "what the other lines of these nodes say; idle executors")));
     return findings;
+  }
+
+  private static List<Finding> ofMtu(List<MeshReport> reports) {
+    Map<Integer, List<String>> hostsByMtu = new TreeMap<>();
+    for (MeshReport report : reports) {
+      if (report.mtu() > 0) {
+        hostsByMtu.computeIfAbsent(report.mtu(), m -> new ArrayList<>()).add(report.host());
+      }
+    }
+    if (hostsByMtu.size() < 2) {
+      return List.of();
+    }
+    String said =
+        hostsByMtu.entrySet().stream()
+            .map(entry -> entry.getKey() + " on " + Table.names(entry.getValue()))
+            .collect(Collectors.joining("; ", "MTU is ", ": the smaller one of two counts"));
+    return List.of(
+        Finding.warn("mtu", said, "the same MTU on all network devices, and on switches"));
   }
 
   private static List<Finding> ofUntried(List<MeshReport> reports) {

@@ -13,6 +13,9 @@ public interface MeshNode extends AutoCloseable {
   /** Why it takes no part; empty where it does. */
   String failure();
 
+  /** Bytes of a packet that its port takes, once it has READ; 0 where that is not known. */
+  int mtu();
+
   /**
    * READs from the others, one after the other, and from those that seem slow once more.
    *

@@ -42,7 +42,7 @@ final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshR
     context.barrier();
     close(node);
     int untried = node.failure().isEmpty() ? others.size() - reads.size() : 0;
-    MeshReport report = new MeshReport(host, node.failure(), reads, untried);
+    MeshReport report = new MeshReport(host, node.failure(), node.mtu(), reads, untried);
     return CollectionConverters.asScala(List.of(report).iterator());
   }
 
@@ -103,6 +103,11 @@ final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshR
     @Override
     public String failure() {
       return reason;
+    }
+
+    @Override
+    public int mtu() {
+      return 0;
     }
 
     @Override

@@ -20,7 +20,7 @@ class MeshTest {
   }
 
   private static MeshReport report(String host, MeshRead... reads) {
-    return new MeshReport(host, "", List.of(reads), 0);
+    return new MeshReport(host, "", 4096, List.of(reads), 0);
   }
 
   private static List<String> hosts(int count) {
@@ -107,7 +107,7 @@ class MeshTest {
             List.of(
                 report("1", read("1", "2", 1000)),
                 report("2", read("2", "1", 1000)),
-                new MeshReport("3", "no answer within 60 s", List.of(), 0)),
+                new MeshReport("3", "no answer within 60 s", 0, List.of(), 0)),
             List.of("1", "2", "3", "4"));
 
     assertThat(said(findings, Level.FAIL))
@@ -122,7 +122,7 @@ class MeshTest {
         Mesh.of(
             List.of(
                 report("1", read("1", "2", 1000)),
-                new MeshReport("2", "", List.of(read("2", "1", 1000)), 7)),
+                new MeshReport("2", "", 4096, List.of(read("2", "1", 1000)), 7)),
             List.of("1", "2"));
 
     assertThat(said(findings, Level.WARN))
@@ -130,6 +130,20 @@ class MeshTest {
         .asString()
         .startsWith("7 pairs were not tried")
         .endsWith(": to 2");
+  }
+
+  @Test
+  void mtusThatDifferAreNamed() {
+    List<Finding> findings =
+        Mesh.of(
+            List.of(
+                report("1", read("1", "2", 1000)),
+                report("2", read("2", "3", 1000)),
+                new MeshReport("3", "", 1024, List.of(read("3", "1", 1000)), 0)),
+            List.of("1", "2", "3"));
+
+    assertThat(said(findings, Level.WARN))
+        .containsExactly("MTU is 1024 on 3; 4096 on 1, 2: the smaller one of two counts");
   }
 
   @Test

@@ -17,7 +17,7 @@ final class DoctorMeshIT {
   private static final Map<String, String> VERBS = Map.of("spark.shuffle.rdma.provider", "verbs");
 
   @Test
-  void readsByVerbsFromEachNodeToTheOtherAndNamesAPairThatCannotBeRead() throws Exception {
+  void readsByVerbsFromEachHostToTheOtherAndNamesWhatIsWrong() throws Exception {
     Cable cable = new Cable();
     try (Deployment deployment = Deployment.startOnHosts("doctor-verbs", FIRST, SECOND)) {
       Result healthy = deployment.submitDoctor("mesh", VERBS, List.of(), "--mesh");
@@ -27,6 +27,13 @@ final class DoctorMeshIT {
           .containsPattern("ok +port +rxe1:1.*" + SECOND)
           .containsPattern("ok +mesh +2 pairs READ, median \\d+ MB/s");
       assertThat(healthy.exitCode()).as(healthy.end()).isLessThan(2);
+
+      cable.suffer(Cable.Fault.NARROW);
+      Result narrow = deployment.submitDoctor("narrow", VERBS, List.of(), "--mesh");
+      assertThat(narrow.log())
+          .containsPattern("warn +mtu +MTU is 1024 on " + SECOND + "; 4096 on " + FIRST);
+      assertThat(narrow.exitCode()).as(narrow.end()).isEqualTo(1);
+      cable.mend();
 
       cable.suffer(Cable.Fault.ONE_WAY);
       Result broken = deployment.submitDoctor("broken", VERBS, List.of(), "--mesh");

@@ -58,6 +58,11 @@ public final class ExecutorMeshNode implements MeshNode {
   }
 
   @Override
+  public int mtu() {
+    return reader.localMtu();
+  }
+
+  @Override
   public List<MeshRead> readFrom(List<Member> others, Duration limit) {
     long end = System.nanoTime() + limit.toNanos();
     List<MeshRead> reads = new ArrayList<>();
