@@ -2,6 +2,7 @@ package dev.sluice.benchmarks;
 
 import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.EndpointAcceptor;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputRegistry;
@@ -15,7 +16,6 @@ import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.TransferOptions;
-import dev.sluice.spark.EndpointAcceptor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,6 +2,7 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.EndpointAcceptor;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.EndpointAcceptor;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputListener;
@@ -25,7 +26,6 @@ import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferOptions;
-import dev.sluice.spark.EndpointAcceptor;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;

@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.BlockServer;
+import dev.sluice.blocks.EndpointAcceptor;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputListener;
@@ -19,7 +20,6 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.QueuePairConnector;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.TransferOptions;
-import dev.sluice.spark.EndpointAcceptor;
 import dev.sluice.spark.transport.MapOutput;
 import java.io.IOException;
 import java.lang.reflect.Proxy;

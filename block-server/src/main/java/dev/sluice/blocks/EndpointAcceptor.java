@@ -1,11 +1,10 @@
-package dev.sluice.spark;
+package dev.sluice.blocks;
 
-import dev.sluice.blocks.QueuePairAcceptor;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.util.concurrent.CompletableFuture;
 
-/** Lets the block server give out queue pairs of the executor's RDMA endpoint. */
+/** Lets the block server give out queue pairs of its process's RDMA endpoint. */
 public record EndpointAcceptor(RdmaEndpoint endpoint) implements QueuePairAcceptor {
   @Override
   public CompletableFuture<QueuePairAddress> accept(String peerId, QueuePairAddress remote) {
