@@ -15,6 +15,9 @@ import dev.sluice.blocks.wire.ControlMessages.StageFor;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
+import dev.sluice.blocks.wire.LifetimeMessages;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
@@ -55,7 +58,8 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   private final TransferOptions options;
   private final long resolveTimeoutMs;
   private final LongSupplier clockMs;
-  private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
+  private final MessageCodec codec =
+      new MessageCodec(ControlMessages.TYPES, LifetimeMessages.TYPES);
   private final TransportContext context;
   private final TransportClientFactory factory;
   private final ConcurrentHashMap<PeerAddress, PeerChannel> channels = new ConcurrentHashMap<>();
@@ -206,6 +210,21 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     if (channel != null) {
       channel.send(new Done(name(peer), self.id(), leaseId));
     }
+  }
+
+  /**
+   * Tells a node's block server what of the application lives, or does not.
+   *
+   * @return the id that the node is known by now, which is another one where it was started again;
+   *     completes exceptionally when it cannot be asked, and when the peer is no node
+   */
+  public CompletableFuture<String> tell(PeerAddress node, Lifetime message) {
+    return request(node, message, resolveTimeoutMs)
+        .thenCompose(
+            answer ->
+                answer instanceof Heard heard
+                    ? CompletableFuture.completedFuture(heard.nodeId())
+                    : unexpected(node, answer));
   }
 
   private ProcessName name(PeerAddress peer) {

@@ -9,9 +9,9 @@ import java.nio.file.Path;
 
 /**
  * A map output's index and checksum files, read and checked, on their way into a {@link TableSlot}.
- * Lives on the registering thread for one registration: 160 KB of garbage for 10,000 partitions.
+ * Lives on one thread for one registration: 160 KB of garbage for 10,000 partitions.
  */
-final class MapOutputIndex {
+public final class MapOutputIndex {
   /** More than Spark's serialized shuffle allows; an index beyond it is not read into memory. */
   private static final int MAX_PARTITIONS = 1 << 24;
 
@@ -26,7 +26,7 @@ final class MapOutputIndex {
   /**
    * @throws InconsistentFilesException when the files cannot be what a committed map output has
    */
-  static MapOutputIndex read(MapOutputFiles.Files files) throws IOException {
+  public static MapOutputIndex read(MapOutputFiles.Files files) throws IOException {
     LongBuffer offsets = readLongs(files.index());
     if (offsets.limit() < 2) {
       throw new InconsistentFilesException(files.index() + " holds no partition");
@@ -65,7 +65,7 @@ final class MapOutputIndex {
   }
 
   /** Bytes that the data file must have. */
-  long dataBytes() {
+  public long dataBytes() {
     return offsets.get(offsets.limit() - 1);
   }
 

@@ -26,12 +26,16 @@ public final class ControlMessages {
 
   private static final int FIRST_ID = MessageType.FIRST_ID;
 
+  /** Part of other conversations, too. */
+  static final MessageType<Refused> REFUSED =
+      new MessageType<>(FIRST_ID + 2, Refused.class, Refused::write, Refused::read);
+
   /** Ids from {@link MessageType#FIRST_ID} to 31 are taken by these and their successors. */
   public static final List<MessageType<?>> TYPES =
       List.of(
           new MessageType<>(FIRST_ID, Connect.class, Connect::write, Connect::read),
           new MessageType<>(FIRST_ID + 1, Connected.class, Connected::write, Connected::read),
-          new MessageType<>(FIRST_ID + 2, Refused.class, Refused::write, Refused::read),
+          REFUSED,
           new MessageType<>(FIRST_ID + 3, Released.class, Released::write, Released::read),
           new MessageType<>(FIRST_ID + 4, Resolve.class, Resolve::write, Resolve::read),
           new MessageType<>(FIRST_ID + 5, Resolved.class, Resolved::write, Resolved::read),
@@ -92,7 +96,7 @@ public final class ControlMessages {
     }
   }
 
-  /** The server gives no queue pair, and why. */
+  /** What was asked for is not given or done, and why. */
   public record Refused(String reason) {
     private void write(Output output) {
       Fields.writeString(output, reason);

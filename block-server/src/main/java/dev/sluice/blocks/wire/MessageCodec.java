@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * Encodes messages: registered types only, by explicit ids, each by what its type says, so that
@@ -20,18 +21,35 @@ public final class MessageCodec {
   private static final int VERSION = 1;
   private static final int INITIAL_BYTES = 256;
 
+  /** Of version and type. */
+  private static final int MAX_BEGIN_BYTES = 6;
+
   private final Map<Integer, MessageType<?>> byId = new HashMap<>();
   private final Map<Class<?>, MessageType<?>> byClass = new HashMap<>();
 
   /**
    * @param types all messages of the conversation
    */
-  public MessageCodec(List<MessageType<?>> types) {
-    for (MessageType<?> type : types) {
-      if (byId.putIfAbsent(type.id(), type) != null) {
-        throw new IllegalArgumentException("Message id " + type.id() + " is taken: " + type.type());
-      }
-      byClass.put(type.type(), type);
+  @SafeVarargs
+  public MessageCodec(List<MessageType<?>>... types) {
+    Stream.of(types).flatMap(List::stream).forEach(this::add);
+  }
+
+  private void add(MessageType<?> type) {
+    if (byId.putIfAbsent(type.id(), type) != null) {
+      throw new IllegalArgumentException("Message id " + type.id() + " is taken: " + type.type());
+    }
+    byClass.put(type.type(), type);
+  }
+
+  /** Whether the buffer's remaining bytes, of which none is consumed, begin as one of these do. */
+  public boolean knows(ByteBuffer frame) {
+    byte[] begin = new byte[Math.min(frame.remaining(), MAX_BEGIN_BYTES)];
+    frame.get(frame.position(), begin);
+    try (Input input = new Input(begin)) {
+      return input.readByte() == VERSION && byId.containsKey(input.readInt(true));
+    } catch (KryoException e) {
+      return false; // It is too short.
     }
   }
 

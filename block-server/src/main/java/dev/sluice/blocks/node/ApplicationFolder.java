@@ -1,0 +1,111 @@
+package dev.sluice.blocks.node;
+
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The map outputs of one application on one of a node's file systems: a folder
+ * <i>shuffle</i>-<i>map</i> each, with the files {@code data}, {@code index} and
+ * {@code checksums.}<i>algorithm</i>. Executors write, the daemon reads and removes; a map output
+ * is there from the moment that its folder is renamed into place. Any thread, any process.
+ */
+final class ApplicationFolder {
+  private static final String DATA = "data";
+  private static final String INDEX = "index";
+  private static final String CHECKSUMS = "checksums.";
+  private static final String UNFINISHED = ".tmp-";
+  private static final Pattern MAP_OUTPUT = Pattern.compile("(\\d{1,9})-(\\d{1,18})");
+
+  private final Path path;
+
+  ApplicationFolder(Path path) {
+    this.path = path;
+  }
+
+  Path path() {
+    return path;
+  }
+
+  private Path folder(int shuffleId, long mapId) {
+    return path.resolve(shuffleId + "-" + mapId);
+  }
+
+  /**
+   * Adds a map output: its data file gets a second name here, and index and checksums, of 16 bytes
+   * a partition at most, are copied.
+   *
+   * @return whether it was not there yet; map ids are never used twice, so it is the same one else
+   * @throws FileSystemException when that cannot be done here, as on another file system (EXDEV) or
+   *     a full one
+   */
+  boolean commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
+    Path folder = folder(shuffleId, mapId);
+    if (Files.exists(folder)) {
+      return false;
+    }
+    Path unfinished = Files.createDirectory(path.resolve(UNFINISHED + UUID.randomUUID()));
+    boolean committed = false;
+    try {
+      Files.createLink(unfinished.resolve(DATA), files.data());
+      Files.copy(files.index(), unfinished.resolve(INDEX));
+      if (files.checksums() != null) {
+        Files.copy(files.checksums(), unfinished.resolve(CHECKSUMS + files.checksumAlgorithm()));
+      }
+      Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
+      committed = true;
+    } finally {
+      if (!committed) {
+        FileTree.delete(unfinished);
+      }
+    }
+    return true;
+  }
+
+  /** Null when it is not here. */
+  MapOutputFiles.Files find(int shuffleId, long mapId) throws IOException {
+    Path folder = folder(shuffleId, mapId);
+    Path data = folder.resolve(DATA);
+    if (!Files.exists(data)) {
+      return null;
+    }
+    for (ChecksumAlgorithm algorithm : ChecksumAlgorithm.values()) {
+      Path checksums = folder.resolve(CHECKSUMS + algorithm);
+      if (Files.exists(checksums)) {
+        return new MapOutputFiles.Files(data, folder.resolve(INDEX), checksums, algorithm);
+      }
+    }
+    return new MapOutputFiles.Files(data, folder.resolve(INDEX), null, ChecksumAlgorithm.NONE);
+  }
+
+  /** Names each map output, by shuffle and map id. */
+  void forEach(MapOutputConsumer consumer) throws IOException {
+    try (DirectoryStream<Path> folders = Files.newDirectoryStream(path)) {
+      for (Path folder : folders) {
+        Matcher name = MAP_OUTPUT.matcher(folder.getFileName().toString());
+        if (name.matches()) {
+          consumer.accept(Integer.parseInt(name.group(1)), Long.parseLong(name.group(2)));
+        }
+      }
+    }
+  }
+
+  /** Who is told of map outputs. */
+  @FunctionalInterface
+  interface MapOutputConsumer {
+    void accept(int shuffleId, long mapId) throws IOException;
+  }
+
+  /** Does nothing where there is none. */
+  void remove(int shuffleId, long mapId) throws IOException {
+    FileTree.delete(folder(shuffleId, mapId));
+  }
+}

@@ -1,0 +1,69 @@
+package dev.sluice.blocks.node;
+
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.blocks.wire.NodeMessages;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+
+/**
+ * One end of a connection over a node's Unix domain socket: messages, each behind its length in
+ * four bytes. One thread uses it at a time and waits for ever; any thread closes it, which ends
+ * that.
+ */
+final class MessageChannel implements AutoCloseable {
+  /** Many times what a message takes. */
+  private static final int MAX_BYTES = 1 << 20;
+
+  private static final MessageCodec CODEC = new MessageCodec(NodeMessages.TYPES);
+
+  private final SocketChannel channel;
+
+  MessageChannel(SocketChannel channel) {
+    this.channel = channel;
+  }
+
+  static MessageChannel connect(Path socket) throws IOException {
+    return new MessageChannel(SocketChannel.open(UnixDomainSocketAddress.of(socket)));
+  }
+
+  void send(Object message) throws IOException {
+    byte[] frame = CODEC.encode(message);
+    ByteBuffer bytes = ByteBuffer.allocate(Integer.BYTES + frame.length);
+    bytes.putInt(frame.length).put(frame).flip();
+    while (bytes.hasRemaining()) {
+      channel.write(bytes);
+    }
+  }
+
+  /**
+   * @throws EOFException when the other end has closed the connection
+   * @throws MessageException when it sends something else
+   */
+  Object receive() throws IOException {
+    int length = read(Integer.BYTES).getInt();
+    if (length < 0 || length > MAX_BYTES) {
+      throw new MessageException("A message of " + length + " bytes");
+    }
+    return CODEC.decode(read(length));
+  }
+
+  private ByteBuffer read(int length) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate(length);
+    while (bytes.hasRemaining()) {
+      if (channel.read(bytes) < 0) {
+        throw new EOFException("the connection was closed");
+      }
+    }
+    return bytes.flip();
+  }
+
+  @Override
+  public void close() throws IOException {
+    channel.close();
+  }
+}

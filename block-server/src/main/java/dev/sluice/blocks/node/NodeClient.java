@@ -1,0 +1,159 @@
+package dev.sluice.blocks.node;
+
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.MapOutputIndex;
+import dev.sluice.blocks.node.NodeConnection.RefusedException;
+import dev.sluice.blocks.node.NodeConnection.Undo;
+import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.ProcessName;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An executor's side of its node's block server: hands map outputs over. Any thread; blocks the
+ * caller, for a few system calls as a rule, as committing a map output does; closed by whoever
+ * entered.
+ *
+ * <p>The data file is linked into a folder of the node's, so the executor may delete its own name
+ * of it, or die, at any time after {@link #handOver} has returned.
+ */
+public final class NodeClient implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeClient.class);
+
+  /** Between attempts to reach a daemon that is being started again. */
+  private static final long RETRY_MS = 100;
+
+  private final Path socket;
+  private final Enter enter;
+  private final long timeoutMs;
+
+  // Changed with this locked.
+  private volatile NodeConnection connection;
+  private boolean closed;
+
+  private NodeClient(Path socket, Enter enter, long timeoutMs) throws IOException {
+    this.socket = socket;
+    this.enter = enter;
+    this.timeoutMs = timeoutMs;
+    connection = NodeConnection.open(socket, enter, timeoutMs);
+  }
+
+  /**
+   * Makes the executor known to the daemon that listens on the socket.
+   *
+   * @param executor in this run of its application: another attempt has another name
+   * @param secret the application's, by which its peers authenticate; empty where they do not
+   * @param timeout for each answer of the daemon, and for a daemon that is started again
+   * @throws IOException when there is no daemon, or it refuses; the message is the reason
+   */
+  public static NodeClient enter(
+      Path socket, ProcessName executor, String secret, Duration timeout) throws IOException {
+    try {
+      return new NodeClient(socket, new Enter(executor, secret), timeout.toMillis());
+    } catch (IOException e) {
+      throw new IOException("The node's block server at %s: %s".formatted(socket, reason(e)), e);
+    }
+  }
+
+  private static String reason(IOException e) {
+    return e instanceof RefusedException ? e.getMessage() : e.toString();
+  }
+
+  /** Where peers find the node; of another id once the daemon was started again. */
+  public NodeEndpoint endpoint() {
+    return connection.endpoint();
+  }
+
+  /**
+   * Returns when the map output is the node's, whatever becomes of this process. One without bytes
+   * is not handed over, since nobody asks for it. A daemon that was started again is entered again.
+   *
+   * @throws IOException when it could not be handed over; the message is the reason, and nothing of
+   *     it is left behind
+   */
+  public void handOver(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
+    if (MapOutputIndex.read(files).dataBytes() == 0) {
+      return;
+    }
+    NodeConnection used = connection;
+    try {
+      handOver(used, shuffleId, mapId, files);
+    } catch (RefusedException e) {
+      throw refused(shuffleId, mapId, e);
+    } catch (IOException e) {
+      LOG.debug("Shuffle {}: map output {} is handed over again", shuffleId, mapId, e);
+      try {
+        handOver(reconnected(used, e), shuffleId, mapId, files);
+      } catch (IOException last) {
+        throw refused(shuffleId, mapId, last);
+      }
+    }
+  }
+
+  private static IOException refused(int shuffleId, long mapId, IOException e) {
+    return new IOException(
+        "Map output %d of shuffle %d was not handed over to the node's block server: %s"
+            .formatted(mapId, shuffleId, reason(e)),
+        e);
+  }
+
+  private static void handOver(
+      NodeConnection used, int shuffleId, long mapId, MapOutputFiles.Files files)
+      throws IOException {
+    Undo undo = used.commit(shuffleId, mapId, files);
+    boolean taken = false;
+    try {
+      used.ask(new HandOver(shuffleId, mapId), Taken.class);
+      taken = true;
+    } finally {
+      if (!taken) {
+        undo.run();
+      }
+    }
+  }
+
+  /** The connection after the one that failed, which one thread at a time makes. */
+  private synchronized NodeConnection reconnected(NodeConnection failed, IOException cause)
+      throws IOException {
+    long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    while (connection == failed) {
+      if (closed) {
+        throw cause;
+      }
+      failed.close();
+      try {
+        connection = NodeConnection.open(socket, enter, timeoutMs);
+      } catch (RefusedException e) {
+        throw e;
+      } catch (IOException e) {
+        if (System.nanoTime() >= deadlineNanos) {
+          throw e;
+        }
+        sleep(e);
+      }
+    }
+    return connection;
+  }
+
+  private static void sleep(IOException cause) throws IOException {
+    try {
+      Thread.sleep(RETRY_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw cause;
+    }
+  }
+
+  /** Hand-overs under way fail. Idempotent. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    connection.close();
+  }
+}

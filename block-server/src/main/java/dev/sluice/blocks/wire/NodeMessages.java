@@ -1,0 +1,111 @@
+package dev.sluice.blocks.wire;
+
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The messages between an executor and the block server of its node, over the node's Unix domain
+ * socket.
+ */
+public final class NodeMessages {
+  /** Those of {@link ControlMessages} and of the driver's directory are lower. */
+  private static final int FIRST_ID = 64;
+
+  /** Ids from 64 to 71 are taken by these and their successors. */
+  public static final List<MessageType<?>> TYPES =
+      List.of(
+          ControlMessages.REFUSED,
+          new MessageType<>(FIRST_ID, Enter.class, Enter::write, Enter::read),
+          new MessageType<>(FIRST_ID + 1, Entered.class, Entered::write, Entered::read),
+          new MessageType<>(FIRST_ID + 2, HandOver.class, HandOver::write, HandOver::read),
+          new MessageType<>(FIRST_ID + 3, Taken.class, Taken::write, Taken::read));
+
+  private NodeMessages() {}
+
+  /**
+   * The first message of an executor; answered by {@link Entered} or {@link
+   * ControlMessages.Refused}.
+   *
+   * @param secret the application's; empty where it does not authenticate
+   */
+  public record Enter(ProcessName executor, String secret) {
+    private void write(Output output) {
+      Fields.writeProcess(output, executor);
+      Fields.writeString(output, secret);
+    }
+
+    private static Enter read(Input input) {
+      return new Enter(Fields.readProcess(input), Fields.readString(input));
+    }
+
+    @Override
+    public String toString() {
+      return "Enter of " + executor; // The secret is not for logs.
+    }
+  }
+
+  /**
+   * The node serves the application.
+   *
+   * @param nodeId what peers in the application know the node's block server by, until it ends
+   * @param host where it listens for them
+   * @param port where it listens for them
+   * @param provider of its device
+   * @param folders of the application, one on each of the node's file systems
+   */
+  public record Entered(
+      String nodeId, String host, int port, String provider, List<String> folders) {
+    private void write(Output output) {
+      Fields.writeString(output, nodeId);
+      Fields.writeString(output, host);
+      output.writeInt(port);
+      Fields.writeString(output, provider);
+      Fields.writeCount(output, folders.size());
+      folders.forEach(folder -> Fields.writeString(output, folder));
+    }
+
+    private static Entered read(Input input) {
+      return new Entered(
+          Fields.readString(input),
+          Fields.readString(input),
+          input.readInt(),
+          Fields.readString(input),
+          readFolders(input));
+    }
+
+    private static List<String> readFolders(Input input) {
+      int count = Fields.readCount(input, 1);
+      List<String> folders = new ArrayList<>(count);
+      for (int i = 0; i < count; i++) {
+        folders.add(Fields.readString(input));
+      }
+      return List.copyOf(folders);
+    }
+  }
+
+  /**
+   * A map output is in one of the application's folders; answered by {@link Taken} or {@link
+   * ControlMessages.Refused}.
+   */
+  public record HandOver(int shuffleId, long mapId) {
+    private void write(Output output) {
+      output.writeInt(shuffleId);
+      output.writeLong(mapId);
+    }
+
+    private static HandOver read(Input input) {
+      return new HandOver(Fields.readShuffleId(input), input.readLong());
+    }
+  }
+
+  /** The map output is the node's. */
+  public record Taken() {
+    private void write(Output output) {}
+
+    private static Taken read(Input input) {
+      return new Taken();
+    }
+  }
+}
