@@ -1,8 +1,8 @@
 package dev.sluice.doctor.check;
 
+import dev.sluice.blocks.RegionLimit;
 import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.spark.conf.Cgroup;
-import dev.sluice.spark.conf.RegionLimit;
 import dev.sluice.spark.version.JvmDefect;
 import java.util.ArrayList;
 import java.util.List;

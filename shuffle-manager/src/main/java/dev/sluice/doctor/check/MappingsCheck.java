@@ -1,7 +1,7 @@
 package dev.sluice.doctor.check;
 
+import dev.sluice.blocks.RegionLimit;
 import dev.sluice.doctor.Finding;
-import dev.sluice.spark.conf.RegionLimit;
 import java.nio.file.Path;
 import java.util.List;
 

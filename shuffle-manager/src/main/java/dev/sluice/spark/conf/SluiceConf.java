@@ -1,5 +1,6 @@
 package dev.sluice.spark.conf;
 
+import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.soft.FaultPlan;

@@ -1,4 +1,4 @@
-package dev.sluice.spark.conf;
+package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.sluice.spark.conf;
+package dev.sluice.blocks;
 
 import java.io.BufferedReader;
 import java.io.IOException;
