@@ -19,7 +19,7 @@ final class FileTree {
     }
     Files.walkFileTree(
         folder,
-        new SimpleFileVisitor<>() {
+        new SimpleFileVisitor<Path>() {
           @Override
           public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
               throws IOException {

@@ -1,5 +1,6 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.blocks.wire.NodeMessages;
@@ -9,6 +10,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * One end of a connection over a node's Unix domain socket: messages, each behind its length in
@@ -19,7 +21,8 @@ final class MessageChannel implements AutoCloseable {
   /** Many times what a message takes. */
   private static final int MAX_BYTES = 1 << 20;
 
-  private static final MessageCodec CODEC = new MessageCodec(NodeMessages.TYPES);
+  private static final MessageCodec CODEC =
+      new MessageCodec(NodeMessages.TYPES, List.of(ControlMessages.REFUSED));
 
   private final SocketChannel channel;
 

@@ -52,8 +52,8 @@ public final class NodeClient implements AutoCloseable {
    * @param timeout for each answer of the daemon, and for a daemon that is started again
    * @throws IOException when there is no daemon, or it refuses; the message is the reason
    */
-  public static NodeClient enter(
-      Path socket, ProcessName executor, String secret, Duration timeout) throws IOException {
+  public static NodeClient enter(Path socket, ProcessName executor, String secret, Duration timeout)
+      throws IOException {
     try {
       return new NodeClient(socket, new Enter(executor, secret), timeout.toMillis());
     } catch (IOException e) {

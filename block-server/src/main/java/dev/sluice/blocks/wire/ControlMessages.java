@@ -27,7 +27,7 @@ public final class ControlMessages {
   private static final int FIRST_ID = MessageType.FIRST_ID;
 
   /** Part of other conversations, too. */
-  static final MessageType<Refused> REFUSED =
+  public static final MessageType<Refused> REFUSED =
       new MessageType<>(FIRST_ID + 2, Refused.class, Refused::write, Refused::read);
 
   /** Ids from {@link MessageType#FIRST_ID} to 31 are taken by these and their successors. */

@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /**
  * Encodes messages: registered types only, by explicit ids, each by what its type says, so that
@@ -32,7 +31,9 @@ public final class MessageCodec {
    */
   @SafeVarargs
   public MessageCodec(List<MessageType<?>>... types) {
-    Stream.of(types).flatMap(List::stream).forEach(this::add);
+    for (List<MessageType<?>> some : types) {
+      some.forEach(this::add);
+    }
   }
 
   private void add(MessageType<?> type) {

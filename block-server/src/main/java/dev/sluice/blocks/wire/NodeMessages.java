@@ -13,10 +13,12 @@ public final class NodeMessages {
   /** Those of {@link ControlMessages} and of the driver's directory are lower. */
   private static final int FIRST_ID = 64;
 
-  /** Ids from 64 to 71 are taken by these and their successors. */
+  /**
+   * Beside {@link ControlMessages#REFUSED}. Ids from 64 to 71 are taken by these and their
+   * successors.
+   */
   public static final List<MessageType<?>> TYPES =
       List.of(
-          ControlMessages.REFUSED,
           new MessageType<>(FIRST_ID, Enter.class, Enter::write, Enter::read),
           new MessageType<>(FIRST_ID + 1, Entered.class, Entered::write, Entered::read),
           new MessageType<>(FIRST_ID + 2, HandOver.class, HandOver::write, HandOver::read),

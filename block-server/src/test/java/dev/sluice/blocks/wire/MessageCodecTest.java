@@ -19,6 +19,14 @@ import dev.sluice.blocks.wire.ControlMessages.StageFor;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
+import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
+import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.wire.NodeMessages.Taken;
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
@@ -28,12 +36,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class MessageCodecTest {
-  private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
+  private final MessageCodec codec =
+      new MessageCodec(ControlMessages.TYPES, NodeMessages.TYPES, LifetimeMessages.TYPES);
 
   static List<Object> messages() {
     QueuePairAddress queuePair =
@@ -58,7 +68,15 @@ class MessageCodecTest {
         new Staged(-1, new RemoteRegion(-4096, 70, -7), 1, 2, Staged.NO_CHECKSUM),
         new NotStaged(true, "gone"),
         new Done(new ProcessName("app", "8"), "7", Long.MIN_VALUE),
-        new Touch(Integer.MAX_VALUE));
+        new Touch(Integer.MAX_VALUE),
+        new Enter(new ProcessName("app-1-ab", "8"), "sécret"),
+        new Entered("node-a-1", "a", 7_340, "soft", List.of("/data1/.sluice/app-1-ab", "")),
+        new HandOver(3, Long.MAX_VALUE),
+        new Taken(),
+        new RemoveShuffle(3),
+        new EndApplication(),
+        new Renew(new int[] {1, Integer.MAX_VALUE}),
+        new Heard("node-a-1"));
   }
 
   private static MapOutputLocation location(long mapId) {
@@ -79,6 +97,17 @@ class MessageCodecTest {
 
   private static ByteBuffer directBuffer(byte[] bytes) {
     return ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
+  }
+
+  @Test
+  void aConversationKnowsItsOwnMessagesByTheirBegin() throws Exception {
+    MessageCodec lifetimes = new MessageCodec(LifetimeMessages.TYPES);
+    ByteBuffer renewal = directBuffer(codec.encode(new Renew(new int[] {1})));
+    assertThat(lifetimes.knows(renewal)).isTrue();
+    assertThat(lifetimes.decode(renewal)).as("nothing was consumed").isInstanceOf(Renew.class);
+    assertThat(lifetimes.knows(directBuffer(codec.encode(new Touch(1))))).isFalse();
+    assertThat(lifetimes.knows(directBuffer(new byte[] {1}))).isFalse();
+    assertThat(lifetimes.knows(directBuffer(new byte[0]))).isFalse();
   }
 
   @Test
@@ -137,7 +166,10 @@ class MessageCodecTest {
   }
 
   private static Class<?>[] types() {
-    return ControlMessages.TYPES.stream().map(MessageType::type).toArray(Class<?>[]::new);
+    return Stream.of(ControlMessages.TYPES, NodeMessages.TYPES, LifetimeMessages.TYPES)
+        .flatMap(List::stream)
+        .map(MessageType::type)
+        .toArray(Class<?>[]::new);
   }
 
   @Test
