@@ -5,7 +5,9 @@ import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.apache.spark.network.TransportContext;
+import org.apache.spark.network.server.RpcHandler;
 import org.apache.spark.network.server.TransportServer;
 import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.util.TransportConf;
@@ -48,12 +50,28 @@ public final class BlockServer implements AutoCloseable {
       QueuePairAcceptor acceptor,
       MapOutputRegistry registry,
       Stager stager) {
+    this(binding, self, providerName, acceptor, registry, stager, UnaryOperator.identity());
+  }
+
+  /**
+   * Binds at once.
+   *
+   * @param around gets what answers the messages of {@link ControlMessages}, and gives what is
+   *     asked in its place: it may answer others itself
+   */
+  public BlockServer(
+      Binding binding,
+      ProcessName self,
+      String providerName,
+      QueuePairAcceptor acceptor,
+      MapOutputRegistry registry,
+      Stager stager,
+      UnaryOperator<RpcHandler> around) {
     MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
     tables = new TableServer(registry);
-    context =
-        new TransportContext(
-            binding.conf(),
-            new BlockServerHandler(codec, self, providerName, acceptor, registry, stager, tables));
+    RpcHandler handler =
+        new BlockServerHandler(codec, self, providerName, acceptor, registry, stager, tables);
+    context = new TransportContext(binding.conf(), around.apply(handler));
     server = listen(binding);
   }
 

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * GiB in memory. First in the connection's pipeline, on its thread; goes when the first message has
  * come, which with authentication only those can send who know the secret.
  */
-final class StrangerGuard extends ChannelInboundHandlerAdapter {
+public final class StrangerGuard extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(StrangerGuard.class);
 
   /** Many times what authentication takes. */
@@ -33,7 +33,7 @@ final class StrangerGuard extends ChannelInboundHandlerAdapter {
   }
 
   /** A message has come over this connection: it is no stranger's any more. */
-  static void admit(Channel channel) {
+  public static void admit(Channel channel) {
     if (channel.pipeline().get(StrangerGuard.class) != null) {
       channel.pipeline().remove(StrangerGuard.class);
     }
