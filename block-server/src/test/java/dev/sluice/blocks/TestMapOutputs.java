@@ -11,10 +11,10 @@ import java.util.Random;
 import java.util.zip.CRC32C;
 
 /** Map outputs in a directory, as Spark's resolver would have written them. */
-final class TestMapOutputs {
+public final class TestMapOutputs {
   private final Path directory;
 
-  TestMapOutputs(Path directory) {
+  public TestMapOutputs(Path directory) {
     this.directory = directory;
   }
 
@@ -27,7 +27,7 @@ final class TestMapOutputs {
     return new LocalDirectories(Map.of(directory, form));
   }
 
-  Path data(int shuffleId, long mapId) {
+  public Path data(int shuffleId, long mapId) {
     return directory.resolve("shuffle_%d_%d_0.data".formatted(shuffleId, mapId));
   }
 
@@ -40,7 +40,7 @@ final class TestMapOutputs {
   }
 
   /** Writes a map output with random bytes, and returns its data. */
-  byte[] write(int shuffleId, long mapId, int... partitionBytes) throws IOException {
+  public byte[] write(int shuffleId, long mapId, int... partitionBytes) throws IOException {
     int total = 0;
     ByteBuffer index = ByteBuffer.allocate((partitionBytes.length + 1) * Long.BYTES).putLong(0);
     for (int bytes : partitionBytes) {
@@ -69,7 +69,7 @@ final class TestMapOutputs {
     return checksum.getValue();
   }
 
-  void delete(int shuffleId, long mapId) {
+  public void delete(int shuffleId, long mapId) {
     try {
       Files.deleteIfExists(data(shuffleId, mapId));
       Files.deleteIfExists(index(shuffleId, mapId));
@@ -80,7 +80,7 @@ final class TestMapOutputs {
   }
 
   /** To be used as {@link MapOutputFiles}. */
-  MapOutputFiles.Files find(int shuffleId, long mapId) {
+  public MapOutputFiles.Files find(int shuffleId, long mapId) {
     if (!Files.exists(index(shuffleId, mapId))) {
       return null;
     }

@@ -8,15 +8,17 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * The map outputs of one application on one of a node's file systems: a folder
- * <i>shuffle</i>-<i>map</i> each, with the files {@code data}, {@code index} and
- * {@code checksums.}<i>algorithm</i>. Executors write, the daemon reads and removes; a map output
- * is there from the moment that its folder is renamed into place. Any thread, any process.
+ * <i>shuffle</i>-<i>map</i> each, with the files {@code data}, {@code index} and {@code
+ * checksums.}<i>algorithm</i>. Executors write, the daemon reads and removes; a map output is there
+ * from the moment that its folder is renamed into place. Any thread, any process.
  */
 final class ApplicationFolder {
   private static final String DATA = "data";
@@ -93,6 +95,18 @@ final class ApplicationFolder {
         Matcher name = MAP_OUTPUT.matcher(folder.getFileName().toString());
         if (name.matches()) {
           consumer.accept(Integer.parseInt(name.group(1)), Long.parseLong(name.group(2)));
+        }
+      }
+    }
+  }
+
+  /** Removes what executors began so long ago that they have died over it. */
+  void removeUnfinished(Duration age) throws IOException {
+    Instant oldest = Instant.now().minus(age);
+    try (DirectoryStream<Path> folders = Files.newDirectoryStream(path, UNFINISHED + "*")) {
+      for (Path folder : folders) {
+        if (Files.getLastModifiedTime(folder).toInstant().isBefore(oldest)) {
+          FileTree.delete(folder);
         }
       }
     }

@@ -1,0 +1,196 @@
+package dev.sluice.blocks.node;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.io.Writer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A node's folders, one on each of its file systems: {@code .sluice} with a folder for each
+ * application, which has the application's state in a file. All state of the daemon is here, so
+ * that it can be killed at any time. Locked as long as they are open, because two daemons must not
+ * have the same ones; only their user may look into them.
+ */
+final class NodeFolders implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeFolders.class);
+
+  private static final String ROOT = ".sluice";
+  private static final String LOCK = "lock";
+  private static final String REMOVED = ".removed-";
+  private static final String STATE = ".application";
+  private static final String SECRET = "secret";
+  private static final String PORT = "port";
+
+  /** Spark's ids of applications and more; a file name, which does not begin with a dot. */
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,199}");
+
+  private static final FileAttribute<Set<PosixFilePermission>> OWNER_ALONE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+  private static final FileAttribute<Set<PosixFilePermission>> FILE_OF_OWNER_ALONE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+  private final List<Path> roots = new ArrayList<>();
+  private final List<FileChannel> locks = new ArrayList<>();
+
+  private NodeFolders() {}
+
+  /**
+   * @param directories in which the folders are, or will be
+   * @throws IOException when another process has one of them open
+   */
+  static NodeFolders open(List<Path> directories) throws IOException {
+    NodeFolders folders = new NodeFolders();
+    boolean opened = false;
+    try {
+      for (Path directory : directories) {
+        folders.add(directory.toAbsolutePath().resolve(ROOT));
+      }
+      opened = true;
+      return folders;
+    } finally {
+      if (!opened) {
+        folders.close();
+      }
+    }
+  }
+
+  private void add(Path root) throws IOException {
+    if (!Files.isDirectory(root)) {
+      Files.createDirectory(root, OWNER_ALONE);
+    }
+    FileChannel lock =
+        FileChannel.open(root.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    locks.add(lock);
+    boolean locked;
+    try {
+      locked = lock.tryLock() != null;
+    } catch (OverlappingFileLockException e) {
+      locked = false; // this process itself
+    }
+    if (!locked) {
+      throw new IOException(root + " is another daemon's");
+    }
+    roots.add(root);
+  }
+
+  /** Whether an application may be called that. */
+  static boolean isName(String application) {
+    return NAME.matcher(application).matches();
+  }
+
+  /** The application's folders, which are made where they are missing. */
+  List<ApplicationFolder> create(String application) throws IOException {
+    List<ApplicationFolder> folders = new ArrayList<>();
+    for (Path root : roots) {
+      Path folder = root.resolve(application);
+      if (!Files.isDirectory(folder)) {
+        Files.createDirectory(folder, OWNER_ALONE);
+      }
+      folders.add(new ApplicationFolder(folder));
+    }
+    return folders;
+  }
+
+  /** Those that have a state; what is left of others is removed. */
+  List<ApplicationState> read() throws IOException {
+    Map<String, ApplicationState> states = new TreeMap<>();
+    List<Path> stateless = new ArrayList<>();
+    for (Path root : roots) {
+      try (DirectoryStream<Path> folders = Files.newDirectoryStream(root, Files::isDirectory)) {
+        for (Path folder : folders) {
+          if (!read(folder, states)) {
+            stateless.add(folder);
+          }
+        }
+      }
+    }
+    for (Path folder : stateless) {
+      if (!states.containsKey(folder.getFileName().toString())) {
+        LOG.info("{} is of no application and is deleted", folder);
+        FileTree.delete(folder);
+      }
+    }
+    return List.copyOf(states.values());
+  }
+
+  private static boolean read(Path folder, Map<String, ApplicationState> states)
+      throws IOException {
+    String name = folder.getFileName().toString();
+    Path file = folder.resolve(STATE);
+    if (!isName(name) || !Files.exists(file)) {
+      return false;
+    }
+    Properties state = new Properties();
+    try (Reader reader = Files.newBufferedReader(file)) {
+      state.load(reader);
+    }
+    int port = Integer.parseInt(state.getProperty(PORT, "0"));
+    states.put(name, new ApplicationState(name, state.getProperty(SECRET, ""), port));
+    return true;
+  }
+
+  /** In each folder, so that any one of them will do. */
+  void write(ApplicationState state) throws IOException {
+    Properties properties = new Properties();
+    properties.setProperty(SECRET, state.secret());
+    properties.setProperty(PORT, Integer.toString(state.port()));
+    for (Path root : roots) {
+      Path folder = root.resolve(state.name());
+      Path file = folder.resolve(STATE + ".new");
+      Files.deleteIfExists(file);
+      Files.createFile(file, FILE_OF_OWNER_ALONE);
+      try (Writer writer = Files.newBufferedWriter(file)) {
+        properties.store(writer, null);
+      }
+      Files.move(file, folder.resolve(STATE), StandardCopyOption.ATOMIC_MOVE);
+    }
+  }
+
+  /**
+   * Takes the application's folders away at once, for an application of the same name or the next
+   * start not to find them.
+   *
+   * @return what is left to be deleted
+   */
+  List<Path> remove(String application) throws IOException {
+    List<Path> removed = new ArrayList<>();
+    for (Path root : roots) {
+      Path folder = root.resolve(application);
+      if (Files.exists(folder)) {
+        Path away = root.resolve(REMOVED + UUID.randomUUID());
+        removed.add(Files.move(folder, away, StandardCopyOption.ATOMIC_MOVE));
+      }
+    }
+    return removed;
+  }
+
+  @Override
+  public void close() {
+    for (FileChannel lock : locks) {
+      try {
+        lock.close();
+      } catch (IOException e) {
+        LOG.warn("A lock could not be closed", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package dev.sluice.blocks.node;
+
+import dev.sluice.blocks.StrangerGuard;
+import dev.sluice.blocks.wire.LifetimeMessages;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
+import java.nio.ByteBuffer;
+import java.util.function.Function;
+import org.apache.spark.network.client.RpcResponseCallback;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.server.RpcHandler;
+import org.apache.spark.network.server.StreamManager;
+import org.apache.spark.network.shuffle.ExternalBlockHandler;
+import org.apache.spark.network.shuffle.protocol.BlockTransferMessage;
+
+/**
+ * What is asked at an application's port of a node: what executors' block servers are, Spark's own
+ * transfer of blocks, and what the driver says of lifetimes. On the transport's threads; removals,
+ * which take long, on threads of their own.
+ */
+final class NodeHandler extends RpcHandler {
+  private final RpcHandler peers;
+  private final ExternalBlockHandler blocks;
+  private final Function<Lifetime, Heard> lifetimes;
+  private final Runnable sign;
+  private final MessageCodec codec = new MessageCodec(LifetimeMessages.TYPES);
+
+  /**
+   * @param peers answers what is said to any block server
+   * @param blocks answers what Spark's own transfer asks
+   * @param lifetimes does what the driver says; may block
+   * @param sign the application lives, as somebody has said something
+   */
+  NodeHandler(
+      RpcHandler peers,
+      ExternalBlockHandler blocks,
+      Function<Lifetime, Heard> lifetimes,
+      Runnable sign) {
+    this.peers = peers;
+    this.blocks = blocks;
+    this.lifetimes = lifetimes;
+    this.sign = sign;
+  }
+
+  @Override
+  public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
+    sign.run();
+    if (codec.knows(frame)) {
+      hear(client, frame, callback);
+    } else if (isFetch(frame)) {
+      StrangerGuard.admit(client.getChannel());
+      blocks.receive(client, frame, callback);
+    } else {
+      peers.receive(client, frame, callback);
+    }
+  }
+
+  @Override
+  public void receive(TransportClient client, ByteBuffer frame) {
+    sign.run();
+    peers.receive(client, frame);
+  }
+
+  /** Spark's messages begin with their type; those that register or remove are not for here. */
+  private static boolean isFetch(ByteBuffer frame) {
+    byte type = frame.hasRemaining() ? frame.get(frame.position()) : -1;
+    return type == BlockTransferMessage.Type.OPEN_BLOCKS.id()
+        || type == BlockTransferMessage.Type.FETCH_SHUFFLE_BLOCKS.id()
+        || type == BlockTransferMessage.Type.DIAGNOSE_CORRUPTION.id();
+  }
+
+  private void hear(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
+    try {
+      if (!(codec.decode(frame) instanceof Lifetime lifetime)) {
+        throw new MessageException("that is not a request");
+      }
+      StrangerGuard.admit(client.getChannel());
+      Thread.ofVirtual().name("sluice-node-lifetime").start(() -> answer(lifetime, callback));
+    } catch (MessageException e) {
+      callback.onFailure(e);
+    }
+  }
+
+  private void answer(Lifetime lifetime, RpcResponseCallback callback) {
+    try {
+      callback.onSuccess(ByteBuffer.wrap(codec.encode(lifetimes.apply(lifetime))));
+    } catch (MessageException | RuntimeException e) {
+      callback.onFailure(e);
+    }
+  }
+
+  @Override
+  public void channelInactive(TransportClient client) {
+    peers.channelInactive(client);
+    blocks.channelInactive(client);
+  }
+
+  @Override
+  public void channelActive(TransportClient client) {
+    blocks.channelActive(client);
+  }
+
+  /** Chunks and streams are those of Spark's own transfer. */
+  @Override
+  public StreamManager getStreamManager() {
+    return blocks.getStreamManager();
+  }
+}

@@ -1,0 +1,89 @@
+package dev.sluice.blocks.node;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * What a node says of itself over HTTP, to whoever asks: no secret, no path, and nothing can be
+ * changed. One thread, of the JDK's server.
+ */
+final class NodePages implements AutoCloseable {
+  private final HttpServer server;
+  private final Supplier<Collection<NodeApplication>> applications;
+
+  /** Listens at once. */
+  NodePages(InetSocketAddress address, Supplier<Collection<NodeApplication>> applications)
+      throws IOException {
+    this.applications = applications;
+    server = HttpServer.create(address, 0);
+    server.createContext(
+        "/metrics", exchange -> answer(exchange, "text/plain; version=0.0.4", metrics()));
+    server.createContext("/healthz", exchange -> answer(exchange, "text/plain", "ok\n"));
+    server.createContext("/", this::page);
+    server.start();
+  }
+
+  private void page(HttpExchange exchange) throws IOException {
+    if (exchange.getRequestURI().getPath().equals("/")) {
+      answer(exchange, "text/html", page());
+    } else {
+      exchange.sendResponseHeaders(404, -1);
+      exchange.close();
+    }
+  }
+
+  private static void answer(HttpExchange exchange, String type, String text) throws IOException {
+    byte[] body = text.getBytes(StandardCharsets.UTF_8);
+    exchange.getResponseHeaders().set("Content-Type", type + "; charset=utf-8");
+    exchange.sendResponseHeaders(200, body.length);
+    try (exchange) {
+      exchange.getResponseBody().write(body);
+    }
+  }
+
+  /** In the text format of Prometheus; names of applications need no escapes. */
+  private String metrics() {
+    Collection<NodeApplication> all = List.copyOf(applications.get());
+    StringBuilder text = new StringBuilder();
+    text.append("# HELP sluice_node_applications Applications that are served.\n");
+    text.append("# TYPE sluice_node_applications gauge\n");
+    text.append("sluice_node_applications %d%n".formatted(all.size()));
+    for (NodeMetric metric : NodeMetric.values()) {
+      String name = metric.prometheusName();
+      text.append("# HELP %s %s%n".formatted(name, metric.documentation()));
+      text.append("# TYPE %s %s%n".formatted(name, metric.prometheusType()));
+      for (NodeApplication application : all) {
+        text.append(
+            "%s{application=\"%s\"} %d%n"
+                .formatted(name, application.name(), metric.of(application)));
+      }
+    }
+    return text.toString();
+  }
+
+  private String page() {
+    StringBuilder html = new StringBuilder("<!DOCTYPE html><title>Sluice</title>");
+    html.append("<h1>The node's block server</h1><table border><tr><th>application<th>device");
+    for (NodeMetric metric : NodeMetric.values()) {
+      html.append("<th title=\"%s\">%s".formatted(metric.documentation(), metric.title()));
+    }
+    for (NodeApplication application : applications.get()) {
+      html.append("<tr><td>%s<td>%s".formatted(application.name(), application.device()));
+      for (NodeMetric metric : NodeMetric.values()) {
+        html.append("<td align=right>%,d".formatted(metric.of(application)));
+      }
+    }
+    return html.append("</table>\n").toString();
+  }
+
+  @Override
+  public void close() {
+    server.stop(0);
+  }
+}

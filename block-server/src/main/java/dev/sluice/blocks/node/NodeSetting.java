@@ -1,0 +1,88 @@
+package dev.sluice.blocks.node;
+
+import java.util.Arrays;
+import java.util.Optional;
+
+/** What can be configured of a node's block server, in a file of {@code key=value} lines. */
+enum NodeSetting {
+  DIRECTORIES(
+      "directories",
+      "",
+      "Directories on the file systems that executors' local directories lie on, with commas;"
+          + " map outputs are kept in .sluice below each. Never below a directory that an executor"
+          + " or a Worker deletes. Has to be set."),
+  SOCKET(
+      "socket",
+      "/run/sluice/node.sock",
+      "Unix domain socket on which executors hand map outputs over. They have to run as the"
+          + " daemon's user."),
+  HOST("host", "", "Name or address by which readers reach this node; empty for the machine's."),
+  PORTS(
+      "ports",
+      "0",
+      "Where readers connect, one port for each application: a range as 7340-7399, or 0 for any"
+          + " that is free."),
+  PROVIDER(
+      "provider", "auto", "How blocks are READ: auto, verbs or soft. Executors need the same."),
+  MAX_APPLICATIONS(
+      "maxApplications",
+      "16",
+      "Applications at a time; others are refused. Each gets an equal part of the registered"
+          + " memory and of the memory regions."),
+  REGISTRATION_MAX_BYTES(
+      "registration.maxBytes",
+      "",
+      "Registered memory of all applications together; what is beyond an application's part is"
+          + " staged. Empty for half of the machine's memory. Open files, as the soft provider"
+          + " registers them, take none."),
+  STAGING_MAX_BYTES(
+      "staging.maxBytes",
+      "64m",
+      "Memory of each application that what is not registered is copied into: 4m at least."),
+  MIN_FREE_BYTES(
+      "minFreeBytes", "1g", "Where a file system has less space left, map outputs are refused."),
+  EXPIRE_AFTER(
+      "expireAfter",
+      "10min",
+      "An application whose processes say nothing for so long is removed, with its files: its"
+          + " driver says now and then that it lives."),
+  STOP_TIMEOUT("stopTimeout", "10s", "After SIGTERM the process is gone by then, whatever hangs."),
+  HTTP(
+      "http",
+      "127.0.0.1:7338",
+      "Address and port of /metrics, /healthz and a page for people; empty for none.");
+
+  private static final String PREFIX = "sluice.node.";
+
+  private final String name;
+  private final String initial;
+  private final String documentation;
+
+  NodeSetting(String name, String initial, String documentation) {
+    this.name = name;
+    this.initial = initial;
+    this.documentation = documentation;
+  }
+
+  String key() {
+    return PREFIX + name;
+  }
+
+  String initial() {
+    return initial;
+  }
+
+  static Optional<NodeSetting> of(String key) {
+    return Arrays.stream(values()).filter(setting -> setting.key().equals(key)).findAny();
+  }
+
+  /** A line for each, for people. */
+  static String help() {
+    StringBuilder help = new StringBuilder();
+    for (NodeSetting setting : values()) {
+      help.append(
+          "%s=%s%n    %s%n".formatted(setting.key(), setting.initial, setting.documentation));
+    }
+    return help.toString();
+  }
+}

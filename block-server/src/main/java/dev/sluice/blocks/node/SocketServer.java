@@ -1,0 +1,222 @@
+package dev.sluice.blocks.node;
+
+import dev.sluice.blocks.wire.ControlMessages.Refused;
+import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.wire.NodeMessages.Taken;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import jdk.net.ExtendedSocketOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The Unix domain socket of a node, at which its executors hand map outputs over. Processes of
+ * other users are not let in: the files would not be theirs to link, nor the daemon's to delete.
+ * One virtual thread a connection, one connection an executor.
+ */
+final class SocketServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
+  private static final int MAX_CONNECTIONS = 4_096;
+  private static final long ENTER_TIMEOUT_MS = 10_000;
+  private static final long PAUSE_MS = 100;
+
+  /** Decides who is let in. */
+  @FunctionalInterface
+  interface Entrance {
+    /**
+     * @throws IOException when the executor is refused, with the reason
+     */
+    NodeApplication enter(Enter enter) throws IOException;
+  }
+
+  private final Path path;
+  private final Entrance entrance;
+  private final ScheduledExecutorService timer;
+  private final ServerSocketChannel server;
+  private final UserPrincipal user;
+  private final Set<MessageChannel> connections = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  /**
+   * Listens at once.
+   *
+   * @param timer closes connections that say nothing
+   * @throws IOException when another daemon listens there
+   */
+  SocketServer(Path path, Entrance entrance, ScheduledExecutorService timer) throws IOException {
+    this.path = path.toAbsolutePath();
+    this.entrance = entrance;
+    this.timer = timer;
+    Files.createDirectories(this.path.getParent());
+    removeLeftOver();
+    server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    boolean listening = false;
+    try {
+      server.bind(UnixDomainSocketAddress.of(this.path));
+      Files.setPosixFilePermissions(this.path, PosixFilePermissions.fromString("rw-------"));
+      user = Files.getOwner(this.path);
+      listening = true;
+    } finally {
+      if (!listening) {
+        server.close();
+      }
+    }
+    Thread.ofPlatform().name("sluice-node-accept").start(this::accept);
+  }
+
+  /** Of a daemon that was killed. */
+  private void removeLeftOver() throws IOException {
+    if (!Files.exists(path)) {
+      return;
+    }
+    if (isListenedAt()) {
+      throw new IOException("another daemon listens at " + path);
+    }
+    Files.delete(path);
+  }
+
+  private boolean isListenedAt() {
+    try {
+      MessageChannel.connect(path).close();
+      return true;
+    } catch (IOException e) {
+      LOG.debug("Nobody listens at {} any more", path, e);
+      return false;
+    }
+  }
+
+  private void accept() {
+    while (!closed) {
+      try {
+        SocketChannel accepted = server.accept();
+        Thread.ofVirtual().name("sluice-node-executor").start(() -> serve(accepted));
+      } catch (ClosedChannelException e) {
+        return;
+      } catch (IOException e) {
+        LOG.warn("An executor could not connect to {}", path, e);
+        pause();
+      }
+    }
+  }
+
+  /** Where descriptors are used up, say. */
+  private static void pause() {
+    try {
+      Thread.sleep(PAUSE_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void serve(SocketChannel accepted) {
+    try (MessageChannel channel = new MessageChannel(accepted)) {
+      connections.add(channel);
+      try {
+        if (!closed) {
+          serve(accepted, channel);
+        }
+      } finally {
+        connections.remove(channel);
+      }
+    } catch (EOFException | ClosedChannelException e) {
+      LOG.debug("An executor has left", e);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("An executor's connection failed", e);
+    }
+  }
+
+  private void serve(SocketChannel accepted, MessageChannel channel) throws IOException {
+    UserPrincipal peer = accepted.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+    if (!peer.equals(user)) {
+      channel.send(new Refused("executors have to run as %s, not as %s".formatted(user, peer)));
+    } else if (connections.size() > MAX_CONNECTIONS) {
+      channel.send(new Refused(MAX_CONNECTIONS + " executors are connected already"));
+    } else {
+      Future<?> deadline = closeLater(channel);
+      Object first = channel.receive();
+      deadline.cancel(false);
+      if (first instanceof Enter enter) {
+        serve(enter, channel);
+      } else {
+        channel.send(new Refused("first an executor has to enter"));
+      }
+    }
+  }
+
+  private Future<?> closeLater(MessageChannel channel) throws IOException {
+    try {
+      return timer.schedule(
+          () -> {
+            channel.close();
+            return null;
+          },
+          ENTER_TIMEOUT_MS,
+          TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      throw new IOException("the daemon stops", e);
+    }
+  }
+
+  private void serve(Enter enter, MessageChannel channel) throws IOException {
+    NodeApplication application;
+    try {
+      application = entrance.enter(enter);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("{} is refused", enter.executor(), e);
+      channel.send(new Refused(reason(e)));
+      return;
+    }
+    channel.send(application.entered());
+    while (true) {
+      Object request = channel.receive();
+      if (application.isClosed()) {
+        return; // The executor enters again, which opens another one.
+      }
+      channel.send(answer(application, request));
+    }
+  }
+
+  private static Object answer(NodeApplication application, Object request) {
+    if (!(request instanceof HandOver(int shuffleId, long mapId))) {
+      return new Refused("that is no hand-over");
+    }
+    try {
+      application.handOver(shuffleId, mapId);
+      return new Taken();
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("Map output {} of shuffle {} is refused", mapId, shuffleId, e);
+      return new Refused(reason(e));
+    }
+  }
+
+  private static String reason(Exception e) {
+    return e.getMessage() == null ? e.toString() : e.getMessage();
+  }
+
+  /** Executors notice that their connections end. Idempotent. */
+  @Override
+  public void close() throws IOException {
+    closed = true;
+    server.close();
+    for (MessageChannel connection : connections) {
+      connection.close();
+    }
+    Files.deleteIfExists(path);
+  }
+}

@@ -1,0 +1,436 @@
+package dev.sluice.blocks.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
+import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.ExternalBlockStoreClient;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who may hand over and read what, and when it goes. */
+class NodeDaemonTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final long WAIT_S = 30;
+  private static final String APPLICATION = "app-1-ab";
+  private static final String OTHER = "app-2-cd";
+  private static final String SECRET = "of the application";
+  private static final int SHUFFLE = 5;
+
+  @TempDir Path directory;
+  private final Map<String, String> settings = new HashMap<>();
+  private Path socket;
+  private TestMapOutputs outputs;
+  private NodeDaemon daemon;
+
+  @BeforeEach
+  void open() throws Exception {
+    Files.createDirectory(directory.resolve("node"));
+    outputs = new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
+    socket = directory.resolve("node.sock");
+    set(NodeSetting.DIRECTORIES, directory.resolve("node").toString());
+    set(NodeSetting.SOCKET, socket.toString());
+    set(NodeSetting.HOST, "127.0.0.1");
+    set(NodeSetting.PROVIDER, "soft");
+    set(NodeSetting.MIN_FREE_BYTES, "1m");
+    set(NodeSetting.HTTP, "");
+  }
+
+  @AfterEach
+  void close() {
+    if (daemon != null) {
+      daemon.close();
+    }
+  }
+
+  private void set(NodeSetting setting, String value) {
+    settings.put(setting.key(), value);
+  }
+
+  private void start() throws IOException {
+    daemon = NodeDaemon.start(NodeOptions.of(settings));
+  }
+
+  private NodeClient enter(String application, String secret) throws IOException {
+    return NodeClient.enter(socket, new ProcessName(application, "3"), secret, TIMEOUT);
+  }
+
+  private Path folder(String application) {
+    return directory.resolve("node/.sluice").resolve(application);
+  }
+
+  private long metric(String application, NodeMetric metric) {
+    return daemon.applications().stream()
+        .filter(candidate -> candidate.name().equals(application))
+        .mapToLong(metric::of)
+        .sum();
+  }
+
+  @Test
+  void anotherSecretGetsNeitherInNorALocation() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET);
+        NodeReader stranger = new NodeReader(APPLICATION, "of another one");
+        NodeReader nobody = new NodeReader(APPLICATION, "")) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      PeerAddress node = executor.endpoint().peer();
+
+      assertThatThrownBy(() -> enter(APPLICATION, "of another one"))
+          .hasMessageContaining("not the secret of application app-1-ab");
+      assertThatThrownBy(() -> stranger.locate(node, SHUFFLE, 10)).isInstanceOf(Exception.class);
+      assertThatThrownBy(() -> nobody.locate(node, SHUFFLE, 10)).isInstanceOf(Exception.class);
+      assertThatThrownBy(() -> nobody.tell(node, new EndApplication()))
+          .isInstanceOf(Exception.class);
+      assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void aKeyOfAnotherApplicationsRegionIsRefused() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    byte[] others = outputs.write(SHUFFLE, 11, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeClient other = enter(OTHER, "of the other");
+        NodeReader reader = new NodeReader(APPLICATION, SECRET);
+        NodeReader intruder = new NodeReader(OTHER, "of the other")) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      other.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+      RemoteRegion region = reader.locate(executor.endpoint().peer(), SHUFFLE, 10).data();
+      assertThat(reader.read(executor.endpoint().peer(), region)).isEqualTo(data);
+
+      assertThat(intruder.read(other.endpoint().peer(), SHUFFLE, 11)).isEqualTo(others);
+      assertThatThrownBy(() -> intruder.read(other.endpoint().peer(), region))
+          .cause()
+          .isInstanceOf(ReadException.class);
+      assertThatThrownBy(
+              () ->
+                  intruder.read(
+                      new PeerAddress(
+                          executor.endpoint().peer().id(),
+                          "127.0.0.1",
+                          executor.endpoint().peer().port()),
+                      region))
+          .as("at the application's own port")
+          .cause()
+          .isInstanceOf(ReadException.class);
+      assertThat(intruder.locate(other.endpoint().peer(), SHUFFLE, 10)).isNull();
+    }
+  }
+
+  @Test
+  void dataOnAnotherFileSystemIsRefusedWithTheReason() throws Exception {
+    Path shared = Path.of("/dev/shm");
+    assumeTrue(Files.isWritable(shared) && !store(shared).equals(store(directory)));
+    start();
+    Path elsewhere = Files.createTempDirectory(shared, "sluice");
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      TestMapOutputs theirs = new TestMapOutputs(elsewhere);
+      theirs.write(SHUFFLE, 10, 1_000);
+      assertThatThrownBy(() -> executor.handOver(SHUFFLE, 10, theirs.find(SHUFFLE, 10)))
+          .hasMessageContaining("cannot be linked into any of the node's folders")
+          .hasMessageContaining("cross-device");
+      assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/{.tmp,5}-*");
+    } finally {
+      FileTree.delete(elsewhere);
+    }
+  }
+
+  private static FileStore store(Path path) throws IOException {
+    return Files.getFileStore(path);
+  }
+
+  @Test
+  void aFullFileSystemRefusesHandOversAndKeepsWhatItHas() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    outputs.write(SHUFFLE, 11, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    }
+    daemon.close();
+    set(NodeSetting.MIN_FREE_BYTES, "1000t");
+    start();
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      assertThatThrownBy(() -> executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11)))
+          .hasMessageContaining("bytes are free on the file system")
+          .hasMessageContaining("sluice.node.minFreeBytes");
+      assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/{.tmp-*,5-11}");
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void oneApplicationTooManyIsRefused() throws Exception {
+    set(NodeSetting.MAX_APPLICATIONS, "1");
+    start();
+    enter(APPLICATION, SECRET).close();
+    enter(APPLICATION, SECRET).close();
+    assertThatThrownBy(() -> enter(OTHER, SECRET))
+        .hasMessageContaining("1 applications are here already")
+        .hasMessageContaining("sluice.node.maxApplications");
+  }
+
+  @Test
+  void aNameThatIsNoFolderIsRefused() throws Exception {
+    start();
+    assertThatThrownBy(() -> enter("../app-1", SECRET)).hasMessageContaining("../app-1");
+    assertThat(directory.resolve("node/app-1")).doesNotExist();
+  }
+
+  @Test
+  void aShuffleThatIsOverGivesDiskAndRegionsBack() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    byte[] kept = outputs.write(SHUFFLE + 1, 11, 500);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      PeerAddress node = executor.endpoint().peer();
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      executor.handOver(SHUFFLE + 1, 11, outputs.find(SHUFFLE + 1, 11));
+      reader.read(node, SHUFFLE, 10);
+      reader.read(node, SHUFFLE + 1, 11);
+      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_500);
+      long regions = metric(APPLICATION, NodeMetric.REGISTERED_REGIONS);
+
+      assertThat(reader.tell(node, new RemoveShuffle(SHUFFLE))).isEqualTo(node.id());
+
+      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(500);
+      assertThat(metric(APPLICATION, NodeMetric.MAP_OUTPUTS)).isEqualTo(1);
+      assertThat(metric(APPLICATION, NodeMetric.REGISTERED_REGIONS)).isLessThan(regions);
+      assertThat(metric(APPLICATION, NodeMetric.READABLE_MAP_OUTPUTS)).isEqualTo(1);
+      assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/5-10");
+      assertThat(reader.locate(node, SHUFFLE, 10)).isNull();
+      assertThat(reader.read(node, SHUFFLE + 1, 11)).isEqualTo(kept);
+    }
+  }
+
+  @Test
+  void whatWasJustHandedOverOutlivesAListOfLiveShufflesThatIsOlder() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      reader.tell(executor.endpoint().peer(), new Renew(new int[0]));
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void anApplicationThatIsOverLeavesNothing() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      driver.tell(executor.endpoint().peer(), new EndApplication());
+      awaitNone(APPLICATION);
+      assertThat(outputs.data(SHUFFLE, 10)).as("the executor's own file").exists();
+    }
+  }
+
+  @Test
+  void anApplicationThatGivesNoSignGoesAndOneThatDoesStays() throws Exception {
+    set(NodeSetting.EXPIRE_AFTER, "2s");
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    outputs.write(SHUFFLE, 11, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeClient silent = enter(OTHER, SECRET);
+        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+      long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+      while (Files.exists(folder(OTHER))) {
+        driver.tell(executor.endpoint().peer(), new Renew(new int[] {SHUFFLE}));
+        assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+        Thread.sleep(20);
+      }
+      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_000);
+
+      silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+      assertThat(metric(OTHER, NodeMetric.BYTES)).as("entered again").isEqualTo(1_000);
+    }
+  }
+
+  private void awaitNone(String application) throws Exception {
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+    while (Files.exists(folder(application)) || metric(application, NodeMetric.AGE) > 0) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+      Thread.sleep(20);
+    }
+    assertThat(daemon.applications()).isEmpty();
+  }
+
+  @Test
+  void aMapOutputWithoutBytesIsNotHandedOver() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 0, 0);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      assertThat(metric(APPLICATION, NodeMetric.MAP_OUTPUTS)).isZero();
+    }
+  }
+
+  @Test
+  void aTruncatedMapOutputIsRefusedAndLeavesNothing() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    Files.write(outputs.data(SHUFFLE, 10), new byte[999]);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      assertThatThrownBy(() -> executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10)))
+          .hasMessageContaining("has 999 bytes, the index 1000");
+      assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/{.tmp-*,5-10}");
+    }
+  }
+
+  @Test
+  void aMapOutputThatIsHandedOverTwiceIsThereOnce() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    MapOutputFiles.Files files = outputs.find(SHUFFLE, 10);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, files);
+      executor.handOver(SHUFFLE, 10, files);
+      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_000);
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void aSecondDaemonDoesNotGetTheFolders() throws Exception {
+    start();
+    set(NodeSetting.SOCKET, directory.resolve("second.sock").toString());
+    assertThatThrownBy(() -> NodeDaemon.start(NodeOptions.of(settings)))
+        .hasMessageContaining("another daemon");
+  }
+
+  @Test
+  void sparksOwnTransferReadsWhatIsNotRead() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 300, 0, 700, 5);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        ExternalBlockStoreClient spark = sparkClient("app-1", SECRET);
+        ExternalBlockStoreClient stranger = sparkClient("app-1", "of another one")) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      PeerAddress node = executor.endpoint().peer();
+
+      assertThat(fetch(spark, node, "shuffle_5_10_2").get(WAIT_S, TimeUnit.SECONDS))
+          .isEqualTo(Arrays.copyOfRange(data, 300, 1_000));
+      assertThat(fetch(spark, node, "shuffle_5_10_0_4").get(WAIT_S, TimeUnit.SECONDS))
+          .as("a batch")
+          .isEqualTo(data);
+      assertThatThrownBy(() -> fetch(spark, node, "shuffle_5_11_0").get(WAIT_S, TimeUnit.SECONDS))
+          .hasMessageContaining("is not here");
+      assertThatThrownBy(
+              () -> fetch(stranger, node, "shuffle_5_10_2").get(WAIT_S, TimeUnit.SECONDS))
+          .isInstanceOf(Exception.class);
+    }
+  }
+
+  private static ExternalBlockStoreClient sparkClient(String application, String secret) {
+    TransportConf conf =
+        new TransportConf(
+            "shuffle", new MapConfigProvider(Map.of("spark.shuffle.io.maxRetries", "0")));
+    ExternalBlockStoreClient client =
+        new ExternalBlockStoreClient(conf, new NodeReader.Secret(secret), true, 5_000);
+    client.init(application);
+    return client;
+  }
+
+  private static CompletableFuture<byte[]> fetch(
+      ExternalBlockStoreClient client, PeerAddress node, String block) {
+    CompletableFuture<byte[]> fetched = new CompletableFuture<>();
+    BlockFetchingListener listener =
+        new BlockFetchingListener() {
+          @Override
+          public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+            try {
+              ByteBuffer bytes = buffer.nioByteBuffer();
+              byte[] copy = new byte[bytes.remaining()];
+              bytes.get(copy);
+              fetched.complete(copy);
+            } catch (IOException e) {
+              fetched.completeExceptionally(e);
+            }
+          }
+
+          @Override
+          public void onBlockFetchFailure(String blockId, Throwable e) {
+            fetched.completeExceptionally(e);
+          }
+        };
+    client.fetchBlocks(node.host(), node.port(), "3", new String[] {block}, listener, null);
+    return fetched;
+  }
+
+  @Test
+  void whatItHoldsIsOnItsPages() throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = free.getLocalPort();
+    }
+    set(NodeSetting.HTTP, "127.0.0.1:" + port);
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        HttpClient http = HttpClient.newHttpClient()) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      assertThat(get(http, port, "/metrics"))
+          .contains("sluice_node_applications 1\n")
+          .contains("# TYPE sluice_node_application_bytes gauge\n")
+          .contains("sluice_node_application_bytes{application=\"app-1-ab\"} 1000\n")
+          .doesNotContain(SECRET);
+      assertThat(get(http, port, "/healthz")).isEqualTo("ok\n");
+      assertThat(get(http, port, "/"))
+          .contains("app-1-ab")
+          .contains("soft0")
+          .doesNotContain(SECRET);
+    }
+  }
+
+  private static String get(HttpClient http, int port, String path) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+            .timeout(TIMEOUT)
+            .build();
+    return http.send(request, HttpResponse.BodyHandlers.ofString()).body();
+  }
+}

@@ -1,0 +1,92 @@
+package dev.sluice.blocks.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** A daemon that is a process of its own, as {@code bin/sluice-node} starts it. */
+final class NodeProcess implements AutoCloseable {
+  private static final long TIMEOUT_S = 60;
+
+  private final Process process;
+
+  private NodeProcess(Process process) {
+    this.process = process;
+  }
+
+  /**
+   * Starts it, and waits until it listens.
+   *
+   * @param directory for its configuration and its log
+   */
+  static NodeProcess start(Path directory, Map<String, String> settings) throws Exception {
+    Path conf = directory.resolve("node.conf");
+    List<String> lines = new ArrayList<>();
+    settings.forEach((key, value) -> lines.add(key + "=" + value));
+    Files.write(conf, lines);
+    Path log = directory.resolve("node.log");
+    NodeProcess node =
+        new NodeProcess(
+            new ProcessBuilder(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-Xmx256m",
+                    "-XX:+UseSerialGC",
+                    "--enable-native-access=ALL-UNNAMED",
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    NodeMain.class.getName(),
+                    "--conf",
+                    conf.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .start());
+    node.awaitSocket(Path.of(settings.get(NodeSetting.SOCKET.key())), log);
+    return node;
+  }
+
+  private void awaitSocket(Path socket, Path log) throws Exception {
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
+    while (!listens(socket)) {
+      assertThat(process.isAlive()).as("the daemon lives: %s", Files.readString(log)).isTrue();
+      assertThat(System.nanoTime()).as(Files.readString(log)).isLessThan(deadlineNanos);
+      Thread.sleep(20);
+    }
+  }
+
+  private static boolean listens(Path socket) {
+    try {
+      MessageChannel.connect(socket).close();
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** SIGKILL, and its end. */
+  void kill() throws InterruptedException {
+    process.destroyForcibly();
+    assertThat(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+  }
+
+  /**
+   * SIGTERM, and its end.
+   *
+   * @return its exit code
+   */
+  int terminate() throws InterruptedException {
+    process.destroy();
+    assertThat(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+    return process.exitValue();
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}

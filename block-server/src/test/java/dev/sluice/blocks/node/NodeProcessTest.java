@@ -1,0 +1,94 @@
+package dev.sluice.blocks.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The daemon as a process, which is killed and started again. */
+class NodeProcessTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final ProcessName EXECUTOR = new ProcessName("app-1-ab", "3");
+  private static final String SECRET = "of the application";
+  private static final int SHUFFLE = 5;
+
+  @TempDir Path directory;
+  private Path socket;
+  private TestMapOutputs outputs;
+
+  @BeforeEach
+  void open() throws Exception {
+    Files.createDirectory(directory.resolve("node"));
+    outputs = new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
+    socket = directory.resolve("node.sock");
+  }
+
+  private NodeProcess start() throws Exception {
+    return NodeProcess.start(
+        directory,
+        Map.of(
+            NodeSetting.DIRECTORIES.key(), directory.resolve("node").toString(),
+            NodeSetting.SOCKET.key(), socket.toString(),
+            NodeSetting.HOST.key(), "127.0.0.1",
+            NodeSetting.PROVIDER.key(), "soft",
+            NodeSetting.MIN_FREE_BYTES.key(), "1m",
+            NodeSetting.HTTP.key(), ""));
+  }
+
+  @Test
+  void whatWasHandedOverOutlivesTheExecutorAndIsServedAfterTheDaemonWasKilled() throws Exception {
+    byte[] first = outputs.write(SHUFFLE, 10, 1_000, 0, 50_000);
+    byte[] second = outputs.write(SHUFFLE, 11, 0, 7);
+    NodeEndpoint node;
+    try (NodeReader reader = new NodeReader(EXECUTOR.application(), SECRET)) {
+      try (NodeProcess daemon = start()) {
+        try (NodeClient executor = NodeClient.enter(socket, EXECUTOR, SECRET, TIMEOUT)) {
+          node = executor.endpoint();
+          executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+          executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+        }
+        outputs.delete(SHUFFLE, 10);
+        outputs.delete(SHUFFLE, 11);
+        assertThat(node.provider()).isEqualTo("soft");
+        assertThat(reader.read(node.peer(), SHUFFLE, 10)).isEqualTo(first);
+        assertThat(reader.read(node.peer(), SHUFFLE, 11)).isEqualTo(second);
+        daemon.kill();
+      }
+      reader.lost(node.peer());
+      try (NodeProcess daemon = start()) {
+        String id = reader.tell(node.peer(), new Renew(new int[] {SHUFFLE}));
+        assertThat(id).isNotEqualTo(node.peer().id());
+        PeerAddress again = new PeerAddress(id, node.peer().host(), node.peer().port());
+        assertThat(reader.read(again, SHUFFLE, 10)).isEqualTo(first);
+        assertThat(reader.read(again, SHUFFLE, 11)).isEqualTo(second);
+        assertThat(daemon.terminate()).as("SIGTERM").isEqualTo(143);
+      }
+    }
+  }
+
+  @Test
+  void anExecutorEntersADaemonThatWasStartedAgain() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    NodeProcess daemon = start();
+    try (NodeClient executor = NodeClient.enter(socket, EXECUTOR, SECRET, TIMEOUT);
+        NodeReader reader = new NodeReader(EXECUTOR.application(), SECRET)) {
+      String before = executor.endpoint().peer().id();
+      daemon.kill();
+      daemon = start();
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      assertThat(executor.endpoint().peer().id()).isNotEqualTo(before);
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    } finally {
+      daemon.close();
+    }
+  }
+}

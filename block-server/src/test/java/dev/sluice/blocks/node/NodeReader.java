@@ -1,0 +1,152 @@
+package dev.sluice.blocks.node;
+
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PooledBuffer;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.rdma.transfer.ReadRequest;
+import dev.sluice.rdma.transfer.TransferOptions;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.client.TransportClientBootstrap;
+import org.apache.spark.network.crypto.AuthClientBootstrap;
+import org.apache.spark.network.sasl.SecretKeyHolder;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+
+/** An executor of an application that READs from nodes, and its driver. The test closes it. */
+final class NodeReader implements AutoCloseable {
+  private static final long TIMEOUT_S = 20;
+  private static final TransportConf CONF = new TransportConf("sluice", MapConfigProvider.EMPTY);
+
+  private final BlockServerClient client;
+  private final RdmaEndpoint endpoint;
+
+  /**
+   * @param application its run; Spark's id of it is what comes before the last hyphen
+   * @param secret empty where it does not authenticate
+   */
+  NodeReader(String application, String secret) throws IOException {
+    client =
+        new BlockServerClient(
+            new ProcessName(application, "reader"),
+            CONF,
+            bootstraps(application, secret),
+            TransferOptions.DEFAULT,
+            TimeUnit.SECONDS.toMillis(TIMEOUT_S) / 2,
+            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    endpoint =
+        RdmaEndpoint.open(
+            new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress()),
+            TransferOptions.DEFAULT,
+            client);
+  }
+
+  private static List<TransportClientBootstrap> bootstraps(String application, String secret) {
+    String sparks = application.substring(0, application.lastIndexOf('-'));
+    return secret.isEmpty()
+        ? List.of()
+        : List.of(new AuthClientBootstrap(CONF, sparks, new Secret(secret)));
+  }
+
+  /** As an application's security manager has it. */
+  record Secret(String secret) implements SecretKeyHolder {
+    @Override
+    public String getSaslUser(String appId) {
+      return "sparkSaslUser";
+    }
+
+    @Override
+    public String getSecretKey(String appId) {
+      return secret;
+    }
+  }
+
+  /** Where a map output's data can be READ; null when the node does not have it. */
+  MapOutputHeader locate(PeerAddress node, int shuffleId, long mapId) throws Exception {
+    MapOutputLocation location =
+        client
+            .resolve(node, shuffleId, new long[] {mapId})
+            .get(TIMEOUT_S, TimeUnit.SECONDS)
+            .getFirst();
+    if (location == null) {
+      return null;
+    }
+    byte[] header = read(node, location.segment().headers(location.slot(), location.slot() + 1));
+    long[] longs = new long[MapOutputHeader.LONGS];
+    ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(longs);
+    return MapOutputHeader.of(mapId, longs, 0);
+  }
+
+  /** READs all data of a map output. */
+  byte[] read(PeerAddress node, int shuffleId, long mapId) throws Exception {
+    return read(node, locate(node, shuffleId, mapId).data());
+  }
+
+  /** READs a region, of whatever process. */
+  byte[] read(PeerAddress node, RemoteRegion region) throws Exception {
+    int bytes = (int) region.length();
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
+    CompletableFuture<PooledBuffer> taken = new CompletableFuture<>();
+    endpoint.buffers().acquire(bytes, deadlineNanos, taken::complete);
+    PooledBuffer buffer = taken.get(TIMEOUT_S, TimeUnit.SECONDS);
+    try {
+      Answer answer = new Answer();
+      endpoint.read(new ReadRequest(node, List.of(region), buffer, deadlineNanos, answer));
+      answer.done.get(2 * TIMEOUT_S, TimeUnit.SECONDS);
+      return buffer.segment().asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+    } finally {
+      buffer.release();
+    }
+  }
+
+  private static final class Answer implements ReadListener {
+    final CompletableFuture<Void> done = new CompletableFuture<>();
+
+    @Override
+    public void onSuccess() {
+      done.complete(null);
+    }
+
+    @Override
+    public void onFailure(ReadException failure) {
+      done.completeExceptionally(failure);
+    }
+  }
+
+  /**
+   * What the driver says.
+   *
+   * @return the node's id
+   */
+  String tell(PeerAddress node, Lifetime message) throws Exception {
+    return client.tell(node, message).get(TIMEOUT_S, TimeUnit.SECONDS);
+  }
+
+  /** The node's process is gone. */
+  void lost(PeerAddress node) {
+    endpoint.peerLost(node.id());
+    client.peerLost(node);
+  }
+
+  @Override
+  public void close() {
+    endpoint.close();
+    client.close();
+  }
+}
