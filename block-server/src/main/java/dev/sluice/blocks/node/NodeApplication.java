@@ -200,7 +200,7 @@ final class NodeApplication implements AutoCloseable {
         new EndpointAcceptor(endpoint),
         registry,
         stager,
-        peers -> new NodeHandler(peers, blocks, this::hear, this::sign));
+        peers -> new NodeHandler(peers, blocks, this::hear, end, this::sign));
   }
 
   /** The address that readers connect to; null, for all, where it is translated on its way here. */
@@ -363,10 +363,7 @@ final class NodeApplication implements AutoCloseable {
     switch (lifetime) {
       case RemoveShuffle(int shuffleId) -> removeShuffle(shuffleId);
       case Renew(int[] liveShuffles) -> renew(liveShuffles);
-      case EndApplication() -> {
-        held.over(Set.of(), 0).forEach(this::removeShuffle);
-        end.run();
-      }
+      case EndApplication() -> held.over(Set.of(), 0).forEach(this::removeShuffle);
     }
     return new Heard(self.id());
   }

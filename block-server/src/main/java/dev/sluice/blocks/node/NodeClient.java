@@ -81,26 +81,28 @@ public final class NodeClient implements AutoCloseable {
     if (MapOutputIndex.read(files).dataBytes() == 0) {
       return;
     }
-    NodeConnection used = connection;
     try {
-      handOver(used, shuffleId, mapId, files);
-    } catch (RefusedException e) {
-      throw refused(shuffleId, mapId, e);
+      handOverOrAgain(shuffleId, mapId, files);
     } catch (IOException e) {
-      LOG.debug("Shuffle {}: map output {} is handed over again", shuffleId, mapId, e);
-      try {
-        handOver(reconnected(used, e), shuffleId, mapId, files);
-      } catch (IOException last) {
-        throw refused(shuffleId, mapId, last);
-      }
+      throw new IOException(
+          "Map output %d of shuffle %d was not handed over to the node's block server: %s"
+              .formatted(mapId, shuffleId, reason(e)),
+          e);
     }
   }
 
-  private static IOException refused(int shuffleId, long mapId, IOException e) {
-    return new IOException(
-        "Map output %d of shuffle %d was not handed over to the node's block server: %s"
-            .formatted(mapId, shuffleId, reason(e)),
-        e);
+  private void handOverOrAgain(int shuffleId, long mapId, MapOutputFiles.Files files)
+      throws IOException {
+    NodeConnection used = connection;
+    try {
+      handOver(used, shuffleId, mapId, files);
+    } catch (IOException e) {
+      if (used.isOpen()) {
+        throw e; // The daemon lives, and would say the same again.
+      }
+      LOG.debug("Shuffle {}: map output {} is handed over again", shuffleId, mapId, e);
+      handOver(reconnected(used, e), shuffleId, mapId, files);
+    }
   }
 
   private static void handOver(
@@ -126,7 +128,6 @@ public final class NodeClient implements AutoCloseable {
       if (closed) {
         throw cause;
       }
-      failed.close();
       try {
         connection = NodeConnection.open(socket, enter, timeoutMs);
       } catch (RefusedException e) {

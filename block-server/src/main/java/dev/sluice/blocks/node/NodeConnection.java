@@ -7,7 +7,9 @@ import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -15,12 +17,11 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Collectors;
 
 /**
  * An executor's connection to one run of its node's block server, and the folders that it was
- * given. Any thread; requests are answered one after the other. Broken for good by whatever fails
- * but a refusal; {@link NodeClient} closes it then.
+ * given. Any thread; requests are answered one after the other. Whatever says that it is of no use
+ * any more closes it, and {@link NodeClient} makes another one.
  */
 final class NodeConnection implements AutoCloseable {
   private final MessageChannel channel;
@@ -142,48 +143,44 @@ final class NodeConnection implements AutoCloseable {
     if (known != null) {
       return commit(known, shuffleId, mapId, files);
     }
-    FileSystemException failure = null;
+    List<String> reasons = new ArrayList<>();
     for (ApplicationFolder folder : folders) {
       try {
         Undo undo = commit(folder, shuffleId, mapId, files);
         chosen.put(directory, folder);
         return undo;
       } catch (FileSystemException e) {
-        if (failure == null) {
-          failure = e;
-        } else {
-          failure.addSuppressed(e);
-        }
+        reasons.add(e.getMessage());
       }
     }
     throw new IOException(
         "%s cannot be linked into any of the node's folders: %s"
-            .formatted(files.data(), reasons(failure)),
-        failure);
+            .formatted(files.data(), String.join("; ", reasons)));
   }
 
-  private static Undo commit(
+  private Undo commit(
       ApplicationFolder folder, int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {
-    boolean isNew = folder.commit(shuffleId, mapId, files);
-    return isNew ? () -> folder.remove(shuffleId, mapId) : () -> {};
-  }
-
-  private String reasons(FileSystemException failure) {
-    if (failure == null) {
-      return "it has none";
+    try {
+      boolean isNew = folder.commit(shuffleId, mapId, files);
+      return isNew ? () -> folder.remove(shuffleId, mapId) : () -> {};
+    } catch (FileSystemException e) {
+      if (!Files.isDirectory(folder.path())) {
+        close(); // The daemon has removed the application, which is to be entered again.
+      }
+      throw e;
     }
-    String others =
-        List.of(failure.getSuppressed()).stream()
-            .map(Throwable::getMessage)
-            .collect(Collectors.joining("; "));
-    return failure.getMessage() + (others.isEmpty() ? "" : "; " + others);
   }
 
   /** Takes back what was done. */
   @FunctionalInterface
   interface Undo {
     void run() throws IOException;
+  }
+
+  /** Whether it is of use, as far as is known. */
+  boolean isOpen() {
+    return channel.isOpen();
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.StrangerGuard;
 import dev.sluice.blocks.wire.LifetimeMessages;
+import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.MessageCodec;
@@ -24,6 +25,7 @@ final class NodeHandler extends RpcHandler {
   private final RpcHandler peers;
   private final ExternalBlockHandler blocks;
   private final Function<Lifetime, Heard> lifetimes;
+  private final Runnable end;
   private final Runnable sign;
   private final MessageCodec codec = new MessageCodec(LifetimeMessages.TYPES);
 
@@ -31,16 +33,19 @@ final class NodeHandler extends RpcHandler {
    * @param peers answers what is said to any block server
    * @param blocks answers what Spark's own transfer asks
    * @param lifetimes does what the driver says; may block
+   * @param end closes this and all else, once the driver has its answer; must not block
    * @param sign the application lives, as somebody has said something
    */
   NodeHandler(
       RpcHandler peers,
       ExternalBlockHandler blocks,
       Function<Lifetime, Heard> lifetimes,
+      Runnable end,
       Runnable sign) {
     this.peers = peers;
     this.blocks = blocks;
     this.lifetimes = lifetimes;
+    this.end = end;
     this.sign = sign;
   }
 
@@ -77,15 +82,20 @@ final class NodeHandler extends RpcHandler {
         throw new MessageException("that is not a request");
       }
       StrangerGuard.admit(client.getChannel());
-      Thread.ofVirtual().name("sluice-node-lifetime").start(() -> answer(lifetime, callback));
+      Thread.ofVirtual()
+          .name("sluice-node-lifetime")
+          .start(() -> answer(client, lifetime, callback));
     } catch (MessageException e) {
       callback.onFailure(e);
     }
   }
 
-  private void answer(Lifetime lifetime, RpcResponseCallback callback) {
+  private void answer(TransportClient client, Lifetime lifetime, RpcResponseCallback callback) {
     try {
       callback.onSuccess(ByteBuffer.wrap(codec.encode(lifetimes.apply(lifetime))));
+      if (lifetime instanceof EndApplication) {
+        client.getChannel().eventLoop().execute(end); // behind the answer
+      }
     } catch (MessageException | RuntimeException e) {
       callback.onFailure(e);
     }

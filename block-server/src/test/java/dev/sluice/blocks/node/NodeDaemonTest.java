@@ -291,11 +291,50 @@ class NodeDaemonTest {
 
   private void awaitNone(String application) throws Exception {
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (Files.exists(folder(application)) || metric(application, NodeMetric.AGE) > 0) {
+    while (Files.exists(folder(application))) {
       assertThat(System.nanoTime()).isLessThan(deadlineNanos);
       Thread.sleep(20);
     }
     assertThat(daemon.applications()).isEmpty();
+  }
+
+  /** The first ones start what stays, such as the JDK's poller of virtual threads. */
+  @Test
+  void manyApplicationsThatHaveEndedLeaveWhatAFewLeft() throws Exception {
+    set(NodeSetting.MAX_APPLICATIONS, "100");
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    comeAndGo(3);
+    awaitNone("app-3-ab");
+    long descriptors = descriptors();
+    comeAndGo(20);
+    awaitNone("app-20-ab");
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+    while (descriptors() > descriptors) {
+      assertThat(System.nanoTime())
+          .as("%d of %d", descriptors, descriptors())
+          .isLessThan(deadlineNanos);
+      Thread.sleep(100);
+    }
+    assertThat(directory.resolve("node/.sluice")).isDirectoryNotContaining("glob:**/*app*");
+  }
+
+  private void comeAndGo(int applications) throws Exception {
+    for (int i = 1; i <= applications; i++) {
+      String application = "app-" + i + "-ab";
+      try (NodeClient executor = enter(application, SECRET);
+          NodeReader reader = new NodeReader(application, SECRET)) {
+        executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+        reader.read(executor.endpoint().peer(), SHUFFLE, 10);
+        reader.tell(executor.endpoint().peer(), new EndApplication());
+      }
+    }
+  }
+
+  private static long descriptors() throws IOException {
+    try (var open = Files.list(Path.of("/proc/self/fd"))) {
+      return open.count();
+    }
   }
 
   @Test
