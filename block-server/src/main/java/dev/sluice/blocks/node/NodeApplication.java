@@ -30,6 +30,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -57,7 +58,7 @@ import org.slf4j.LoggerFactory;
  * is asked for: so no process of another application reaches its bytes, whatever key it guesses.
  *
  * <p>Any thread. Opened and closed by {@link NodeDaemon}. Costs the device's threads, those of the
- * registry and of the stager, and two for the port.
+ * registry and of the stager, and 2 to 8 for the port.
  */
 final class NodeApplication implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeApplication.class);
@@ -65,8 +66,8 @@ final class NodeApplication implements AutoCloseable {
   /** Longer than a list of live shuffles takes from the driver's table to here. */
   private static final long RENEWAL_GRACE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  /** Requests for locations, and the blocks that are not READ. */
-  private static final int TRANSPORT_THREADS = 2;
+  /** Where blocks are not READ they send all of them. */
+  private static final int MAX_TRANSPORT_THREADS = 8;
 
   private final NodeOptions options;
   private final ProcessName self;
@@ -211,12 +212,12 @@ final class NodeApplication implements AutoCloseable {
 
   /** With SASL, which {@code spark.authenticate} alone means, as well as Spark's own AES. */
   private static TransportConf transportConf() {
-    String threads = Integer.toString(TRANSPORT_THREADS);
+    int threads = Math.clamp(Runtime.getRuntime().availableProcessors(), 2, MAX_TRANSPORT_THREADS);
     return new TransportConf(
         "sluice",
         new MapConfigProvider(
             Map.of(
-                "spark.sluice.io.serverThreads", threads,
+                "spark.sluice.io.serverThreads", Integer.toString(threads),
                 "spark.network.crypto.enabled", "true",
                 "spark.network.crypto.saslFallback", "true")));
   }
@@ -291,7 +292,13 @@ final class NodeApplication implements AutoCloseable {
           "map output %d of shuffle %d is in none of %s".formatted(mapId, shuffleId, paths()));
     }
     checkSpace(files);
-    take(shuffleId, mapId, files);
+    long dataBytes = MapOutputIndex.read(files).dataBytes();
+    if (Files.size(files.data()) != dataBytes) {
+      throw new IOException(
+          "%s has %d bytes, the index %d"
+              .formatted(files.data(), Files.size(files.data()), dataBytes));
+    }
+    take(shuffleId, mapId, dataBytes);
   }
 
   private void checkSpace(MapOutputFiles.Files files) throws IOException {
@@ -304,13 +311,7 @@ final class NodeApplication implements AutoCloseable {
     }
   }
 
-  private void take(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
-    long dataBytes = MapOutputIndex.read(files).dataBytes();
-    if (Files.size(files.data()) != dataBytes) {
-      throw new IOException(
-          "%s has %d bytes, the index %d"
-              .formatted(files.data(), Files.size(files.data()), dataBytes));
-    }
+  private void take(int shuffleId, long mapId, long dataBytes) {
     held.add(shuffleId, mapId, dataBytes);
     registry.add(shuffleId, mapId);
   }
@@ -347,14 +348,15 @@ final class NodeApplication implements AutoCloseable {
     }
   }
 
-  private void takeFound(int shuffleId, long mapId) {
+  /** Whether its files fit together the registry finds out, in its own time. */
+  private void takeFound(int shuffleId, long mapId) throws IOException {
+    MapOutputFiles.Files files = find(shuffleId, mapId);
     try {
-      MapOutputFiles.Files files = find(shuffleId, mapId);
       if (files != null) {
-        take(shuffleId, mapId, files);
+        take(shuffleId, mapId, Files.size(files.data()));
       }
-    } catch (IOException e) {
-      LOG.warn("Map output {} of shuffle {} is not served", mapId, shuffleId, e);
+    } catch (NoSuchFileException e) {
+      LOG.debug("Map output {} of shuffle {} is just removed", mapId, shuffleId, e);
     }
   }
 

@@ -125,13 +125,16 @@ final class NodeFolders implements AutoCloseable {
     }
     for (Path folder : stateless) {
       if (!states.containsKey(folder.getFileName().toString())) {
-        LOG.info("{} is of no application and is deleted", folder);
+        LOG.warn("{} is of no application any more and is deleted", folder);
         FileTree.delete(folder);
       }
     }
     return List.copyOf(states.values());
   }
 
+  /**
+   * Whether the folder says whose it is; a file that was cut off, as by a power failure, does not.
+   */
   private static boolean read(Path folder, Map<String, ApplicationState> states)
       throws IOException {
     String name = folder.getFileName().toString();
@@ -143,8 +146,12 @@ final class NodeFolders implements AutoCloseable {
     try (Reader reader = Files.newBufferedReader(file)) {
       state.load(reader);
     }
-    int port = Integer.parseInt(state.getProperty(PORT, "0"));
-    states.put(name, new ApplicationState(name, state.getProperty(SECRET, ""), port));
+    String secret = state.getProperty(SECRET);
+    String port = state.getProperty(PORT, "");
+    if (secret == null || !port.matches("\\d{1,5}")) {
+      return false;
+    }
+    states.put(name, new ApplicationState(name, secret, Integer.parseInt(port)));
     return true;
   }
 

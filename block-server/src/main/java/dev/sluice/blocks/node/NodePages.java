@@ -21,12 +21,21 @@ final class NodePages implements AutoCloseable {
   NodePages(InetSocketAddress address, Supplier<Collection<NodeApplication>> applications)
       throws IOException {
     this.applications = applications;
-    server = HttpServer.create(address, 0);
+    server = listen(address);
     server.createContext(
         "/metrics", exchange -> answer(exchange, "text/plain; version=0.0.4", metrics()));
     server.createContext("/healthz", exchange -> answer(exchange, "text/plain", "ok\n"));
     server.createContext("/", this::page);
     server.start();
+  }
+
+  private static HttpServer listen(InetSocketAddress address) throws IOException {
+    try {
+      return HttpServer.create(address, 0);
+    } catch (IOException e) {
+      throw new IOException(
+          "%s at %s: %s".formatted(NodeSetting.HTTP.key(), address, e.getMessage()), e);
+    }
   }
 
   private void page(HttpExchange exchange) throws IOException {

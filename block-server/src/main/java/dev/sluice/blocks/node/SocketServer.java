@@ -200,7 +200,8 @@ final class SocketServer implements AutoCloseable {
       application.handOver(shuffleId, mapId);
       return new Taken();
     } catch (IOException | RuntimeException e) {
-      LOG.warn("Map output {} of shuffle {} is refused", mapId, shuffleId, e);
+      LOG.warn("Map output {} of shuffle {} is refused: {}", mapId, shuffleId, reason(e));
+      LOG.debug("Map output {} of shuffle {} is refused", mapId, shuffleId, e);
       return new Refused(reason(e));
     }
   }

@@ -338,6 +338,35 @@ class NodeDaemonTest {
   }
 
   @Test
+  void whatFindsNoRoomIsStaged() throws Exception {
+    set(NodeSetting.MAX_APPLICATIONS, Integer.toString(Integer.MAX_VALUE)); // no region for any
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      PeerAddress node = executor.endpoint().peer();
+      assertThat(reader.isRegistered(node, SHUFFLE, 10)).isFalse();
+      assertThat(reader.readStaged(node, SHUFFLE, 10, 1_000)).isEqualTo(data);
+      assertThat(metric(APPLICATION, NodeMetric.REGISTERED_REGIONS)).isZero();
+    }
+  }
+
+  @Test
+  void anApplicationOfWhichTheSecretIsLostIsRemovedAndNotOpenToAnybody() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    }
+    daemon.close();
+    Files.write(folder(APPLICATION).resolve(".application"), new byte[0]);
+    start();
+    assertThat(daemon.applications()).isEmpty();
+    assertThat(folder(APPLICATION)).doesNotExist();
+  }
+
+  @Test
   void aMapOutputWithoutBytesIsNotHandedOver() throws Exception {
     start();
     outputs.write(SHUFFLE, 10, 0, 0);

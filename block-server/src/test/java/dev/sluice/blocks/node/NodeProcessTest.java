@@ -9,7 +9,15 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +28,9 @@ class NodeProcessTest {
   private static final ProcessName EXECUTOR = new ProcessName("app-1-ab", "3");
   private static final String SECRET = "of the application";
   private static final int SHUFFLE = 5;
+  private static final int MAP_OUTPUTS = 400;
+  private static final int TASKS = 4;
+  private static final int KILLS = 3;
 
   @TempDir Path directory;
   private Path socket;
@@ -72,6 +83,54 @@ class NodeProcessTest {
         assertThat(reader.read(again, SHUFFLE, 11)).isEqualTo(second);
         assertThat(daemon.terminate()).as("SIGTERM").isEqualTo(143);
       }
+    }
+  }
+
+  @Test
+  void whatWasTakenIsServedHoweverOftenTheDaemonWasKilledMeanwhile() throws Exception {
+    Map<Long, byte[]> written = new HashMap<>();
+    for (long mapId = 0; mapId < MAP_OUTPUTS; mapId++) {
+      written.put(mapId, outputs.write(SHUFFLE, mapId, 100, 900));
+    }
+    Set<Long> taken = ConcurrentHashMap.newKeySet();
+    NodeProcess daemon = start();
+    try (NodeClient executor = NodeClient.enter(socket, EXECUTOR, SECRET, TIMEOUT);
+        NodeReader reader = new NodeReader(EXECUTOR.application(), SECRET);
+        ExecutorService tasks = Executors.newFixedThreadPool(TASKS)) {
+      List<Future<?>> handOvers =
+          written.keySet().stream()
+              .<Future<?>>map(mapId -> tasks.submit(() -> handOver(executor, mapId, taken)))
+              .toList();
+      for (int kill = 1; kill <= KILLS; kill++) {
+        awaitSize(taken, kill * MAP_OUTPUTS / (KILLS + 1));
+        daemon.kill();
+        daemon = start();
+      }
+      for (Future<?> handOver : handOvers) {
+        handOver.get(TIMEOUT.toSeconds() * 2, TimeUnit.SECONDS);
+      }
+      assertThat(taken).as("hand-overs that met a kill were repeated").hasSize(MAP_OUTPUTS);
+      for (long mapId : taken) {
+        assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, mapId))
+            .isEqualTo(written.get(mapId));
+      }
+    } finally {
+      daemon.close();
+    }
+  }
+
+  private Void handOver(NodeClient executor, long mapId, Set<Long> taken) throws Exception {
+    executor.handOver(SHUFFLE, mapId, outputs.find(SHUFFLE, mapId));
+    outputs.delete(SHUFFLE, mapId);
+    taken.add(mapId);
+    return null;
+  }
+
+  private static void awaitSize(Set<Long> taken, int size) throws Exception {
+    long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
+    while (taken.size() < size) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+      Thread.sleep(1);
     }
   }
 

@@ -1,6 +1,9 @@
 package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -91,6 +94,25 @@ final class NodeReader implements AutoCloseable {
     long[] longs = new long[MapOutputHeader.LONGS];
     ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(longs);
     return MapOutputHeader.of(mapId, longs, 0);
+  }
+
+  /** Whether the node has the map output's table registered, or else reads it from its file. */
+  boolean isRegistered(PeerAddress node, int shuffleId, long mapId) throws Exception {
+    return client
+        .resolve(node, shuffleId, new long[] {mapId})
+        .get(TIMEOUT_S, TimeUnit.SECONDS)
+        .getFirst()
+        .segment()
+        .isRegistered();
+  }
+
+  /** READs the first bytes of a map output where the node has copied them. */
+  byte[] readStaged(PeerAddress node, int shuffleId, long mapId, int bytes) throws Exception {
+    Stage wanted = new Stage(shuffleId, 10_000, List.of(new Piece(mapId, 0, bytes)));
+    Staged staged = (Staged) client.stage(node, wanted).get(TIMEOUT_S, TimeUnit.SECONDS);
+    byte[] read = read(node, staged.region());
+    client.done(node, staged.leaseId());
+    return read;
   }
 
   /** READs all data of a map output. */

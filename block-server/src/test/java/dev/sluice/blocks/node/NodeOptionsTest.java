@@ -1,0 +1,87 @@
+package dev.sluice.blocks.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class NodeOptionsTest {
+  @TempDir Path directory;
+
+  @Test
+  void aFileIsRead() throws Exception {
+    Path file = directory.resolve("conf");
+    Files.writeString(
+        file,
+        """
+        # A node
+        sluice.node.directories = /data1, /data2
+        sluice.node.ports=7340-7355
+        sluice.node.expireAfter=1h
+        """);
+    NodeOptions options = NodeOptions.read(file);
+    assertThat(options.directories()).containsExactly(Path.of("/data1"), Path.of("/data2"));
+    assertThat(options.ports()).isEqualTo(new NodeOptions.Ports(7340, 7355));
+    assertThat(options.expireAfter()).isEqualTo(Duration.ofHours(1));
+    assertThat(options.http()).isPresent();
+  }
+
+  @Test
+  void theTemplateIsRight() throws Exception {
+    Path template = Path.of("../conf/sluice-node.conf.template");
+    assertThat(NodeOptions.read(template).directories()).hasSize(2);
+    for (String line : Files.readAllLines(template)) {
+      String key = line.replaceFirst("^#?(sluice[^=]*)=.*", "$1");
+      assertThat(key.equals(line) || NodeSetting.of(key).isPresent()).as(line).isTrue();
+    }
+  }
+
+  @Test
+  void withoutADirectoryThereIsNone() {
+    assertThatThrownBy(() -> NodeOptions.of(Map.of()))
+        .hasMessageContaining("sluice.node.directories has to be set");
+  }
+
+  @Test
+  void anUnknownKeyIsNamed() {
+    assertThatThrownBy(() -> NodeOptions.of(Map.of("sluice.node.prots", "1")))
+        .hasMessageContaining("sluice.node.prots");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "ports, 0-7",
+    "ports, 9-8",
+    "ports, 65536",
+    "ports, a",
+    "http, 7338",
+    "maxApplications, 0",
+    "maxApplications, many",
+    "staging.maxBytes, 1m",
+    "minFreeBytes, a bit",
+    "expireAfter, soon"
+  })
+  void aWrongValueIsRefused(String key, String value) {
+    Map<String, String> settings =
+        Map.of("sluice.node.directories", "/data1", "sluice.node." + key, value);
+    assertThatThrownBy(() -> NodeOptions.of(settings)).isInstanceOf(RuntimeException.class);
+  }
+
+  @Test
+  void anApplicationHasItsPartOfTheMemory() {
+    NodeOptions options =
+        NodeOptions.of(
+            Map.of(
+                "sluice.node.directories", "/data1",
+                "sluice.node.registration.maxBytes", "8g",
+                "sluice.node.maxApplications", "4"));
+    assertThat(options.registryLimits(false).maxBytes()).isEqualTo(2L << 30);
+  }
+}
