@@ -56,8 +56,8 @@ public abstract class RdmaShuffle implements AutoCloseable {
    * @throws IllegalArgumentException for a resolver of another class, which may have other files;
    *     on the driver, for a configuration that is not valid
    * @throws IllegalStateException on the driver, where a provider is asked for by name that cannot
-   *     be had. An executor would be launched again and again: there the tasks fail with the
-   *     reason, and so the application ends.
+   *     be had, or nodes' block servers that cannot be used. An executor would be launched again
+   *     and again: there the tasks fail with the reason, and so the application ends.
    */
   public static RdmaShuffle create(
       SparkConf conf, boolean isDriver, IndexShuffleBlockResolver stock) {
@@ -77,6 +77,9 @@ public abstract class RdmaShuffle implements AutoCloseable {
       throw new IllegalArgumentException(
           "only files of Spark's own resolver are registered, not those of " + stock.getClass());
     }
+    if (isDriver && NodeConfiguration.isRequired(conf)) {
+      NodeConfiguration.require(conf, lack);
+    }
     if (conf.get(PROVIDER, "auto").equals("off")) {
       return new StockShuffle(stock);
     }
@@ -92,12 +95,13 @@ public abstract class RdmaShuffle implements AutoCloseable {
 
   private static RdmaShuffle without(
       SparkConf conf, boolean isDriver, IndexShuffleBlockResolver stock, String reason) {
-    String provider = conf.get(PROVIDER, "auto");
-    if (provider.equals("auto")) {
+    String key = NodeConfiguration.isRequired(conf) ? NodeConfiguration.NODE : PROVIDER;
+    String asked = conf.get(key, "auto");
+    if (asked.equals("auto")) {
       LOG.warn("{}: Spark's stock shuffle is used", reason);
       return new StockShuffle(stock);
     }
-    String refusal = PROVIDER + " is \"" + provider + "\", but " + reason;
+    String refusal = key + " is \"" + asked + "\", but " + reason;
     if (isDriver) {
       throw new IllegalStateException(refusal);
     }

@@ -54,8 +54,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
    *
    * @throws IllegalArgumentException on the driver, for a configuration that is not valid
    * @throws IllegalStateException on the driver, where a provider is asked for by name that cannot
-   *     be had. An executor would be launched again and again: there the tasks fail with the
-   *     reason, and so the application ends.
+   *     be had, or nodes' block servers that cannot be used. An executor would be launched again
+   *     and again: there the tasks fail with the reason, and so the application ends.
    */
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
     this(conf, stock -> RdmaShuffle.create(conf, isDriver, stock));

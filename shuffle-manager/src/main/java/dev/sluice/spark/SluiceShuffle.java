@@ -104,6 +104,9 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   /** Before executors start; where the driver is the executor, its device is tried, too. */
   private void checkOnDriver(SluiceConf conf) {
+    if (conf.node().isPresent()) {
+      requireReads(conf);
+    }
     if (conf.offReason().isPresent()) {
       LOG.warn("Shuffle blocks are not READ, because {}", conf.offReason().get());
     } else if (conf.readsForbidden()) {
@@ -127,11 +130,24 @@ public final class SluiceShuffle extends RdmaShuffle {
     }
   }
 
+  /** What is handed over is to be READ: the nodes' block servers would only be in the way. */
+  private static void requireReads(SluiceConf conf) {
+    Optional<String> reason =
+        conf.readsForbidden()
+            ? Optional.of("Spark encrypts its network, and READs are not allowed in the clear")
+            : conf.offReason();
+    if (reason.isPresent()) {
+      throw new IllegalStateException(
+          NodeConfiguration.NODE + " is \"required\", but blocks are not READ: " + reason.get());
+    }
+  }
+
   private static String unavailable(SluiceConf conf, Throwable cause) {
-    return "spark.shuffle.rdma.provider is \""
-        + conf.provider()
-        + "\", which does not work here: "
-        + cause.getMessage();
+    String asked =
+        conf.node().isPresent()
+            ? NodeConfiguration.NODE + " is \"required\""
+            : "spark.shuffle.rdma.provider is \"" + conf.provider() + "\"";
+    return asked + ", which does not work here: " + cause.getMessage();
   }
 
   private final class Start implements LazyRuntime.Starter {
@@ -151,6 +167,9 @@ public final class SluiceShuffle extends RdmaShuffle {
         return new CountingRuntime(env);
       }
       if (!driver.hasDirectory()) {
+        if (checked.node().isPresent()) {
+          throw new IOException("the driver has no location directory");
+        }
         LOG.warn(
             "Shuffle blocks go by Spark's own transfer: the driver has no location directory. Either"
                 + " it has the stock shuffle, and its log says why, mostly that its JVM is too old;"
@@ -167,7 +186,7 @@ public final class SluiceShuffle extends RdmaShuffle {
       if (cause instanceof RegistrationUnavailableException || known == null) {
         throw new IllegalStateException(cause.getMessage(), cause);
       }
-      if (known.isRequired()) {
+      if (known.isRequired() || known.node().isPresent()) {
         throw new IllegalStateException(unavailable(known, cause), cause);
       }
       if (environment == null) {

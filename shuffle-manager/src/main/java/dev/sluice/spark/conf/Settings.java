@@ -6,10 +6,12 @@ import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.GidPolicy.Family;
 import dev.sluice.spark.conf.Setting.Type;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.spark.SparkConf;
 import scala.Tuple2;
@@ -333,6 +335,38 @@ final class Settings {
           "TCP port on which the software provider is READ from; 0 takes a free one, where another"
               + " one is taken those above it are tried (`spark.port.maxRetries`). Verbs use no such"
               + " port.");
+
+  static final Setting<String> NODE =
+      with(
+          "node",
+          Types.oneOf("off", "required"),
+          "off",
+          "Who serves map outputs. `off`: the executors that wrote them. `required`: the block server"
+              + " of their node, to which each is handed over when its task commits, so that it"
+              + " outlives its executor; where that cannot be, the task fails with the reason. Not"
+              + " with Spark's external shuffle service, another shuffle data plug-in or"
+              + " `spark.shuffle.useOldFetchProtocol`.");
+
+  static final Setting<Path> NODE_SOCKET =
+      with(
+          "node.socket",
+          new Type<>("a path", Path::of),
+          "/run/sluice/node.sock",
+          "Unix domain socket of the node's block server.");
+
+  static final Setting<Long> NODE_TIMEOUT =
+      with(
+          "node.timeout",
+          Types.millis("100ms", "10min"),
+          "10s",
+          "A map output that the node's block server has not taken by then fails its task.");
+
+  static final Setting<String> NODE_INCARNATION =
+      derived(
+          "node.incarnation",
+          new Type<>("what the driver sets", Function.identity()),
+          "set by the driver",
+          "Tells this run of the application from others to the nodes' block servers.");
 
   static final Setting<FaultPlan> SOFT_FAULTS =
       derived(

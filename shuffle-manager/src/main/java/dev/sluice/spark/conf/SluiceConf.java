@@ -10,6 +10,7 @@ import dev.sluice.rdma.verbs.GidPolicy;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.read.ReadOptions;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -52,9 +53,12 @@ public final class SluiceConf {
         MemoryBudget.derive(
             ExecutorMemory.of(conf), value(Settings.MEMORY_SHARE), new Cgroup(root).memoryMax());
     this.registrationMaxBytes =
-        readsForbidden() ? 0 : or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
+        readsForbidden() || node().isPresent()
+            ? 0
+            : or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
     this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
-    this.stagingMaxBytes = or(Settings.STAGING_MAX_BYTES, budget.stagingBytes());
+    this.stagingMaxBytes =
+        node().isPresent() ? 0 : or(Settings.STAGING_MAX_BYTES, budget.stagingBytes());
   }
 
   /** {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
@@ -74,7 +78,28 @@ public final class SluiceConf {
         : Optional.empty();
   }
 
-  /** Bytes of map outputs that are registered at most: none where nobody may READ them. */
+  /** How map outputs reach the node's block server; empty where executors serve them. */
+  public Optional<NodeAccess> node() {
+    return value(Settings.NODE).equals("required")
+        ? Optional.of(
+            new NodeAccess(
+                conf.get(Settings.NODE_INCARNATION.key(), ""),
+                value(Settings.NODE_SOCKET),
+                Duration.ofMillis(value(Settings.NODE_TIMEOUT))))
+        : Optional.empty();
+  }
+
+  /** The application, and what tells this run of it from others, which may have the same id. */
+  public String application() {
+    String id = conf.get("spark.app.id", "");
+    return node()
+        .map(node -> id + "-" + node.incarnation())
+        .orElseGet(() -> id + " since " + conf.get("spark.app.startTime", ""));
+  }
+
+  /**
+   * Bytes of map outputs that this process registers at most: none where nobody READs them here.
+   */
   public long registrationMaxBytes() {
     return registrationMaxBytes;
   }

@@ -12,6 +12,7 @@ import dev.sluice.rdma.verbs.GidPolicy.Family;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.read.ReadOptions;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
@@ -91,6 +92,28 @@ class SluiceConfTest {
     conf.set("spark.shuffle.useOldFetchProtocol", "true");
     assertThat(new SluiceConf(conf).offReason())
         .hasValueSatisfying(why -> assertThat(why).contains("spark.shuffle.useOldFetchProtocol"));
+  }
+
+  @Test
+  void whatANodeServesNoExecutorRegisters() {
+    assertThat(new SluiceConf(conf).node()).isEmpty();
+    conf.set("spark.shuffle.rdma.node", "required")
+        .set("spark.shuffle.rdma.node.incarnation", "ab")
+        .set("spark.shuffle.rdma.node.socket", "/there")
+        .set("spark.shuffle.rdma.node.timeout", "2s");
+    SluiceConf made = new SluiceConf(conf);
+    assertThat(made.node())
+        .contains(new NodeAccess("ab", Path.of("/there"), Duration.ofSeconds(2)));
+    assertThat(made.registrationMaxBytes()).isZero();
+  }
+
+  @Test
+  void runsOfAnApplicationHaveNamesOfTheirOwn() {
+    conf.set("spark.app.id", "app-1").set("spark.app.startTime", "17");
+    assertThat(new SluiceConf(conf).application()).isEqualTo("app-1 since 17");
+    conf.set("spark.shuffle.rdma.node", "required")
+        .set("spark.shuffle.rdma.node.incarnation", "ab");
+    assertThat(new SluiceConf(conf).application()).isEqualTo("app-1-ab");
   }
 
   @Test

@@ -21,7 +21,8 @@ final class DropInJarIT {
   private static final int JAVA_17 = 61;
   private static final String ENTRY_POINT =
       "dev/sluice/(doctor/[\\w-]+|spark/(doctor/[\\w-]+"
-          + "|BlockRange|R(dma|efused)Shuffle(Manager)?|StockShuffle|version/Platform))";
+          + "|BlockRange|Node(Configuration|ShuffleDataIO)|R(dma|efused)Shuffle(Manager)?"
+          + "|StockShuffle|version/Platform))";
   private static final String TOOLS = "dev/sluice/rdma/tools/";
   private static final List<String> MODULES =
       List.of("rdma-net", "block-server", "shuffle-manager");

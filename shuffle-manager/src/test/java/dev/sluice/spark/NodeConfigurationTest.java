@@ -1,0 +1,126 @@
+package dev.sluice.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.spark.version.Platform;
+import org.apache.spark.SparkConf;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.shuffle.ShuffleDataIOUtils$;
+import org.apache.spark.shuffle.api.ShuffleDataIO;
+import org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO;
+import org.apache.spark.shuffle.sort.io.LocalDiskShuffleExecutorComponents;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a driver's manager does to Spark's configuration for the nodes' block servers. */
+class NodeConfigurationTest {
+  private final SparkConf conf = new SparkConf(false).set(NodeConfiguration.NODE, "required");
+
+  private RdmaShuffle create(boolean isDriver, String lack) {
+    IndexShuffleBlockResolver stock = new IndexShuffleBlockResolver(conf);
+    return RdmaShuffle.create(conf, isDriver, stock, lack);
+  }
+
+  private ShuffleDataIO plugin() {
+    return ShuffleDataIOUtils$.MODULE$.loadShuffleDataIO(conf);
+  }
+
+  @Test
+  void sparkIsToldThatMapOutputsOutliveTheirExecutors() {
+    create(true, "").close();
+    assertThat(plugin().driver().supportsReliableStorage()).isTrue();
+    assertThat(plugin().executor()).isInstanceOf(LocalDiskShuffleExecutorComponents.class);
+  }
+
+  @Test
+  void sparksOwnPluginBecomesOurs() {
+    conf.set("spark.shuffle.sort.io.plugin.class", LocalDiskShuffleDataIO.class.getName());
+    create(true, "").close();
+    assertThat(plugin()).isInstanceOf(NodeShuffleDataIO.class);
+  }
+
+  @Test
+  void withoutOurManagerThePluginPromisesNothing() {
+    conf.set("spark.shuffle.sort.io.plugin.class", NodeShuffleDataIO.class.getName());
+    assertThat(plugin().driver().supportsReliableStorage()).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "spark.dynamicAllocation.shuffleTracking.enabled",
+        "spark.shuffle.readHostLocalDisk",
+        "spark.storage.decommission.shuffleBlocks.enabled"
+      })
+  void whatWouldKeepOrSeekBlocksAtExecutorsIsOff(String key) {
+    conf.set(key, "true");
+    create(true, "").close();
+    assertThat(conf.get(key)).isEqualTo("false");
+  }
+
+  @Test
+  void eachRunHasItsOwnName() {
+    create(true, "").close();
+    String incarnation = conf.get(NodeConfiguration.INCARNATION);
+    assertThat(incarnation).hasSize(16);
+    create(true, "").close();
+    assertThat(conf.get(NodeConfiguration.INCARNATION)).isNotEqualTo(incarnation);
+  }
+
+  /** Which the driver's is until then, and executors get it as it is. */
+  @ParameterizedTest
+  @CsvSource({"required, false", "off, true"})
+  void nothingElseIsChanged(String node, boolean isDriver) {
+    conf.set(NodeConfiguration.NODE, node);
+    SparkConf before = conf.clone();
+    create(isDriver, "").close();
+    assertThat(conf.getAll()).containsExactlyInAnyOrder(before.getAll());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "spark.shuffle.service.enabled, true",
+    "spark.shuffle.sort.io.plugin.class, org.example.OtherDataIO",
+    "spark.shuffle.rdma.provider, off",
+    "spark.shuffle.useOldFetchProtocol, true"
+  })
+  void whatDoesNotGoWithItIsRefusedWithTheReason(String key, String value) {
+    conf.set(key, value);
+    assertThatThrownBy(() -> create(true, ""))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll("spark.shuffle.rdma.node is \"required\", but ", key);
+  }
+
+  @Test
+  void anEncryptedNetworkIsRefusedUnlessReadsAreAllowedAllTheSame() {
+    conf.set("spark.ssl.rpc.enabled", "true");
+    assertThatThrownBy(() -> create(true, ""))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll("spark.shuffle.rdma.node is \"required\", but ", "in the clear");
+    conf.set("spark.shuffle.rdma.allowPlaintext", "true");
+    create(true, "").close();
+  }
+
+  @Test
+  void aJvmThatIsTooOldIsRefusedWithTheReason() {
+    String lack = Platform.lack(17, "4.2.0");
+    assertThatThrownBy(() -> create(true, lack))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll("spark.shuffle.rdma.node is \"required\", but ", lack);
+  }
+
+  /** An executor that fails is launched again and again. */
+  @Test
+  void onAnExecutorWithSuchAJvmTheTasksFail() {
+    String lack = Platform.lack(17, "4.2.0");
+    OpenWriter writer = new OpenWriter();
+    try (RdmaShuffle shuffle = create(false, lack)) {
+      assertThatThrownBy(() -> shuffle.registering(writer, 0, 0, null))
+          .hasMessageContainingAll("spark.shuffle.rdma.node is \"required\", but ", lack);
+    }
+    assertThat(writer.stoppedAs).isFalse();
+  }
+}
