@@ -1,15 +1,19 @@
 package dev.sluice.spark.locate;
 
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
- * The executors that serve map outputs, in the {@link LocationDirectory}, under whose lock it is
- * used. Of those that are gone it keeps nothing; those that live take some 200 bytes each.
+ * The executors that wrote map outputs which are served, by themselves or by their nodes, in the
+ * {@link LocationDirectory}, under whose lock it is used. An executor takes some 200 bytes. Of
+ * those that are gone it keeps only those whose map outputs their nodes have.
  *
  * <p>It has a version, which is the number of the last change, and an executor's number is that of
  * its arrival. Who knows a version gets those that came since; if any is gone since, the numbers of
@@ -26,14 +30,14 @@ final class ExecutorTable {
 
   /** The executor's number; NONE where it has none, or had another endpoint. */
   int number(ExecutorEndpoint endpoint) {
-    int number = numbers.getOrDefault(endpoint.peer().id(), NONE);
+    int number = numbers.getOrDefault(endpoint.executorId(), NONE);
     return endpoint.equals(byNumber.get(number)) ? number : NONE;
   }
 
   /** The number of an executor that comes. */
   int add(ExecutorEndpoint endpoint) {
     byNumber.put(++version, endpoint);
-    numbers.put(endpoint.peer().id(), version);
+    numbers.put(endpoint.executorId(), version);
     return version;
   }
 
@@ -46,6 +50,30 @@ final class ExecutorTable {
     byNumber.remove(number);
     lastLoss = ++version;
     return number;
+  }
+
+  /** Whether what the executor wrote is there when it is gone. */
+  boolean outlives(String executorId) {
+    ExecutorEndpoint endpoint = byNumber.get(numbers.getOrDefault(executorId, NONE));
+    return endpoint != null && endpoint.outlivesExecutor();
+  }
+
+  /** The block servers of nodes. */
+  Set<PeerAddress> nodes() {
+    return byNumber.values().stream()
+        .filter(ExecutorEndpoint::outlivesExecutor)
+        .map(ExecutorEndpoint::peer)
+        .collect(Collectors.toSet());
+  }
+
+  /** A block server of a node was started again: whoever it serves comes anew. */
+  void replace(PeerAddress node, PeerAddress successor) {
+    List<ExecutorEndpoint> served =
+        byNumber.values().stream().filter(endpoint -> endpoint.peer().equals(node)).toList();
+    for (ExecutorEndpoint endpoint : served) {
+      remove(endpoint.executorId());
+      add(new ExecutorEndpoint(endpoint.executorId(), successor, endpoint.provider()));
+    }
   }
 
   /** What is new to someone who knows that version. */

@@ -50,7 +50,7 @@ final class KnownExecutors {
       if (news.staying() != null) {
         removeAllBut(news, gone);
       }
-      news.arrived().forEach(arrival -> byId.put(arrival.endpoint().peer().id(), arrival));
+      news.arrived().forEach(arrival -> byId.put(arrival.endpoint().executorId(), arrival));
       version = news.version();
     }
     gone.forEach(lost);

@@ -1,6 +1,7 @@
 package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
@@ -99,10 +100,11 @@ public final class LocationDirectory {
   }
 
   private Ack publish(Publish publish) {
-    if (gone.contains(publish.endpoint().peer().id())) {
+    ExecutorEndpoint endpoint = publish.endpoint();
+    if (gone.contains(endpoint.executorId()) && !endpoint.outlivesExecutor()) {
       return new Ack();
     }
-    int executor = known(publish.endpoint());
+    int executor = known(endpoint);
     for (Published output : publish.outputs()) {
       if (output.location() == null) {
         withdraw(executor, shuffles.get(output.shuffleId()));
@@ -131,7 +133,7 @@ public final class LocationDirectory {
     if (number != ExecutorTable.NONE) {
       return number;
     }
-    forget(endpoint.peer().id());
+    forget(endpoint.executorId());
     return executors.add(endpoint);
   }
 
@@ -153,7 +155,7 @@ public final class LocationDirectory {
     return new Ack();
   }
 
-  /** An executor is gone for good, and with it all that it had published. */
+  /** An executor is gone for good, and with it all that it had published, unless a node has it. */
   public void executorLost(String executorId) {
     remove(executorId);
     destroyObsolete();
@@ -161,7 +163,9 @@ public final class LocationDirectory {
 
   private synchronized void remove(String executorId) {
     gone.add(executorId);
-    forget(executorId);
+    if (!executors.outlives(executorId)) {
+      forget(executorId);
+    }
   }
 
   private void forget(String executorId) {
@@ -199,6 +203,20 @@ public final class LocationDirectory {
     for (Broadcasts.Shipped next = obsolete.poll(); next != null; next = obsolete.poll()) {
       next.destroy().run();
     }
+  }
+
+  /** The block servers of nodes that serve map outputs. */
+  public synchronized Set<PeerAddress> nodes() {
+    return executors.nodes();
+  }
+
+  /**
+   * A node's block server is known by another id since it was started again.
+   *
+   * @param node as it was known before
+   */
+  public synchronized void nodeIsNow(PeerAddress node, String id) {
+    executors.replace(node, new PeerAddress(id, node.host(), node.port()));
   }
 
   /** Shuffles of which something is published. */

@@ -2,12 +2,13 @@ package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** Finds where an executor's map outputs can be READ. Any thread, never blocks. */
 public interface Locator {
   /**
-   * @param peer the executor's endpoint; null when it has none that this process can READ from
+   * @param peer who serves what the executor wrote; null for nobody that this process can READ from
    * @param outputs one element a map id asked for; null for one that cannot be READ
    */
   record Located(PeerAddress peer, MapOutputLocation[] outputs) {}
@@ -24,6 +25,14 @@ public interface Locator {
    * @return never completes exceptionally: what cannot be located is null in the result
    */
   CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds);
+
+  /**
+   * The block server of a node that has what the executor wrote, as far as that is known here;
+   * empty where the executor serves it itself.
+   */
+  default Optional<PeerAddress> node(String executorId) {
+    return Optional.empty();
+  }
 
   /** A READ found the location stale: the next {@link #locate} asks the executor. */
   void invalidate(int shuffleId, MapOutputLocation stale);

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -129,6 +130,13 @@ public final class LocatorClient implements Locator {
   }
 
   @Override
+  public Optional<PeerAddress> node(String executorId) {
+    return Optional.ofNullable(executors.endpoint(executorId))
+        .filter(ExecutorEndpoint::outlivesExecutor)
+        .map(ExecutorEndpoint::peer);
+  }
+
+  @Override
   public void invalidate(int shuffleId, MapOutputLocation stale) {
     CachedShuffle shuffle = shuffles.get(shuffleId);
     if (shuffle != null) {
@@ -243,6 +251,7 @@ public final class LocatorClient implements Locator {
               (answer, failure) -> {
                 locations.answered(
                     executorId,
+                    peer,
                     missing.toAsk(),
                     usable(answer, failure, missing.toAsk().length),
                     services.nanoClock().getAsLong() + DENIAL_NANOS);

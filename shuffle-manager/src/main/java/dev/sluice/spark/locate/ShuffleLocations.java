@@ -1,6 +1,7 @@
 package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
@@ -20,10 +21,13 @@ final class ShuffleLocations {
   /**
    * A peer's own word on a map output.
    *
+   * @param executorId who wrote it
+   * @param peer whose word it is: nothing to the next one that serves the executor's
    * @param location null where it has none
    * @param untilNanos when that answer is to be asked for again
    */
-  private record Answer(String executorId, MapOutputLocation location, long untilNanos) {}
+  private record Answer(
+      String executorId, PeerAddress peer, MapOutputLocation location, long untilNanos) {}
 
   private final int shuffleId;
   private final KnownExecutors executors;
@@ -59,7 +63,15 @@ final class ShuffleLocations {
   /** What the executor has said of the map output; null where that is nothing. */
   private MapOutputLocation answer(String executorId, long mapId) {
     Answer answer = answers.isEmpty() ? null : answers.get(mapId);
-    return answer != null && answer.executorId().equals(executorId) ? answer.location() : null;
+    return isOf(executorId, answer) ? answer.location() : null;
+  }
+
+  private boolean isOf(String executorId, Answer answer) {
+    if (answer == null || !answer.executorId().equals(executorId)) {
+      return false;
+    }
+    ExecutorEndpoint endpoint = executors.endpoint(executorId);
+    return endpoint != null && answer.peer().equals(endpoint.peer());
   }
 
   /** What the executor has said may be old. */
@@ -132,8 +144,7 @@ final class ShuffleLocations {
 
   private boolean isDenied(String executorId, long mapId, long nowNanos) {
     Answer answer = answers.get(mapId);
-    return answer != null
-        && answer.executorId().equals(executorId)
+    return isOf(executorId, answer)
         && answer.location() == null
         && answer.untilNanos() - nowNanos > 0;
   }
@@ -141,12 +152,17 @@ final class ShuffleLocations {
   /**
    * Takes the peer's answer.
    *
+   * @param peer who was asked
    * @param locations one element a map id, null for none
    */
   synchronized void answered(
-      String executorId, long[] mapIds, List<MapOutputLocation> locations, long untilNanos) {
+      String executorId,
+      PeerAddress peer,
+      long[] mapIds,
+      List<MapOutputLocation> locations,
+      long untilNanos) {
     for (int i = 0; i < mapIds.length; i++) {
-      answers.put(mapIds[i], new Answer(executorId, locations.get(i), untilNanos));
+      answers.put(mapIds[i], new Answer(executorId, peer, locations.get(i), untilNanos));
       asked.remove(mapIds[i]);
     }
   }

@@ -31,6 +31,7 @@ class DirectoryCodecTest {
         Samples.publish("1"),
         Samples.publish("driver", Samples.location(1), Samples.location(1L << 40)),
         new Publish(Samples.endpoint("2"), List.of(new Published(3, null))),
+        new Publish(Samples.atNode("2", "node"), List.of()),
         new Locate(3, 1L << 40, 17, 4),
         new Report("1", -5, "soft/soft0", Map.of("read.blocks", 1L, "read.bytes", 1L << 50)),
         new Report("1", 6, "soft/soft0", Map.of(), List.of(0, 7)),

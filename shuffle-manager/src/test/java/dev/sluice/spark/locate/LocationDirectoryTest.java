@@ -49,6 +49,42 @@ class LocationDirectoryTest {
   }
 
   @Test
+  void whatANodeHasIsFoundWhenItsExecutorIsGone() throws IOException {
+    directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
+    directory.handle(publish("2"));
+
+    directory.executorLost("1");
+    directory.executorLost("2");
+    directory.executorLost("3");
+    directory.handle(new Publish(Samples.atNode("3", "node"), List.of()));
+    directory.handle(publish("2"));
+
+    assertThat(locate(0, 0).executors().arrived())
+        .extracting(Arrival::endpoint)
+        .containsExactly(Samples.atNode("1", "node"), Samples.atNode("3", "node"));
+    assertThat(directory.nodes()).containsExactly(Samples.atNode("1", "node").peer());
+  }
+
+  @Test
+  void whatANodeHasIsFoundWhenItWasStartedAgain() throws IOException {
+    directory.handle(new Publish(Samples.atNode("1", "before"), List.of()));
+    directory.handle(new Publish(Samples.atNode("2", "other"), List.of()));
+    int known = locate(0, 0).executors().version();
+    directory.executorLost("1");
+
+    directory.nodeIsNow(Samples.atNode("1", "before").peer(), "after");
+
+    LiveExecutors news = ((Table) directory.handle(new Locate(SHUFFLE, 0, 0, known))).executors();
+    assertThat(news.arrived())
+        .extracting(Arrival::endpoint)
+        .containsExactly(Samples.atNode("1", "after"));
+    assertThat(news.staying()).hasSize(1);
+    assertThat(directory.nodes())
+        .containsExactlyInAnyOrder(
+            Samples.atNode("1", "after").peer(), Samples.atNode("2", "other").peer());
+  }
+
+  @Test
   void givesWhatWasPublishedAndWhoServesIt() throws IOException {
     directory.handle(publish("1", location(5)));
     directory.handle(publish("2", location(6)));

@@ -143,6 +143,40 @@ class LocatorClientTest {
   }
 
   @Test
+  void asksANodeForWhatItsExecutorsWrote() throws IOException {
+    directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
+    directory.handle(new Publish(Samples.atNode("2", "node"), List.of()));
+    directory.handle(publish("3"));
+    directory.executorLost("1");
+    atPeer.put(8L, location(8));
+    atPeer.put(9L, location(9));
+
+    assertThat(locate("1", 8).outputs()).containsExactly(location(8));
+    assertThat(locate("2", 9).peer()).isEqualTo(Samples.atNode("2", "node").peer());
+
+    assertThat(peerQuestions).containsExactly("node [8]", "node [9]");
+    assertThat(locator.node("1")).contains(Samples.atNode("1", "node").peer());
+    assertThat(locator.node("3")).as("serves its own").isEmpty();
+    assertThat(locator.node("4")).as("not known").isEmpty();
+  }
+
+  @Test
+  void whatANodeSaidBeforeItWasStartedAgainIsAskedAnew() throws IOException {
+    directory.handle(new Publish(Samples.atNode("1", "before"), List.of()));
+    atPeer.put(8L, location(8));
+    assertThat(locate("1", 8).outputs()).containsExactly(location(8));
+
+    directory.nodeIsNow(Samples.atNode("1", "before").peer(), "after");
+    atPeer.put(8L, location(8, 1));
+    nowNanos += TimeUnit.SECONDS.toNanos(2);
+    locate("1", 9); // Which is not known: so there are news.
+
+    assertThat(locate("1", 8).outputs()).containsExactly(location(8, 1));
+    assertThat(peerQuestions).containsExactly("before [8]", "after [9]", "after [8]");
+    assertThat(lost).containsExactly("before");
+  }
+
+  @Test
   void anExecutorWithoutAnEndpointIsNoPeer() throws IOException {
     directory.handle(publish("1", location(5)));
     Located located = locate("2", 5);

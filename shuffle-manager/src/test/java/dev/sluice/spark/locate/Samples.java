@@ -23,6 +23,11 @@ final class Samples {
     return new ExecutorEndpoint(new PeerAddress(executorId, "host-" + executorId, 4000), "soft");
   }
 
+  /** An executor whose map outputs the block server of a node has. */
+  static ExecutorEndpoint atNode(String executorId, String nodeId) {
+    return new ExecutorEndpoint(executorId, new PeerAddress(nodeId, "host", 5000), "soft");
+  }
+
   /** A location that differs with its map id. */
   static MapOutputLocation location(long mapId) {
     return location(mapId, 0);
