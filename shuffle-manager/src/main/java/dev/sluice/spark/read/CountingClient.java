@@ -2,6 +2,7 @@ package dev.sluice.spark.read;
 
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FallbackReason;
+import java.util.Optional;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -16,7 +17,7 @@ final class CountingClient extends ShuffleClient {
    * @param reason why nothing is READ
    */
   CountingClient(BlockStoreClient sparkClient, FallbackReason reason, ShuffleCounters counters) {
-    super(new SparkTransfer(sparkClient, counters, Runnable::run));
+    super(new SparkTransfer(sparkClient, counters, Runnable::run, _ -> Optional.empty()));
     this.reason = reason;
   }
 

@@ -89,7 +89,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
         new ReadPath(
             transport,
             new BlockLocator(locator, transport, deliverer, tableBytes, timer::nanoTime),
-            new SparkTransfer(stock.client(), counters, threads.blocking()),
+            new SparkTransfer(stock.client(), counters, threads.blocking(), locator::node),
             counters,
             options,
             stock.conf(),

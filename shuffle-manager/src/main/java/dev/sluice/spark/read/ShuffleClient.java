@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import com.codahale.metrics.MetricSet;
+import dev.sluice.rdma.transfer.PeerAddress;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -38,9 +39,11 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
       int reduceId,
       long checksum,
       String algorithm) {
+    PeerAddress server = transfer.node(execId).orElseGet(() -> new PeerAddress(execId, host, port));
     return transfer
         .client()
-        .diagnoseCorruption(host, port, execId, shuffleId, mapId, reduceId, checksum, algorithm);
+        .diagnoseCorruption(
+            server.host(), server.port(), execId, shuffleId, mapId, reduceId, checksum, algorithm);
   }
 
   @Override

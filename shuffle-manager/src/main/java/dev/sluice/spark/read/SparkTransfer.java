@@ -1,11 +1,14 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -15,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Spark's own block transfer, to which blocks go that are not READ, counted by reason. What it
- * answers reaches Spark's listener unchanged. Any thread; Spark's client belongs to Spark, which
- * closes it.
+ * Spark's own block transfer, to which blocks go that are not READ, counted by reason: from the
+ * executor that wrote them, or from its node's block server, which speaks the same. What it answers
+ * reaches Spark's listener unchanged. Any thread; Spark's client belongs to Spark, which closes it.
  */
 final class SparkTransfer {
   private static final Logger LOG = LoggerFactory.getLogger(SparkTransfer.class);
@@ -25,18 +28,31 @@ final class SparkTransfer {
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
   private final Executor executor;
+  private final Function<String, Optional<PeerAddress>> nodes;
 
   /**
    * @param executor runs the client's calls, which block while they connect
+   * @param nodes the block server of a node that has what an executor wrote; empty where that
+   *     serves it itself
    */
-  SparkTransfer(BlockStoreClient client, ShuffleCounters counters, Executor executor) {
+  SparkTransfer(
+      BlockStoreClient client,
+      ShuffleCounters counters,
+      Executor executor,
+      Function<String, Optional<PeerAddress>> nodes) {
     this.client = client;
     this.counters = counters;
     this.executor = executor;
+    this.nodes = nodes;
   }
 
   BlockStoreClient client() {
     return client;
+  }
+
+  /** The block server of a node that has what the executor wrote; empty where there is none. */
+  Optional<PeerAddress> node(String executorId) {
+    return nodes.apply(executorId);
   }
 
   /** Fetches on the calling thread, as Spark's tasks do: may block while it connects. */
@@ -80,7 +96,13 @@ final class SparkTransfer {
 
   private void fetch(
       BlockManagerId target, String[] blockIds, Relay relay, DownloadFileManager files) {
-    client.fetchBlocks(target.host(), target.port(), target.executorId(), blockIds, relay, files);
+    Optional<PeerAddress> node = node(target.executorId());
+    if (node.isPresent()) {
+      NodeFetch.start(
+          new NodeFetch.Call(client, executor, node.get(), target, relay, files), blockIds);
+    } else {
+      client.fetchBlocks(target.host(), target.port(), target.executorId(), blockIds, relay, files);
+    }
   }
 
   /** Passes answers on, the first one for each block. */
