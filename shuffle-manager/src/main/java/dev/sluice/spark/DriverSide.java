@@ -1,16 +1,22 @@
 package dev.sluice.spark;
 
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DirectoryEndpoint;
 import dev.sluice.spark.locate.LocationDirectory;
 import dev.sluice.spark.locate.SparkBroadcasts;
 import dev.sluice.spark.metrics.ApplicationSummary;
 import dev.sluice.spark.metrics.ApplicationTotals;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.internal.config.package$;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * What the shuffle manager runs on the driver: the location directory, from the first shuffle on,
@@ -27,6 +33,9 @@ final class DriverSide implements AutoCloseable {
   private volatile LocationDirectory directory;
 
   private DirectoryEndpoint endpoint;
+
+  /** Empty where executors serve their map outputs themselves, and before the first shuffle. */
+  private volatile Optional<NodeLifetimes> nodes = Optional.empty();
 
   ApplicationTotals totals() {
     return totals;
@@ -48,9 +57,32 @@ final class DriverSide implements AutoCloseable {
             tracker::containsShuffle,
             summary::accept);
     endpoint = DirectoryEndpoint.open(env.rpcEnv(), directory);
+    SluiceConf conf = new SluiceConf(env.conf());
+    if (conf.node().isPresent()) {
+      nodes = Optional.of(nodes(conf, env, tracker));
+    }
     // Not the queue of everybody's listeners, which drops events when one of them is slow.
     context.listenerBus().addToManagementQueue(new LostExecutors(this::executorLost));
     context.addSparkListener(summary);
+  }
+
+  private NodeLifetimes nodes(SluiceConf conf, SparkEnv env, MapOutputTrackerMaster tracker) {
+    SluiceRuntime.Network network = ExecutorEnvironment.network(env);
+    BlockServerClient servers =
+        new BlockServerClient(
+            new ProcessName(conf.application(), env.executorId()),
+            network.conf(),
+            network.clientBootstraps(),
+            conf.transferOptions(),
+            conf.locateTimeoutMs(),
+            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    return new NodeLifetimes(directory, servers, () -> shuffles(tracker));
+  }
+
+  private static int[] shuffles(MapOutputTrackerMaster tracker) {
+    return CollectionConverters.asJava(tracker.shuffleStatuses()).keySet().stream()
+        .mapToInt(Integer.class::cast)
+        .toArray();
   }
 
   private void executorLost(String executorId) {
@@ -63,6 +95,7 @@ final class DriverSide implements AutoCloseable {
     LocationDirectory opened = directory;
     if (opened != null) {
       opened.unregister(shuffleId);
+      nodes.ifPresent(told -> told.unregister(shuffleId));
     }
   }
 
@@ -70,6 +103,7 @@ final class DriverSide implements AutoCloseable {
   public synchronized void close() {
     if (endpoint != null) {
       summary.say();
+      nodes.ifPresent(NodeLifetimes::close);
       endpoint.close();
     }
   }

@@ -34,6 +34,21 @@ final class ExecutorEnvironment {
 
   /** To be called when tasks run. */
   static SluiceRuntime.Environment of(SparkEnv env, DriverChannel driver, MapOutputFiles files) {
+    return new SluiceRuntime.Environment(
+        env.conf(),
+        new SluiceRuntime.Executor(
+            env.executorId(),
+            env.blockManager().blockManagerId().host(),
+            cores(env.memoryManager())),
+        network(env),
+        driver,
+        new SparkBroadcasts(env.broadcastManager()),
+        files,
+        localDirectories(env));
+  }
+
+  /** Spark's own transport, on an executor or the driver. */
+  static SluiceRuntime.Network network(SparkEnv env) {
     SparkConf conf = env.conf();
     SecurityManager security = env.securityManager();
     TransportConf transportConf =
@@ -43,21 +58,12 @@ final class ExecutorEnvironment {
             TRANSPORT_THREADS,
             Option.empty(),
             new Some<>(security.getRpcSSLOptions()));
-    return new SluiceRuntime.Environment(
-        conf,
-        new SluiceRuntime.Executor(
-            env.executorId(),
-            env.blockManager().blockManagerId().host(),
-            cores(env.memoryManager())),
-        new SluiceRuntime.Network(
-            transportConf,
-            serverBootstraps(transportConf, security),
-            clientBootstraps(transportConf, security, conf),
-            env.blockManager().blockStoreClient()),
-        driver,
-        new SparkBroadcasts(env.broadcastManager()),
-        files,
-        localDirectories(env));
+    return new SluiceRuntime.Network(
+        transportConf,
+        serverBootstraps(transportConf, security),
+        clientBootstraps(transportConf, security, conf),
+        security.isAuthenticationEnabled() ? security.getSecretKey() : "",
+        env.blockManager().blockStoreClient());
   }
 
   /**

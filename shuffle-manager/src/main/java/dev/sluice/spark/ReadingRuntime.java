@@ -4,6 +4,7 @@ import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.EndpointAcceptor;
 import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.blocks.RegistryLimits;
@@ -13,6 +14,7 @@ import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocatorClient;
@@ -26,12 +28,13 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.apache.spark.SparkConf;
 
 /**
  * Registers, publishes, serves and READs map outputs: an executor's parts, put together in one
- * place.
+ * place. Where the node's block server serves map outputs the executor registers none, and is asked
+ * for none: it hands them over, and reads its own as it does those that find no room.
  */
 final class ReadingRuntime extends SluiceRuntime {
   /** Opens what blocks are READ by and served with. */
@@ -44,6 +47,10 @@ final class ReadingRuntime extends SluiceRuntime {
   }
 
   private final SluiceConf conf;
+
+  /** Empty where this executor serves its map outputs itself. */
+  private final Optional<NodeHandOver> handOver;
+
   private final MapOutputRegistry registry;
   private final LocatorClient locator;
 
@@ -67,19 +74,18 @@ final class ReadingRuntime extends SluiceRuntime {
                   ReadingRuntime::clockMs));
       RdmaEndpoint endpoint = open(opener.open(), servers);
       Publisher publisher = new Publisher(env.driver(), writers::any);
-      registry = started(openRegistry(endpoint, publisher));
-      BlockServer server = started(listen(endpoint, started(stager(endpoint))));
-      started(publisher);
-      publisher.start(
-          new ExecutorEndpoint(
-              new PeerAddress(env.executor().id(), env.executor().host(), server.port()),
-              endpoint.device().providerName()));
+      registry =
+          started(
+              openRegistry(endpoint, conf.node().isPresent() ? NodeHandOver.UNHEARD : publisher));
+      handOver = handOver();
+      if (handOver.isEmpty()) {
+        serve(endpoint, publisher);
+      }
       locator = locator(endpoint, servers);
       ready(
           reading(endpoint, servers),
           endpoint.device().providerName() + " " + endpoint.device().name(),
           new ExecutorMetrics(counters, endpoint.counters(), registry.counters()));
-      sayStarted(endpoint.device(), server);
       started = true;
     } finally {
       if (!started) {
@@ -90,10 +96,24 @@ final class ReadingRuntime extends SluiceRuntime {
 
   /** A second attempt of an application has the same id, and executors of the same ids. */
   private ProcessName self() {
-    SparkConf spark = env.sparkConf();
-    String application =
-        spark.get("spark.app.id", "") + " since " + spark.get("spark.app.startTime", "");
-    return new ProcessName(application, env.executor().id());
+    return new ProcessName(conf.application(), env.executor().id());
+  }
+
+  private Optional<NodeHandOver> handOver() throws IOException {
+    Optional<NodeAccess> node = conf.node();
+    return node.isEmpty()
+        ? Optional.empty()
+        : Optional.of(started(NodeHandOver.enter(node.get(), self(), env)));
+  }
+
+  private void serve(RdmaEndpoint endpoint, Publisher publisher) throws IOException {
+    BlockServer server = started(listen(endpoint, started(stager(endpoint))));
+    started(publisher);
+    publisher.start(
+        new ExecutorEndpoint(
+            new PeerAddress(env.executor().id(), env.executor().host(), server.port()),
+            endpoint.device().providerName()));
+    sayStarted(endpoint.device(), server);
   }
 
   private void sayStarted(Device device, BlockServer server) {
@@ -120,7 +140,7 @@ final class ReadingRuntime extends SluiceRuntime {
   }
 
   /** Local directories are tried out only if something may be registered at all. */
-  private MapOutputRegistry openRegistry(RdmaEndpoint endpoint, Publisher publisher)
+  private MapOutputRegistry openRegistry(RdmaEndpoint endpoint, MapOutputListener listener)
       throws RegistrationUnavailableException {
     ProtectionDomain domain = endpoint.protectionDomain();
     RegistryLimits limits = registryLimits(domain.registersFiles());
@@ -129,7 +149,7 @@ final class ReadingRuntime extends SluiceRuntime {
             ? LocalDirectories.unregistered(env.localDirectories())
             : LocalDirectories.probe(domain, conf.registrationMode(), env.localDirectories());
     return new MapOutputRegistry(
-        domain, directories, env.files(), limits, publisher, ReadingRuntime::clockMs);
+        domain, directories, env.files(), limits, listener, ReadingRuntime::clockMs);
   }
 
   /**
@@ -219,7 +239,10 @@ final class ReadingRuntime extends SluiceRuntime {
   }
 
   @Override
-  void committed(int shuffleId, long mapId) {
+  void committed(int shuffleId, long mapId) throws IOException {
+    if (handOver.isPresent()) {
+      handOver.get().handOver(shuffleId, mapId);
+    }
     registry.add(shuffleId, mapId);
   }
 

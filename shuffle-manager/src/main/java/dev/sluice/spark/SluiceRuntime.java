@@ -8,6 +8,7 @@ import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.read.ExecutorReading;
 import dev.sluice.spark.write.OpenWriters;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -63,13 +64,20 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
    *
    * @param serverBootstraps authenticate those who connect
    * @param clientBootstraps authenticate this process where it connects
+   * @param secret by which the application's processes authenticate; empty where they do not
    * @param client fetches what is not READ
    */
   record Network(
       TransportConf conf,
       List<TransportServerBootstrap> serverBootstraps,
       List<TransportClientBootstrap> clientBootstraps,
-      BlockStoreClient client) {}
+      String secret,
+      BlockStoreClient client) {
+    @Override
+    public String toString() {
+      return "Network"; // The secret is not for logs.
+    }
+  }
 
   final Environment env;
   final ShuffleCounters counters = new ShuffleCounters();
@@ -135,8 +143,13 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
     return writers;
   }
 
-  /** A map task has committed. */
-  abstract void committed(int shuffleId, long mapId);
+  /**
+   * A map task has committed.
+   *
+   * @throws IOException where the map output could not be handed over to the node; the message is
+   *     the reason
+   */
+  abstract void committed(int shuffleId, long mapId) throws IOException;
 
   /** A task that wrote or read has ended. */
   final void taskEnded() {

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.Level;
@@ -24,6 +25,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import scala.Option;
@@ -78,6 +80,39 @@ class ExecutorStartTest {
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("spark.shuffle.rdma.buffers.maxBytes");
     }
+  }
+
+  /** Spark has been told that the node keeps what is written: nothing else will do. */
+  @Test
+  void tasksSayWhyWhereTheNodeHasNoBlockServer(@TempDir Path directory) {
+    Path socket = directory.resolve("node.sock");
+    try (RdmaShuffle rdma = handingOver(socket, new Answering())) {
+      assertThatThrownBy(() -> rdma.registering(new OpenWriter(), 0, 0, TASK))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContainingAll(
+              "spark.shuffle.rdma.node is \"required\", which does not work here",
+              socket.toString());
+    }
+  }
+
+  @Test
+  void tasksSayWhyWhereTheDriverCannotTellOfTheNode(@TempDir Path directory) {
+    Path socket = directory.resolve("node.sock");
+    try (RdmaShuffle rdma = handingOver(socket, new SluiceShuffle.Outside() {})) {
+      assertThatThrownBy(() -> rdma.client(TASK))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("the driver has no location directory");
+    }
+  }
+
+  private static RdmaShuffle handingOver(Path socket, SluiceShuffle.Outside outside) {
+    SparkConf conf =
+        SparkEnv.get()
+            .conf()
+            .clone()
+            .set("spark.shuffle.rdma.node", "required")
+            .set("spark.shuffle.rdma.node.socket", socket.toString());
+    return new SluiceShuffle(conf, false, null, outside);
   }
 
   @Test

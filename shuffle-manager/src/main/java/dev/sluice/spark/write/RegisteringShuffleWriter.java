@@ -1,6 +1,7 @@
 package dev.sluice.spark.write;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import org.apache.spark.TaskContext;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.shuffle.ShuffleWriter;
@@ -12,9 +13,10 @@ import scala.Product2;
 import scala.collection.Iterator;
 
 /**
- * One of Spark's writers, after whose commit the map output is registered. The map task's thread
- * calls it. The MapStatus is passed on unchanged: it says where the block is and carries row-based
- * checksums. Registering never fails the task.
+ * One of Spark's writers, after whose commit the map output is registered, or handed over to the
+ * node. The map task's thread calls it. The MapStatus is passed on unchanged: it says where the
+ * block is and carries row-based checksums. Registering never fails the task, but a hand-over does:
+ * Spark has been told that the map output stays whatever becomes of this executor.
  */
 public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteringShuffleWriter.class);
@@ -22,8 +24,18 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   private final ShuffleWriter<K, V> writer;
   private final int shuffleId;
   private final OpenWriters open;
-  private final Runnable committed;
+  private final Commit committed;
   private boolean stopped;
+
+  /** What follows when a map output's files are there. */
+  @FunctionalInterface
+  public interface Commit {
+    /**
+     * @throws IOException where the map output is not where it was promised to be; the message is
+     *     the reason
+     */
+    void committed() throws IOException;
+  }
 
   /**
    * @param task whose end is this writer's, too: Spark stops no writer that ended with an Error
@@ -35,7 +47,7 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
       int shuffleId,
       TaskContext task,
       OpenWriters open,
-      Runnable committed) {
+      Commit committed) {
     this.writer = writer;
     this.shuffleId = shuffleId;
     this.open = open;
@@ -57,6 +69,9 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
     writer.write(records);
   }
 
+  /**
+   * @throws UncheckedIOException when the map output could not be handed over, with the reason
+   */
   @Override
   public Option<MapStatus> stop(boolean success) {
     writesNoMore();
@@ -69,7 +84,9 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
 
   private void register() {
     try {
-      committed.run();
+      committed.committed();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e.getMessage(), e);
     } catch (RuntimeException e) {
       LOG.warn("A map output is not registered: readers get it by Spark's own transfer", e);
     }

@@ -1,7 +1,10 @@
 package dev.sluice.spark.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.TaskContext$;
@@ -54,6 +57,24 @@ class RegisteringShuffleWriterTest {
               throw new IllegalStateException("closed");
             });
     assertThat(writer.stop(true).get()).isSameAs(status);
+  }
+
+  @Test
+  void aFailureToHandOverIsTheTasks() {
+    ShuffleWriter<Object, Object> writer =
+        new RegisteringShuffleWriter<>(
+            new Scripted(Option.apply(status)),
+            3,
+            task,
+            open,
+            () -> {
+              throw new IOException("the disk is full");
+            });
+    assertThatThrownBy(() -> writer.stop(true))
+        .isInstanceOf(UncheckedIOException.class)
+        .hasMessage("the disk is full");
+    assertThat(open.any(3)).isFalse();
+    writer.stop(false); // As Spark does then.
   }
 
   @Test

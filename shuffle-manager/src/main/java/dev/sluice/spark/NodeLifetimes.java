@@ -1,0 +1,99 @@
+package dev.sluice.spark;
+
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
+import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
+import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.LocationDirectory;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the block servers of an application's nodes, on the driver, which of its shuffles are over,
+ * and every ten seconds which are not: what they hear nothing of they remove after a while. So it
+ * also learns of those that were started again, and has the directory send readers there. Any
+ * thread; the driver's side of the shuffle manager closes it.
+ *
+ * <p>It costs a message a node each time, and waits for none but when the application ends.
+ */
+final class NodeLifetimes implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeLifetimes.class);
+  private static final long RENEW_EVERY_MS = 10_000;
+  private static final long END_TIMEOUT_MS = 5_000;
+
+  private final LocationDirectory directory;
+  private final BlockServerClient servers;
+  private final Supplier<int[]> liveShuffles;
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform()
+              .daemon()
+              .name("sluice-nodes")
+              .inheritInheritableThreadLocals(false)
+              .factory());
+
+  /**
+   * @param directory knows the nodes
+   * @param servers asks them; closed with this
+   */
+  NodeLifetimes(
+      LocationDirectory directory, BlockServerClient servers, Supplier<int[]> liveShuffles) {
+    this.directory = directory;
+    this.servers = servers;
+    this.liveShuffles = liveShuffles;
+    timer.scheduleWithFixedDelay(
+        this::renew, RENEW_EVERY_MS, RENEW_EVERY_MS, TimeUnit.MILLISECONDS);
+  }
+
+  private void renew() {
+    try {
+      tell(new Renew(liveShuffles.get()));
+    } catch (RuntimeException e) {
+      LOG.error("The nodes' block servers are not told that the application lives", e);
+    }
+  }
+
+  /** The shuffle is over. Never blocks. */
+  void unregister(int shuffleId) {
+    tell(new RemoveShuffle(shuffleId));
+  }
+
+  /** All nodes; completes, always normally, when each has answered or cannot be asked. */
+  private CompletableFuture<Void> tell(Lifetime message) {
+    List<CompletableFuture<Void>> told =
+        directory.nodes().stream().map(node -> tell(node, message)).toList();
+    return CompletableFuture.allOf(told.toArray(CompletableFuture[]::new));
+  }
+
+  private CompletableFuture<Void> tell(PeerAddress node, Lifetime message) {
+    return servers
+        .tell(node, message)
+        .handle(
+            (id, failure) -> {
+              if (failure != null) {
+                LOG.debug("{} is not told {}", node, message, failure);
+              } else if (!id.equals(node.id())) {
+                directory.nodeIsNow(node, id);
+              }
+              return null;
+            });
+  }
+
+  /** The application is over: all that nodes have of it goes. Waits 5 s for them at most. */
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    tell(new EndApplication())
+        .completeOnTimeout(null, END_TIMEOUT_MS, TimeUnit.MILLISECONDS)
+        .join();
+    servers.close();
+  }
+}

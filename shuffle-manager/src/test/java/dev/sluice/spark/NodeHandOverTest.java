@@ -1,0 +1,207 @@
+package dev.sluice.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.blocks.node.NodeDaemon;
+import dev.sluice.blocks.node.NodeOptions;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import scala.Tuple2;
+
+/**
+ * The manager in local mode beside the block server of its node, which is in this process, too. An
+ * executor READs what it wrote itself as well.
+ */
+class NodeHandOverTest {
+  private static final int MAPS = 4;
+  private static final Duration PAUSE = Duration.ofMillis(20);
+  private static final Duration DEADLINE = Duration.ofSeconds(30);
+
+  @TempDir private Path directory;
+  private NodeDaemon daemon;
+  private JavaSparkContext context;
+
+  @AfterEach
+  void stop() {
+    if (context != null) {
+      context.close();
+    }
+    daemon.close();
+  }
+
+  private void startNode(String... settings) throws IOException {
+    Map<String, String> options =
+        new HashMap<>(
+            Map.of(
+                "sluice.node.directories", directory.toString(),
+                "sluice.node.socket", socket(),
+                "sluice.node.host", "127.0.0.1",
+                "sluice.node.provider", "soft",
+                "sluice.node.minFreeBytes", "1m",
+                "sluice.node.http", ""));
+    for (int i = 0; i < settings.length; i += 2) {
+      options.put(settings[i], settings[i + 1]);
+    }
+    daemon = NodeDaemon.start(NodeOptions.of(options));
+  }
+
+  private String socket() {
+    return directory.resolve("node.sock").toString();
+  }
+
+  private void startSpark() {
+    context =
+        new JavaSparkContext(
+            new SparkConf(false)
+                .setMaster("local[2]")
+                .setAppName("test")
+                .set("spark.ui.enabled", "false")
+                .set("spark.driver.host", "127.0.0.1")
+                .set("spark.local.dir", directory.resolve("local").toString())
+                .set("spark.cleaner.referenceTracking", "false")
+                .set("spark.shuffle.manager", RdmaShuffleManager.class.getName())
+                .set("spark.shuffle.rdma.provider", "soft")
+                .set("spark.shuffle.rdma.node", "required")
+                .set("spark.shuffle.rdma.node.socket", socket())
+                .set("spark.shuffle.rdma.testing.loopback", "true"));
+  }
+
+  @Test
+  void whatWasHandedOverIsReadWhenTheExecutorsOwnFilesAreGone() throws IOException {
+    startNode();
+    startSpark();
+    JavaPairRDD<Integer, Iterable<Integer>> shuffled = shuffle(MAPS);
+    assertRight(shuffled);
+    for (long map = 0; map < MAPS; map++) {
+      assertThat(manager().shuffleBlockResolver().getDataFile(0, map).delete()).isTrue();
+    }
+
+    assertRight(shuffled);
+
+    assertThat(manager().shuffleBlockResolver().getDataFile(0, 0))
+        .as("written again")
+        .doesNotExist();
+    assertThat(context.sc().shuffleDriverComponents().supportsReliableStorage()).isTrue();
+  }
+
+  @Test
+  void whatIsOverLeavesTheNode() throws IOException {
+    startNode();
+    startSpark();
+    assertRight(shuffle(MAPS));
+    assertRight(shuffle(MAPS));
+    assertThat(kept("0-")).hasSize(MAPS);
+    assertThat(kept("1-")).hasSize(MAPS);
+
+    assertThat(manager().unregisterShuffle(0)).isTrue();
+    awaitNothingKept("0-");
+    assertThat(kept("1-")).hasSize(MAPS);
+
+    context.close();
+    context = null;
+    awaitNothingKept("");
+  }
+
+  @Test
+  void mapOutputsWithoutBytesAreNotHandedOver() throws IOException {
+    startNode();
+    startSpark();
+    assertThat(
+            context
+                .parallelize(List.<Integer>of(), MAPS)
+                .mapToPair(number -> new Tuple2<>(number, number))
+                .groupByKey(2)
+                .count())
+        .isZero();
+    assertThat(kept("0-")).isEmpty();
+  }
+
+  @Test
+  void aNodeThatTakesNothingFailsTheTaskWithTheReason() throws IOException {
+    startNode("sluice.node.minFreeBytes", "1000000g");
+    startSpark();
+    assertThatThrownBy(() -> assertRight(shuffle(MAPS)))
+        .hasStackTraceContaining("was not handed over to the node's block server")
+        .hasStackTraceContaining("sluice.node.minFreeBytes");
+  }
+
+  @Test
+  void aNodeThatWasStartedAgainIsEnteredAndReadAgain() throws IOException {
+    startNode();
+    startSpark();
+    JavaPairRDD<Integer, Iterable<Integer>> before = shuffle(MAPS);
+    assertRight(before);
+    daemon.close();
+    startNode();
+
+    assertRight(shuffle(MAPS));
+    assertThat(kept("1-")).hasSize(MAPS);
+    assertRight(before);
+  }
+
+  private JavaPairRDD<Integer, Iterable<Integer>> shuffle(int maps) {
+    List<Integer> numbers = IntStream.range(0, 1000).boxed().toList();
+    return context
+        .parallelize(numbers, maps)
+        .mapToPair(number -> new Tuple2<>(number % 10, number))
+        .groupByKey(5);
+  }
+
+  private static void assertRight(JavaPairRDD<Integer, Iterable<Integer>> shuffled) {
+    assertThat(shuffled.mapValues(NodeHandOverTest::count).values().collect())
+        .containsOnly(100L)
+        .hasSize(10);
+  }
+
+  private static long count(Iterable<Integer> values) {
+    long count = 0;
+    for (Integer ignored : values) {
+      count++;
+    }
+    return count;
+  }
+
+  private static RdmaShuffleManager manager() {
+    return (RdmaShuffleManager) SparkEnv.get().shuffleManager();
+  }
+
+  /**
+   * Names of the folders that the node has for map outputs, or without a prefix for applications.
+   */
+  private List<String> kept(String prefix) {
+    Stream<File> applications = folders(directory.resolve(".sluice").toFile());
+    Stream<File> kept =
+        prefix.isEmpty() ? applications : applications.flatMap(NodeHandOverTest::folders);
+    return kept.map(File::getName).filter(name -> name.startsWith(prefix)).toList();
+  }
+
+  /** None of one that is gone. */
+  private static Stream<File> folders(File parent) {
+    return Stream.ofNullable(parent.listFiles(File::isDirectory)).flatMap(Arrays::stream);
+  }
+
+  private void awaitNothingKept(String prefix) {
+    long deadline = System.nanoTime() + DEADLINE.toNanos();
+    while (!kept(prefix).isEmpty()) {
+      assertThat(System.nanoTime() - deadline).as("%s stays", prefix).isNegative();
+      LockSupport.parkNanos(PAUSE.toNanos());
+    }
+  }
+}
