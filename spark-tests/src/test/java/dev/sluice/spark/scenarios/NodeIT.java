@@ -1,0 +1,177 @@
+package dev.sluice.spark.scenarios;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerStageSubmitted;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What was written outlives its executors where the node's block server has it. */
+final class NodeIT {
+  private static final KnownShuffle DATA = new KnownShuffle(16, 5_000, 400, 100);
+  private static final int PARTITIONS = 8;
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
+
+  @TempDir private Path directory;
+
+  private LocalCluster start(String... more) {
+    List<String> settings =
+        List.of(
+            "spark.shuffle.rdma.node",
+            "required",
+            "spark.shuffle.rdma.node.socket",
+            NodeProcess.socket(directory).toString(),
+            "spark.local.dir",
+            directory.resolve("local").toString());
+    return LocalCluster.start(
+        Stream.concat(settings.stream(), Stream.of(more)).toArray(String[]::new));
+  }
+
+  @Test
+  void nothingIsWrittenAgainWhenAllExecutorsAreKilled() throws Exception {
+    try (NodeProcess node = NodeProcess.start(directory);
+        LocalCluster cluster = start()) {
+      JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
+      kill(cluster, node);
+
+      assertReadAgain(cluster, shuffled);
+    }
+  }
+
+  @Test
+  void executorsThatHaveWrittenAreReleased() throws Exception {
+    try (NodeProcess node = NodeProcess.start(directory);
+        LocalCluster cluster =
+            start(
+                "spark.dynamicAllocation.enabled", "true",
+                "spark.dynamicAllocation.initialExecutors", "2",
+                "spark.dynamicAllocation.minExecutors", "0",
+                "spark.dynamicAllocation.executorIdleTimeout", "5s",
+                "spark.executor.cores", "1")) {
+      JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
+      awaitNoExecutor(cluster, node);
+
+      assertReadAgain(cluster, shuffled);
+    }
+  }
+
+  @Test
+  void whatTheNodeHasIsReadWhenItWasKilledAndStartedAgain() throws Exception {
+    try (NodeProcess node = NodeProcess.start(directory);
+        LocalCluster cluster = start()) {
+      JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
+      kill(cluster, node);
+      node.restart();
+
+      Written again = new Written(cluster);
+      assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
+      again.assertNothing(cluster);
+    }
+  }
+
+  @Test
+  void withoutABlockServerTheApplicationEndsWithTheReason() {
+    assertThatThrownBy(
+            () -> {
+              try (LocalCluster cluster = start()) {
+                written(cluster);
+              }
+            })
+        .hasStackTraceContaining(
+            "spark.shuffle.rdma.node is \"required\", which does not work here")
+        .hasStackTraceContaining(NodeProcess.socket(directory).toString());
+  }
+
+  /** The map stage is over, and was right. */
+  private static JavaPairRDD<Integer, byte[]> written(LocalCluster cluster) {
+    JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), PARTITIONS);
+    assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
+    PathAssert.allRead(cluster);
+    return shuffled;
+  }
+
+  private static void assertReadAgain(LocalCluster cluster, JavaPairRDD<Integer, byte[]> shuffled) {
+    Written again = new Written(cluster);
+    long before = cluster.totals().readBytes();
+    assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
+    again.assertNothing(cluster);
+    PathAssert.allRead(cluster);
+    assertThat(cluster.totals().readBytes() - before)
+        .as("all that was written comes from the node")
+        .isGreaterThan(DATA.maps() * DATA.records() * (long) DATA.valueBytes() / 2);
+  }
+
+  /** Returns when Spark has heard of it. */
+  private static void kill(LocalCluster cluster, NodeProcess node) throws InterruptedException {
+    List<ProcessHandle> executors = executors(cluster, node);
+    CountDownLatch removed = new CountDownLatch(executors.size());
+    cluster
+        .context()
+        .sc()
+        .addSparkListener(
+            new SparkListener() {
+              @Override
+              public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
+                removed.countDown();
+              }
+            });
+    executors.forEach(ProcessHandle::destroyForcibly);
+    assertThat(removed.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+  }
+
+  /** Of this process, which has the node's block server beside them. */
+  private static List<ProcessHandle> executors(LocalCluster cluster, NodeProcess node) {
+    return cluster.executors().stream().filter(process -> process.pid() != node.pid()).toList();
+  }
+
+  private static void awaitNoExecutor(LocalCluster cluster, NodeProcess node)
+      throws InterruptedException {
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
+    while (!executors(cluster, node).isEmpty()) {
+      assertThat(System.nanoTime() - deadline).as("executors stay").isNegative();
+      TimeUnit.MILLISECONDS.sleep(100);
+    }
+  }
+
+  /** Counts what should not be from now on. Called on Spark's listener thread. */
+  private static final class Written extends SparkListener {
+    private final AtomicInteger mapTasks = new AtomicInteger();
+    private final AtomicInteger retries = new AtomicInteger();
+
+    Written(LocalCluster cluster) {
+      cluster.metrics(); // Events of before have arrived.
+      cluster.context().sc().addSparkListener(this);
+    }
+
+    @Override
+    public void onStageSubmitted(SparkListenerStageSubmitted submitted) {
+      retries.addAndGet(submitted.stageInfo().attemptNumber());
+      if (submitted.stageInfo().shuffleDepId().isDefined()) {
+        mapTasks.addAndGet(submitted.stageInfo().numTasks());
+      }
+    }
+
+    @Override
+    public void onTaskStart(SparkListenerTaskStart start) {
+      retries.addAndGet(start.stageAttemptId());
+    }
+
+    void assertNothing(LocalCluster cluster) {
+      cluster.metrics();
+      assertThat(mapTasks).as("map tasks that ran again").hasValue(0);
+      assertThat(retries).as("stages that were tried again").hasValue(0);
+    }
+  }
+}

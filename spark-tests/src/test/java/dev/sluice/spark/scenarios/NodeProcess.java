@@ -1,0 +1,99 @@
+package dev.sluice.spark.scenarios;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.launcher.JavaModuleOptions;
+
+/**
+ * The block server of this node, in a process of its own. Whoever starts it closes it, which kills
+ * it; for one thread.
+ */
+final class NodeProcess implements AutoCloseable {
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final String MAIN = "dev.sluice.blocks.node.NodeMain";
+
+  private final Path directory;
+  private Process process;
+
+  private NodeProcess(Path directory) {
+    this.directory = directory;
+  }
+
+  /** One that keeps map outputs in a directory, in which executors have theirs as well. */
+  static NodeProcess start(Path directory) throws IOException, InterruptedException {
+    Files.write(
+        directory.resolve("node.properties"),
+        List.of(
+            "sluice.node.directories=" + directory,
+            "sluice.node.socket=" + socket(directory),
+            "sluice.node.host=127.0.0.1",
+            "sluice.node.provider=soft",
+            "sluice.node.minFreeBytes=1m",
+            "sluice.node.http="));
+    NodeProcess node = new NodeProcess(directory);
+    node.start();
+    return node;
+  }
+
+  private void start() throws IOException, InterruptedException {
+    Files.deleteIfExists(socket(directory));
+    process =
+        new ProcessBuilder(command())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()))
+            .start();
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
+    while (!Files.exists(socket(directory))) {
+      if (!process.isAlive() || System.nanoTime() - deadline > 0) {
+        close();
+        throw new IOException(
+            "The node's block server has not started: " + Files.readString(log()));
+      }
+      TimeUnit.MILLISECONDS.sleep(20);
+    }
+  }
+
+  private List<String> command() {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-Xmx256m");
+    command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
+    command.addAll(List.of("--conf", directory.resolve("node.properties").toString()));
+    return command;
+  }
+
+  private Path log() {
+    return directory.resolve("node.log");
+  }
+
+  /** Where one that keeps map outputs in a directory listens. */
+  static Path socket(Path directory) {
+    return directory.resolve("node.sock");
+  }
+
+  /** Kills it and starts it again. */
+  void restart() throws IOException, InterruptedException {
+    close();
+    start();
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+    try {
+      process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
