@@ -22,6 +22,7 @@ final class NodeConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConfiguration.class);
   private static final String PROVIDER = "spark.shuffle.rdma.provider";
   private static final String PLUGIN = "spark.shuffle.sort.io.plugin.class";
+  private static final String TLS = "spark.ssl.rpc.enabled";
   private static final String SPARKS_SERVICE = "spark.shuffle.service.enabled";
 
   private static final Map<String, String> OF_SPARK =
@@ -64,6 +65,9 @@ final class NodeConfiguration {
     }
     if (conf.getBoolean(SPARKS_SERVICE, false)) {
       throw refusal(SPARKS_SERVICE + " is true: one service has the map outputs, or the other");
+    }
+    if (conf.getBoolean(TLS, false)) {
+      throw refusal(TLS + " is true, and nodes' block servers speak no TLS");
     }
     String plugin = conf.get(PLUGIN, OF_SPARK.get(PLUGIN));
     if (!plugin.equals(OF_SPARK.get(PLUGIN))

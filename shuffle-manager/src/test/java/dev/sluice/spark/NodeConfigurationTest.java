@@ -85,6 +85,7 @@ class NodeConfigurationTest {
     "spark.shuffle.service.enabled, true",
     "spark.shuffle.sort.io.plugin.class, org.example.OtherDataIO",
     "spark.shuffle.rdma.provider, off",
+    "spark.ssl.rpc.enabled, true",
     "spark.shuffle.useOldFetchProtocol, true"
   })
   void whatDoesNotGoWithItIsRefusedWithTheReason(String key, String value) {
@@ -96,7 +97,7 @@ class NodeConfigurationTest {
 
   @Test
   void anEncryptedNetworkIsRefusedUnlessReadsAreAllowedAllTheSame() {
-    conf.set("spark.ssl.rpc.enabled", "true");
+    conf.set("spark.network.crypto.enabled", "true");
     assertThatThrownBy(() -> create(true, ""))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContainingAll("spark.shuffle.rdma.node is \"required\", but ", "in the clear");
