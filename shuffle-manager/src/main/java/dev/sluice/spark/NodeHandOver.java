@@ -6,6 +6,7 @@ import dev.sluice.blocks.node.NodeClient;
 import dev.sluice.blocks.node.NodeEndpoint;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DriverChannel;
@@ -13,8 +14,6 @@ import dev.sluice.spark.locate.ExecutorEndpoint;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Hands an executor's map outputs over to the block server of its node, and has the driver's
@@ -25,8 +24,6 @@ import org.slf4j.LoggerFactory;
  * that they want, once each shuffle and executor.
  */
 final class NodeHandOver implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(NodeHandOver.class);
-
   /** Of what the executor itself knows of its map outputs nobody hears. */
   static final MapOutputListener UNHEARD =
       new MapOutputListener() {
@@ -73,7 +70,6 @@ final class NodeHandOver implements AutoCloseable {
         node.close();
       }
     }
-    LOG.info("Map outputs are handed over to this node's block server, {}", node.endpoint());
     return handOver;
   }
 
@@ -95,6 +91,11 @@ final class NodeHandOver implements AutoCloseable {
       throw new IOException(
           "Map output %d of shuffle %d is not handed over: %s".formatted(mapId, shuffleId, e), e);
     }
+  }
+
+  /** Who serves what is handed over. */
+  PeerAddress server() {
+    return node.endpoint().peer();
   }
 
   /** The driver says where readers find the node; anew where that was started again. */

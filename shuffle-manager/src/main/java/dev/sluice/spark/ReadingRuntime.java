@@ -78,14 +78,14 @@ final class ReadingRuntime extends SluiceRuntime {
           started(
               openRegistry(endpoint, conf.node().isPresent() ? NodeHandOver.UNHEARD : publisher));
       handOver = handOver();
-      if (handOver.isEmpty()) {
-        serve(endpoint, publisher);
-      }
+      PeerAddress server =
+          handOver.isPresent() ? handOver.get().server() : serve(endpoint, publisher);
       locator = locator(endpoint, servers);
       ready(
           reading(endpoint, servers),
           endpoint.device().providerName() + " " + endpoint.device().name(),
           new ExecutorMetrics(counters, endpoint.counters(), registry.counters()));
+      sayStarted(endpoint.device(), server);
       started = true;
     } finally {
       if (!started) {
@@ -106,23 +106,22 @@ final class ReadingRuntime extends SluiceRuntime {
         : Optional.of(started(NodeHandOver.enter(node.get(), self(), env)));
   }
 
-  private void serve(RdmaEndpoint endpoint, Publisher publisher) throws IOException {
+  private PeerAddress serve(RdmaEndpoint endpoint, Publisher publisher) throws IOException {
     BlockServer server = started(listen(endpoint, started(stager(endpoint))));
+    PeerAddress self =
+        new PeerAddress(env.executor().id(), env.executor().host(), server.port());
     started(publisher);
-    publisher.start(
-        new ExecutorEndpoint(
-            new PeerAddress(env.executor().id(), env.executor().host(), server.port()),
-            endpoint.device().providerName()));
-    sayStarted(endpoint.device(), server);
+    publisher.start(new ExecutorEndpoint(self, endpoint.device().providerName()));
+    return self;
   }
 
-  private void sayStarted(Device device, BlockServer server) {
+  private void sayStarted(Device device, PeerAddress server) {
     LOG.info(
         "Shuffle blocks are READ by provider {}, device {}; block server at {}:{}; {} MiB for map"
             + " outputs, {} MiB for what of them is staged, {} MiB for buffers",
         device.providerName(),
         device.name(),
-        env.executor().host(),
+        server.host(),
         server.port(),
         conf.registrationMaxBytes() >> 20,
         conf.stagingMaxBytes() >> 20,
