@@ -76,7 +76,12 @@ final class DriverSide implements AutoCloseable {
             conf.transferOptions(),
             conf.locateTimeoutMs(),
             () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
-    return new NodeLifetimes(directory, servers, () -> shuffles(tracker));
+    return new NodeLifetimes(
+        directory,
+        servers,
+        () -> shuffles(tracker),
+        tracker::removeOutputsOnExecutor,
+        System::nanoTime);
   }
 
   private static int[] shuffles(MapOutputTrackerMaster tracker) {

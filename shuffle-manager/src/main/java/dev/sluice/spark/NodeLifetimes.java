@@ -8,10 +8,14 @@ import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.LocationDirectory;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,8 +23,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Tells the block servers of an application's nodes, on the driver, which of its shuffles are over,
  * and every ten seconds which are not: what they hear nothing of they remove after a while. So it
- * also learns of those that were started again, and has the directory send readers there. Any
- * thread; the driver's side of the shuffle manager closes it.
+ * also learns of those that were started again, and has the directory send readers there; and of
+ * nodes that are lost. Any thread; the driver's side of the shuffle manager closes it.
  *
  * <p>It costs a message a node each time, and waits for none but when the application ends.
  */
@@ -29,9 +33,18 @@ final class NodeLifetimes implements AutoCloseable {
   private static final long RENEW_EVERY_MS = 10_000;
   private static final long END_TIMEOUT_MS = 5_000;
 
+  /** A block server that was started again answers within this time. */
+  private static final long LOST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(60);
+
   private final LocationDirectory directory;
   private final BlockServerClient servers;
   private final Supplier<int[]> liveShuffles;
+  private final Consumer<String> outputsLost;
+  private final LongSupplier nanoClock;
+
+  /** Since when nodes have not answered. */
+  private final Map<PeerAddress, Long> silentSince = new ConcurrentHashMap<>();
+
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform()
@@ -43,21 +56,31 @@ final class NodeLifetimes implements AutoCloseable {
   /**
    * @param directory knows the nodes
    * @param servers asks them; closed with this
+   * @param outputsLost is told of each executor all of whose map outputs are lost: Spark, which
+   *     would find out by a stage's failure for each of a node's executors
    */
   NodeLifetimes(
-      LocationDirectory directory, BlockServerClient servers, Supplier<int[]> liveShuffles) {
+      LocationDirectory directory,
+      BlockServerClient servers,
+      Supplier<int[]> liveShuffles,
+      Consumer<String> outputsLost,
+      LongSupplier nanoClock) {
     this.directory = directory;
     this.servers = servers;
     this.liveShuffles = liveShuffles;
+    this.outputsLost = outputsLost;
+    this.nanoClock = nanoClock;
     timer.scheduleWithFixedDelay(
         this::renew, RENEW_EVERY_MS, RENEW_EVERY_MS, TimeUnit.MILLISECONDS);
   }
 
-  private void renew() {
+  /** Tells all nodes which shuffles live. Never blocks; completes, always normally, when it has. */
+  CompletableFuture<Void> renew() {
     try {
-      tell(new Renew(liveShuffles.get()));
+      return tell(new Renew(liveShuffles.get()));
     } catch (RuntimeException e) {
       LOG.error("The nodes' block servers are not told that the application lives", e);
+      return CompletableFuture.completedFuture(null);
     }
   }
 
@@ -78,13 +101,36 @@ final class NodeLifetimes implements AutoCloseable {
         .tell(node, message)
         .handle(
             (id, failure) -> {
-              if (failure != null) {
+              if (failure == null) {
+                heard(node, id);
+              } else {
                 LOG.debug("{} is not told {}", node, message, failure);
-              } else if (!id.equals(node.id())) {
-                directory.nodeIsNow(node, id);
+                silent(node);
               }
               return null;
             });
+  }
+
+  private void heard(PeerAddress node, String id) {
+    silentSince.remove(node);
+    if (!id.equals(node.id())) {
+      directory.nodeIsNow(node, id);
+    }
+  }
+
+  private void silent(PeerAddress node) {
+    long nowNanos = nanoClock.getAsLong();
+    long sinceNanos = silentSince.computeIfAbsent(node, _ -> nowNanos);
+    if (nowNanos - sinceNanos >= LOST_AFTER_NANOS) {
+      for (String executorId : directory.nodeLost(node)) {
+        LOG.warn(
+            "{} does not answer: what executor {} has written is to be written again",
+            node,
+            executorId);
+        outputsLost.accept(executorId);
+      }
+      silentSince.keySet().retainAll(directory.nodes());
+    }
   }
 
   /** The application is over: all that nodes have of it goes. Waits 5 s for them at most. */

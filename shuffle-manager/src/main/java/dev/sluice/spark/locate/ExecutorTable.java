@@ -66,11 +66,14 @@ final class ExecutorTable {
         .collect(Collectors.toSet());
   }
 
+  /** The executors whose map outputs a node's block server has. */
+  List<ExecutorEndpoint> served(PeerAddress node) {
+    return byNumber.values().stream().filter(endpoint -> endpoint.peer().equals(node)).toList();
+  }
+
   /** A block server of a node was started again: whoever it serves comes anew. */
   void replace(PeerAddress node, PeerAddress successor) {
-    List<ExecutorEndpoint> served =
-        byNumber.values().stream().filter(endpoint -> endpoint.peer().equals(node)).toList();
-    for (ExecutorEndpoint endpoint : served) {
+    for (ExecutorEndpoint endpoint : served(node)) {
       remove(endpoint.executorId());
       add(new ExecutorEndpoint(endpoint.executorId(), successor, endpoint.provider()));
     }

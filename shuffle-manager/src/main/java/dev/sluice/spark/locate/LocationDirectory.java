@@ -14,6 +14,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
@@ -217,6 +218,22 @@ public final class LocationDirectory {
    */
   public synchronized void nodeIsNow(PeerAddress node, String id) {
     executors.replace(node, new PeerAddress(id, node.host(), node.port()));
+  }
+
+  /**
+   * A node's block server does not answer any more: what its executors wrote that are gone as well
+   * is lost, and is not looked for there again.
+   *
+   * @return ids of those executors
+   */
+  public synchronized List<String> nodeLost(PeerAddress node) {
+    List<String> lost =
+        executors.served(node).stream()
+            .map(ExecutorEndpoint::executorId)
+            .filter(gone::contains)
+            .toList();
+    lost.forEach(executors::remove);
+    return lost;
   }
 
   /** Shuffles of which something is published. */

@@ -85,6 +85,23 @@ class LocationDirectoryTest {
   }
 
   @Test
+  void withANodeThatIsLostGoesWhatItsLostExecutorsWrote() throws IOException {
+    directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
+    directory.handle(new Publish(Samples.atNode("2", "node"), List.of()));
+    directory.handle(new Publish(Samples.atNode("3", "other"), List.of()));
+    directory.executorLost("1");
+    directory.executorLost("3");
+
+    assertThat(directory.nodeLost(Samples.atNode("1", "node").peer())).containsExactly("1");
+    assertThat(directory.nodeLost(Samples.atNode("1", "node").peer())).isEmpty();
+
+    assertThat(locate(0, 0).executors().arrived())
+        .extracting(arrival -> arrival.endpoint().executorId())
+        .as("one of them may serve it itself")
+        .containsExactly("2", "3");
+  }
+
+  @Test
   void givesWhatWasPublishedAndWhoServesIt() throws IOException {
     directory.handle(publish("1", location(5)));
     directory.handle(publish("2", location(6)));

@@ -1,0 +1,94 @@
+package dev.sluice.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.spark.locate.Broadcasts;
+import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.ExecutorEndpoint;
+import dev.sluice.spark.locate.LocationDirectory;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What the driver makes of a node that does not answer any more. */
+class NodeLifetimesTest {
+  private static final int DEADLINE_SECONDS = 30;
+
+  private final LocationDirectory directory =
+      new LocationDirectory(new Unused(), 1000, _ -> true, _ -> {});
+  private final AtomicLong nowNanos = new AtomicLong();
+  private final List<String> lost = new ArrayList<>();
+  private final NodeLifetimes lifetimes =
+      new NodeLifetimes(
+          directory,
+          new BlockServerClient(
+              new ProcessName("application", "driver"),
+              new TransportConf("shuffle", MapConfigProvider.EMPTY),
+              List.of(),
+              TransferOptions.DEFAULT,
+              10_000,
+              () -> 0),
+          () -> new int[0],
+          lost::add,
+          nowNanos::get);
+
+  @AfterEach
+  void close() {
+    lifetimes.close();
+  }
+
+  @Test
+  void whatLostExecutorsWroteIsLostWhenTheirNodeHasNotAnsweredForAMinute() throws Exception {
+    PeerAddress node = new PeerAddress("node", "127.0.0.1", unusedPort());
+    directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
+    directory.handle(new Publish(new ExecutorEndpoint("2", node, "soft"), List.of()));
+    directory.executorLost("1");
+
+    renewInVain();
+    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(30));
+    renewInVain();
+    assertThat(lost).isEmpty();
+
+    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(30));
+    renewInVain();
+    assertThat(lost).containsExactly("1");
+
+    directory.executorLost("2");
+    renewInVain();
+    assertThat(lost).containsExactly("1", "2");
+    assertThat(directory.nodes()).isEmpty();
+  }
+
+  private void renewInVain() throws Exception {
+    lifetimes.renew().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+  }
+
+  private static int unusedPort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private static final class Unused implements Broadcasts {
+    @Override
+    public Shipped ship(byte[] bytes) throws IOException {
+      throw new IOException("no broadcast is expected");
+    }
+
+    @Override
+    public byte[] fetch(byte[] handle) throws IOException {
+      throw new IOException("no broadcast is expected");
+    }
+  }
+}
