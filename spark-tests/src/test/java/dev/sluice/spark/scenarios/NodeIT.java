@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -78,6 +80,41 @@ final class NodeIT {
       Written again = new Written(cluster);
       assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
       again.assertNothing(cluster);
+    }
+  }
+
+  @Test
+  void aNodeThatIsKilledAndStartedAgainInMidReduceFailsNothing() throws Exception {
+    KnownShuffle data = new KnownShuffle(16, 20_000, 400, 200);
+    Gate gate = Gate.create(directory);
+    try (NodeProcess node = NodeProcess.start(directory);
+        LocalCluster cluster = start("spark.reducer.maxSizeInFlight", "1m")) {
+      JavaPairRDD<Integer, byte[]> shuffled = data.repartitioned(cluster.context(), PARTITIONS);
+      shuffled.count();
+      kill(cluster, node);
+      Written again = new Written(cluster);
+      JavaPairRDD<Integer, byte[]> gated = shuffled.mapPartitionsToPair(gate::pass, true);
+      CompletableFuture<Map<Integer, Long>> answer =
+          CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(gated));
+      gate.awaitArrivals(2);
+      node.restart();
+      gate.open();
+
+      assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(data.answer());
+      again.assertNothing(cluster);
+      assertThat(cluster.totals().read()).isPositive();
+    }
+  }
+
+  @Test
+  void processesThatAuthenticateReadAtTheNodeAsWell() throws Exception {
+    try (NodeProcess node = NodeProcess.start(directory);
+        LocalCluster cluster =
+            start("spark.authenticate", "true", "spark.authenticate.secret", "of this test")) {
+      JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
+      kill(cluster, node);
+
+      assertReadAgain(cluster, shuffled);
     }
   }
 

@@ -13,7 +13,7 @@ import org.apache.spark.launcher.JavaModuleOptions;
  * The block server of this node, in a process of its own. Whoever starts it closes it, which kills
  * it; for one thread.
  */
-final class NodeProcess implements AutoCloseable {
+public final class NodeProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final String MAIN = "dev.sluice.blocks.node.NodeMain";
 
@@ -25,7 +25,7 @@ final class NodeProcess implements AutoCloseable {
   }
 
   /** One that keeps map outputs in a directory, in which executors have theirs as well. */
-  static NodeProcess start(Path directory) throws IOException, InterruptedException {
+  public static NodeProcess start(Path directory) throws IOException, InterruptedException {
     Files.write(
         directory.resolve("node.properties"),
         List.of(
@@ -73,7 +73,7 @@ final class NodeProcess implements AutoCloseable {
   }
 
   /** Where one that keeps map outputs in a directory listens. */
-  static Path socket(Path directory) {
+  public static Path socket(Path directory) {
     return directory.resolve("node.sock");
   }
 

@@ -1,0 +1,41 @@
+package dev.sluice.spark.deployment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.account.Totals;
+import dev.sluice.spark.deployment.Deployment.Result;
+import dev.sluice.spark.scenarios.NodeProcess;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Executors come and go, and the block server of their node keeps the map outputs. */
+final class NodeStandaloneIT {
+  @Test
+  void blocksOfExecutorsThatHaveLeftAreReadAtTheirNode(@TempDir Path directory) throws Exception {
+    try (NodeProcess _ = NodeProcess.start(directory);
+        Deployment deployment = Deployment.start("node")) {
+      Result result =
+          deployment.submitWithJars(
+              "leave",
+              Map.of(
+                  "spark.shuffle.rdma.node", "required",
+                  "spark.shuffle.rdma.node.socket", NodeProcess.socket(directory).toString(),
+                  "spark.dynamicAllocation.enabled", "true",
+                  "spark.dynamicAllocation.initialExecutors", "2",
+                  "spark.dynamicAllocation.maxExecutors", "2",
+                  "spark.dynamicAllocation.executorIdleTimeout", "2s"),
+              ShuffleApplication.LEAVE);
+
+      assertThat(result.exitCode()).as(result.end()).isZero();
+      assertThat(result.rounds()).hasSize(3).allMatch(Round::right);
+      assertThat(result.rounds())
+          .extracting(Round::totals)
+          .allSatisfy(totals -> assertThat(totals.fallbackByReason()).isEmpty())
+          .extracting(Totals::read)
+          .isSorted()
+          .doesNotHaveDuplicates();
+    }
+  }
+}
