@@ -14,7 +14,8 @@ import java.util.stream.IntStream;
 /**
  * Chooses the port to use of those that are active: the one with the local address, else one that
  * shares a network device with it, else the first. Where processes are to spread, each takes
- * another one: only whoever configures that can know that they all lead to the same network.
+ * another one: only whoever configures that can know that they all lead to the same network. Of
+ * several that do, those on the process's own NUMA node come first.
  */
 final class PortChooser {
   /** DSCP 26, which common recipes for lossless Ethernet put into a class of its own; ECN on. */
@@ -25,6 +26,7 @@ final class PortChooser {
 
   private final VerbsOptions options;
   private final OptionalInt turn;
+  private final NumaNode numaNode;
   private final String localNetDevice;
   private final GidChooser gids;
 
@@ -32,10 +34,16 @@ final class PortChooser {
    * @param localAddress the address by which peers reach this process
    * @param localNetDevice the network device that has it; empty where none has
    * @param turn a number among those of the processes that are to spread over the ports
+   * @param numaNode of this process
    */
   PortChooser(
-      VerbsOptions options, InetAddress localAddress, String localNetDevice, OptionalInt turn) {
+      VerbsOptions options,
+      InetAddress localAddress,
+      String localNetDevice,
+      OptionalInt turn,
+      NumaNode numaNode) {
     this.options = options;
+    this.numaNode = numaNode;
     this.turn = turn;
     this.localNetDevice = localNetDevice;
     gids = new GidChooser(options.gid(), localAddress);
@@ -62,17 +70,17 @@ final class PortChooser {
           "no RDMA port can be used: "
               + (skipped.isEmpty() ? "there is none" : String.join("; ", skipped)));
     }
-    return turn.isPresent() ? usable.get(turn.getAsInt() % usable.size()) : nearest(usable);
+    List<ChosenPort> alike = turn.isPresent() ? usable : best(usable);
+    List<ChosenPort> nearest = numaNode.nearest(alike, candidate -> candidate.port().device());
+    return nearest.get(turn.orElse(0) % nearest.size());
   }
 
-  private ChosenPort nearest(List<ChosenPort> usable) {
-    ChosenPort best = usable.getFirst();
-    for (ChosenPort candidate : usable) {
-      if (rank(candidate) > rank(best)) {
-        best = candidate;
-      }
-    }
-    return best;
+  /** Those of the highest rank; one, where nothing says that others lead to the same network. */
+  private List<ChosenPort> best(List<ChosenPort> usable) {
+    int highest = usable.stream().mapToInt(this::rank).max().orElseThrow();
+    return highest == 0
+        ? usable.subList(0, 1)
+        : usable.stream().filter(candidate -> rank(candidate) == highest).toList();
   }
 
   /** What to use of a port. */
@@ -108,8 +116,11 @@ final class PortChooser {
 
   /** Why the port and the GID that {@link #choose(List, List)} gave were chosen. */
   String reason(ChosenPort chosen) {
-    return "port: %s; GID: %s"
-        .formatted(portReason(chosen), gids.reason(chosen.port(), chosen.gid()));
+    return "port: %s%s; GID: %s"
+        .formatted(
+            portReason(chosen),
+            numaNode.words(chosen.port().device()),
+            gids.reason(chosen.port(), chosen.gid()));
   }
 
   private String portReason(ChosenPort chosen) {

@@ -12,11 +12,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What the kernel says of ports in files and not by verbs. What is not there is not known, which is
- * no error: containers hide files, and drivers leave them out.
+ * What the kernel says of ports and processors in files and not by verbs. What is not there is not
+ * known, which is no error: containers hide files, and drivers leave them out.
  */
 final class Sysfs {
   private static final Pattern NUMBER = Pattern.compile("(?:^|tclass=)(\\d+)");
+  private static final Pattern NODE = Pattern.compile("node(\\d+)");
+  private static final Pattern ALLOWED = Pattern.compile("(?m)^Cpus_allowed_list:\\s*(\\S+)$");
 
   private final Path root;
 
@@ -84,6 +86,35 @@ final class Sysfs {
   /** The network device of an entry of the port's GID table; empty where there is none. */
   String gidNetDevice(String device, int port, int index) {
     return read(port(device, port).resolve("gid_attrs/ndevs/" + index), "");
+  }
+
+  /** The NUMA node that a device's slot belongs to; empty where firmware does not say (-1). */
+  OptionalInt numaNode(String device) {
+    return number(device(device).resolve("device/numa_node"));
+  }
+
+  /** Of this machine, with processors or without. */
+  List<Integer> numaNodes() {
+    return names(nodesDirectory()).stream()
+        .map(NODE::matcher)
+        .filter(Matcher::matches)
+        .map(matcher -> Integer.parseInt(matcher.group(1)))
+        .toList();
+  }
+
+  /** A NUMA node's processors that are online, as a list such as {@code 0-3,8}. */
+  String processors(int numaNode) {
+    return read(nodesDirectory().resolve("node" + numaNode + "/cpulist"), "");
+  }
+
+  /** Those that this process may run on (proc_pid_status(5)), as a list such as {@code 0-3,8}. */
+  String allowedProcessors() {
+    Matcher matcher = ALLOWED.matcher(read(root.resolve("proc/self/status"), ""));
+    return matcher.find() ? matcher.group(1) : "";
+  }
+
+  private Path nodesDirectory() {
+    return root.resolve("sys/devices/system/node");
   }
 
   private static List<String> names(Path directory) {

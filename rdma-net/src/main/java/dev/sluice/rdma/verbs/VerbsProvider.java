@@ -88,9 +88,10 @@ public final class VerbsProvider implements Provider {
   }
 
   private Device open(List<IbvDevice> devices, InetAddress localAddress) throws IOException {
-    Optional<HostTurn> turn = turn(options);
+    NumaNode numaNode = new NumaNode(sysfs);
+    Optional<HostTurn> turn = turn(options, devices, numaNode);
     try {
-      return open(devices, localAddress, turn);
+      return open(devices, localAddress, turn, numaNode);
     } catch (IOException | RuntimeException e) {
       turn.ifPresent(HostTurn::close);
       throw e;
@@ -98,10 +99,10 @@ public final class VerbsProvider implements Provider {
   }
 
   private VerbsDevice open(
-      List<IbvDevice> devices, InetAddress localAddress, Optional<HostTurn> turn)
+      List<IbvDevice> devices, InetAddress localAddress, Optional<HostTurn> turn, NumaNode numaNode)
       throws IOException {
     try (OpenPorts open = new OpenPorts(devices, options.devices(), sysfs)) {
-      PortChooser chooser = chooser(options, localAddress, turn);
+      PortChooser chooser = chooser(options, localAddress, turn, numaNode);
       ChosenPort chosen = chooser.choose(open.ports(), open.refused());
       IbvContext context = open.take(chosen.port().device());
       CurrentPort port = new CurrentPort(new PortReader(context, sysfs), chooser, chosen);
@@ -111,13 +112,20 @@ public final class VerbsProvider implements Provider {
     }
   }
 
-  /** Of a process that is to spread, with others of this host; the caller closes it. */
-  static Optional<HostTurn> turn(VerbsOptions options) {
+  /**
+   * Of a process that is to spread, with others of this host that take the same devices in turn;
+   * the caller closes it.
+   */
+  static Optional<HostTurn> turn(VerbsOptions options, List<IbvDevice> devices, NumaNode numaNode) {
     if (!options.spreads()) {
       return Optional.empty();
     }
     try {
-      return Optional.of(HostTurn.take("port"));
+      List<String> wanted =
+          devices.stream().map(IbvDevice::name).filter(options.devices()::matchesSome).toList();
+      List<String> nearest = numaNode.nearest(wanted, name -> name);
+      // The names themselves may be too long for a socket's.
+      return Optional.of(HostTurn.take("port-" + Integer.toHexString(nearest.hashCode())));
     } catch (VerbsException e) {
       LOG.warn("Ports are not taken in turn, each process takes the nearest: {}", e.getMessage());
       return Optional.empty();
@@ -126,9 +134,9 @@ public final class VerbsProvider implements Provider {
 
   /** Chooses a port for a process that peers reach by the address. */
   static PortChooser chooser(
-      VerbsOptions options, InetAddress localAddress, Optional<HostTurn> turn) {
+      VerbsOptions options, InetAddress localAddress, Optional<HostTurn> turn, NumaNode numaNode) {
     OptionalInt number = turn.stream().mapToInt(HostTurn::number).findFirst();
-    return new PortChooser(options, localAddress, netDevice(localAddress), number);
+    return new PortChooser(options, localAddress, netDevice(localAddress), number, numaNode);
   }
 
   private static String netDevice(InetAddress address) {

@@ -40,14 +40,17 @@ public record VerbsSurvey(
    */
   public static VerbsSurvey of(VerbsOptions options, InetAddress localAddress)
       throws ProviderUnavailableException, VerbsException {
-    Optional<HostTurn> turn = VerbsProvider.turn(options);
+    Sysfs sysfs = new Sysfs(Path.of("/"));
+    NumaNode numaNode = new NumaNode(sysfs);
     try (IbvDeviceList list = IbvDeviceList.get();
-        OpenPorts open =
-            new OpenPorts(list.devices(), options.devices(), new Sysfs(Path.of("/")))) {
-      PortChooser chooser = VerbsProvider.chooser(options, localAddress, turn);
-      return of(chooser, open, reason -> reason.endsWith(options.devices().refusal()));
-    } finally {
-      turn.ifPresent(HostTurn::close);
+        OpenPorts open = new OpenPorts(list.devices(), options.devices(), sysfs)) {
+      Optional<HostTurn> turn = VerbsProvider.turn(options, list.devices(), numaNode);
+      try {
+        PortChooser chooser = VerbsProvider.chooser(options, localAddress, turn, numaNode);
+        return of(chooser, open, reason -> reason.endsWith(options.devices().refusal()));
+      } finally {
+        turn.ifPresent(HostTurn::close);
+      }
     }
   }
 

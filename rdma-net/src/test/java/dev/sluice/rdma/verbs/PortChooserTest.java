@@ -10,15 +10,26 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.verbs.ibv.IbvPortState;
 import dev.sluice.rdma.verbs.ibv.IbvTransportType;
+import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class PortChooserTest {
   private static final VerbsOptions DEFAULT = VerbsOptions.DEFAULT;
+
+  private static final List<PortInfo> FOUR =
+      IntStream.range(0, 4).mapToObj(i -> rxe("mlx5_" + i, "10.0." + i + ".1").build()).toList();
+
+  /** Empty: a process that is not bound to a NUMA node. */
+  @TempDir static Path root;
 
   private static TestPorts rxe(String device, String address) {
     return TestPorts.roce(device)
@@ -26,10 +37,16 @@ class PortChooserTest {
         .gid(1, address, ROCE_V2, device + "-net");
   }
 
+  private static PortChooser chooser(
+      VerbsOptions options, String local, String netDevice, OptionalInt turn) {
+    NumaNode numaNode = new NumaNode(new Sysfs(root));
+    return new PortChooser(options, InetAddress.ofLiteral(local), netDevice, turn, numaNode);
+  }
+
   private static ChosenPort choose(
       VerbsOptions options, String local, String netDevice, TestPorts... ports)
       throws ProviderUnavailableException {
-    return new PortChooser(options, InetAddress.ofLiteral(local), netDevice, OptionalInt.empty())
+    return chooser(options, local, netDevice, OptionalInt.empty())
         .choose(Stream.of(ports).map(TestPorts::build).toList(), List.of());
   }
 
@@ -78,7 +95,7 @@ class PortChooserTest {
   private static String reason(VerbsOptions options, String local, String netDevice)
       throws ProviderUnavailableException {
     TestPorts[] ports = {rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1")};
-    return new PortChooser(options, InetAddress.ofLiteral(local), netDevice, OptionalInt.empty())
+    return chooser(options, local, netDevice, OptionalInt.empty())
         .reason(choose(options, local, netDevice, ports));
   }
 
@@ -92,13 +109,72 @@ class PortChooserTest {
   void processesThatAreToSpreadTakeThePortsInTurn() throws Exception {
     List<PortInfo> ports =
         List.of(rxe("rxe0", "10.0.0.1").build(), rxe("rxe1", "10.0.1.1").build());
-    InetAddress local = InetAddress.ofLiteral("10.0.1.1");
     List<String> chosen = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
-      PortChooser chooser = new PortChooser(DEFAULT, local, "", OptionalInt.of(i));
+      PortChooser chooser = chooser(DEFAULT, "10.0.1.1", "", OptionalInt.of(i));
       chosen.add(chooser.choose(ports, List.of()).port().device());
     }
     assertThat(chosen).containsExactly("rxe0", "rxe1", "rxe0", "rxe1");
+  }
+
+  /** On a machine with mlx5_0 and mlx5_2 on its first node, mlx5_1 and mlx5_3 on the second. */
+  private static PortChooser onSecondNode(Path machine, String netDevice, OptionalInt turn)
+      throws IOException {
+    write(machine, "sys/devices/system/node/node0/cpulist", "0-3");
+    write(machine, "sys/devices/system/node/node1/cpulist", "4-7");
+    write(machine, "proc/self/status", "Cpus_allowed_list:\t5-6");
+    for (int i = 0; i < 4; i++) {
+      write(machine, "sys/class/infiniband/mlx5_" + i + "/device/numa_node", "" + i % 2);
+    }
+    NumaNode numaNode = new NumaNode(new Sysfs(machine));
+    InetAddress local = InetAddress.ofLiteral("10.9.0.1");
+    return new PortChooser(DEFAULT, local, netDevice, turn, numaNode);
+  }
+
+  private static void write(Path root, String file, String text) throws IOException {
+    Path path = root.resolve(file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, text);
+  }
+
+  @Test
+  void inTurnThoseOnTheNodeOfTheProcessAreTaken(@TempDir Path machine) throws Exception {
+    List<String> chosen = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      PortChooser chooser = onSecondNode(machine, "", OptionalInt.of(i));
+      chosen.add(chooser.choose(FOUR, List.of()).port().device());
+    }
+    assertThat(chosen).containsExactly("mlx5_1", "mlx5_3", "mlx5_1", "mlx5_3");
+  }
+
+  @Test
+  void whatIsOnTheNodeOfTheProcessGoesAfterWhatHasItsAddress(@TempDir Path machine)
+      throws Exception {
+    PortChooser chooser = onSecondNode(machine, "mlx5_2-net", OptionalInt.empty());
+    ChosenPort chosen = chooser.choose(FOUR, List.of());
+    assertThat(chosen.port().device()).isEqualTo("mlx5_2");
+    assertThat(chooser.reason(chosen)).contains("address, on NUMA node 0, this process on 1; GID");
+  }
+
+  @Test
+  void ofPortsOfOneNetDeviceThatOnTheNodeOfTheProcessIsTaken(@TempDir Path machine)
+      throws Exception {
+    List<PortInfo> bond =
+        Stream.of("mlx5_0", "mlx5_1")
+            .map(device -> TestPorts.roce(device).gid(1, "10.0.0.1", ROCE_V2, "bond0").build())
+            .toList();
+    PortChooser chooser = onSecondNode(machine, "bond0", OptionalInt.empty());
+    ChosenPort chosen = chooser.choose(bond, List.of());
+    assertThat(chosen.port().device()).isEqualTo("mlx5_1");
+    assertThat(chooser.reason(chosen)).contains("address, on NUMA node 1 as this process is; GID");
+  }
+
+  /** Else two executors of one host would be in two networks, which need not meet. */
+  @Test
+  void wherePortsAreOfNetworksThatNothingIsKnownOfTheFirstStays(@TempDir Path machine)
+      throws Exception {
+    PortChooser chooser = onSecondNode(machine, "lo", OptionalInt.empty());
+    assertThat(chooser.choose(FOUR, List.of()).port().device()).isEqualTo("mlx5_0");
   }
 
   @Test
@@ -142,8 +218,7 @@ class PortChooserTest {
 
   @Test
   void aRefusalNamesDevicesWhosePortsCannotBeSeen() {
-    PortChooser chooser =
-        new PortChooser(DEFAULT, InetAddress.getLoopbackAddress(), "", OptionalInt.empty());
+    PortChooser chooser = chooser(DEFAULT, "127.0.0.1", "", OptionalInt.empty());
     assertThatThrownBy(() -> chooser.choose(List.of(), List.of("rxe0 cannot be opened")))
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessage("no RDMA port can be used: rxe0 cannot be opened");

@@ -66,4 +66,13 @@ class SysfsTest {
     assertThat(sysfs().netDevices("mlx4_0", 2)).containsExactly("ib1");
     assertThat(sysfs().devices()).containsExactly("mlx4_0");
   }
+
+  @Test
+  void aDeviceIsOnNoNumaNodeWhereFirmwareDoesNotSay() throws Exception {
+    write("sys/class/infiniband/mlx5_0/device/numa_node", "1\n");
+    write("sys/class/infiniband/mlx5_1/device/numa_node", "-1\n");
+    assertThat(sysfs().numaNode("mlx5_0")).hasValue(1);
+    assertThat(sysfs().numaNode("mlx5_1")).isEmpty();
+    assertThat(sysfs().numaNode("mlx5_2")).isEmpty();
+  }
 }

@@ -10,10 +10,14 @@ import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.ibv.IbvAccess;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.Level;
@@ -117,5 +121,22 @@ class TuningTest extends FakeAdaptersTestCase {
       taken.add(open(spreading).name());
     }
     assertThat(taken).containsExactlyInAnyOrder("mlx5_0", "mlx5_1");
+  }
+
+  @Test
+  void portsOnTheNodeOfTheProcessAreTaken() throws Exception {
+    write("sys/devices/system/node/node0/cpulist", "0-3");
+    write("sys/devices/system/node/node1/cpulist", "4-7");
+    write("sys/class/infiniband/mlx5_0/device/numa_node", "0");
+    write("sys/class/infiniband/mlx5_1/device/numa_node", "1");
+    write("proc/self/status", "Name:\tjava\nCpus_allowed_list:\t4-7\n");
+    VerbsOptions spreading = VerbsOptions.DEFAULT.with(o -> o.spreads = true);
+    assertThat(List.of(open(spreading).name(), open(spreading).name())).containsOnly("mlx5_1");
+  }
+
+  private void write(String file, String text) throws IOException {
+    Path path = root.resolve(file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, text);
   }
 }
