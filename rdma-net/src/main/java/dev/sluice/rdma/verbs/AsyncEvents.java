@@ -71,7 +71,7 @@ final class AsyncEvents {
             FileDescriptors.awaitReadable(
                 port.isUsable() ? POLL_TIMEOUT_MS : RETRY_MS, context.asyncFd(), stop.fd());
         if (ready == 0 && !port.isUsable()) {
-          port.update("asked again"); // should its event have got lost
+          device.portChanged("asked again"); // should its event have got lost
         }
         Optional<IbvAsyncEvent> event = context.awaitAsyncEvent(0);
         if (event.isPresent()) {
@@ -102,7 +102,7 @@ final class AsyncEvents {
       case DEVICE_FATAL -> () -> device.fail(text);
       case PORT_ERR -> ofPort(event.port(), text, () -> portFailed(text));
       case PORT_ACTIVE, LID_CHANGE, PKEY_CHANGE, GID_CHANGE, SM_CHANGE, CLIENT_REREGISTER ->
-          ofPort(event.port(), text, () -> device.port().update(text));
+          ofPort(event.port(), text, () -> device.portChanged(text));
       default -> () -> LOG.debug("{}: {}", device, text);
     };
   }

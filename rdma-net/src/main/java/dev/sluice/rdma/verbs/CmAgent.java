@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A device's part in rdma_cm: an id that listens, the ids of all connections, and the one thread
- * that takes their events. Its methods may be called by any thread and never wait; ids are created
- * and destroyed on its own thread only. Opened and stopped by the device.
+ * that takes their events. Its methods may be called by any thread and never wait; ids are
+ * destroyed on its own thread only. Opened and stopped by the device.
  *
  * <p>Authentication stays with the control channel: a request is accepted only for the queue pair
  * that it names, with the token that this process gave out for it.
@@ -52,7 +52,6 @@ final class CmAgent {
 
   private final SecureRandom random = new SecureRandom();
   private final RdmaEventChannel channel;
-  private final InetSocketAddress address;
   private final EventFd wakeUp;
   private final Thread thread;
   private final Map<Integer, CmHandshake> offers = new ConcurrentHashMap<>();
@@ -68,11 +67,16 @@ final class CmAgent {
   private long refusals;
   private long refusalToldNanos;
 
+  /** Of whoever opened it, then of the thread of the device's events. */
+  private RdmaCmId listening;
+
+  private volatile InetSocketAddress address;
   private volatile boolean stopping;
 
-  private CmAgent(RdmaEventChannel channel, InetSocketAddress address) throws VerbsException {
+  private CmAgent(RdmaEventChannel channel, RdmaCmId listening) throws VerbsException {
     this.channel = channel;
-    this.address = address;
+    this.listening = listening;
+    address = listening.localAddress();
     wakeUp = new EventFd();
     thread = Thread.ofPlatform().daemon().name("sluice-verbs-cm").unstarted(this::run);
   }
@@ -83,20 +87,47 @@ final class CmAgent {
    * @param local an address of the port that was chosen
    * @throws VerbsException if no port has the address, or another one
    */
-  static CmAgent open(InetAddress local, ChosenPort port) throws IOException {
+  static CmAgent open(InetAddress local, PortInfo port) throws IOException {
     RdmaEventChannel channel = RdmaEventChannel.create();
     try {
       RdmaCmId listening = channel.createId(RdmaPortSpace.TCP);
-      listening.bind(new InetSocketAddress(local, 0));
-      requireSame(port.port(), listening);
-      listening.listen(BACKLOG);
-      CmAgent agent = new CmAgent(channel, listening.localAddress());
+      listen(listening, local, port);
+      CmAgent agent = new CmAgent(channel, listening);
       agent.thread.start();
       return agent;
     } catch (VerbsException e) {
       channel.close();
       throw e;
     }
+  }
+
+  /**
+   * From now on requests go to, and come from, another address, if it is another one. What is
+   * connected stays.
+   *
+   * @throws VerbsException as {@link #open}; then all is as before
+   */
+  void moveTo(InetAddress local, PortInfo port) throws VerbsException {
+    if (address.getAddress().equals(local)) {
+      return;
+    }
+    RdmaCmId next = channel.createId(RdmaPortSpace.TCP);
+    try {
+      listen(next, local, port);
+    } catch (VerbsException e) {
+      submit(() -> close(next));
+      throw e;
+    }
+    RdmaCmId former = listening;
+    listening = next;
+    address = next.localAddress();
+    submit(() -> close(former));
+  }
+
+  private static void listen(RdmaCmId id, InetAddress local, PortInfo port) throws VerbsException {
+    id.bind(new InetSocketAddress(local, 0));
+    requireSame(port, id);
+    id.listen(BACKLOG);
   }
 
   private static void requireSame(PortInfo port, RdmaCmId bound) throws VerbsException {

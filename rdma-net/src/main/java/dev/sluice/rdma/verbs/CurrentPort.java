@@ -53,11 +53,17 @@ final class CurrentPort {
     unusable = reason;
   }
 
+  /** Makes ready for new connections through a port, before there are any. */
+  interface Preparation {
+    void of(ChosenPort next) throws VerbsException;
+  }
+
   /** Chooses again, after an event. */
-  void update(String event) {
+  void update(String event, Preparation preparation) {
     PortInfo port = chosen.port();
     try {
       ChosenPort next = chooser.choose(reader.read(port.number()));
+      preparation.of(next);
       boolean changed = !isUsable() || !next.isSameWay(chosen);
       chosen = next;
       unusable = "";
@@ -67,7 +73,7 @@ final class CurrentPort {
     } catch (PortRefusal e) {
       refused(event, "the port " + e.getMessage());
     } catch (VerbsException e) {
-      refused(event, "the port cannot be read: " + e.getMessage());
+      refused(event, "the port cannot be used: " + e.getMessage());
     }
   }
 

@@ -93,7 +93,8 @@ final class VerbsDevice implements Device {
         ChosenPort chosen = port.last();
         agent =
             CmAgent.open(
-                chosen.port().isEthernet() ? chosen.gid().gid().toInetAddress() : local, chosen);
+                chosen.port().isEthernet() ? chosen.gid().gid().toInetAddress() : local,
+                chosen.port());
       }
       VerbsDevice device = new VerbsDevice(context, port, agent, options.leaks(), turn);
       device.events.start();
@@ -165,6 +166,18 @@ final class VerbsDevice implements Device {
   /** What peers are told of this port, and queue pairs take from it. */
   CurrentPort port() {
     return port;
+  }
+
+  /** Thread of the events. */
+  void portChanged(String event) {
+    port.update(event, this::listenAt);
+  }
+
+  /** The address of IP over InfiniBand is the executor's own, and so does not change. */
+  private void listenAt(ChosenPort next) throws VerbsException {
+    if (agent != null && next.port().isEthernet()) {
+      agent.moveTo(next.gid().gid().toInetAddress(), next.port());
+    }
   }
 
   int maxRetryCount() {

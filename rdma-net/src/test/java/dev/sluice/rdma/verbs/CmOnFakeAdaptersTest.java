@@ -3,6 +3,10 @@ package dev.sluice.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.verbs.ibv.IbvEventType;
+import dev.sluice.rdma.verbs.ibv.IbvGidType;
+import java.net.InetAddress;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -11,12 +15,17 @@ import org.junit.jupiter.api.Test;
 class CmOnFakeAdaptersTest extends FakeAdaptersTestCase {
   private static final int EVENT_OF_A_LATER_RELEASE = 99;
 
+  private static final int EADDRNOTAVAIL = 99;
+  private static final InetAddress TODAY = InetAddress.ofLiteral("10.0.0.8");
+
+  private VerbsDevice device;
   private LoopbackEndpoint loopback;
 
   @BeforeEach
   void openEndpoint() throws Exception {
     VerbsOptions byCm = devices("mlx5_0").with(o -> o.connect = ConnectMode.CM);
-    loopback = new LoopbackEndpoint(open(byCm));
+    device = (VerbsDevice) open(byCm);
+    loopback = new LoopbackEndpoint(device);
   }
 
   @AfterEach
@@ -47,5 +56,34 @@ class CmOnFakeAdaptersTest extends FakeAdaptersTestCase {
     adapters.raiseByCm(EVENT_OF_A_LATER_RELEASE);
     await("it has come", () -> adapters.get(0, "cm_errors") == 1);
     loopback.read("another", loopback.rkey()).assertSucceeds();
+  }
+
+  @Test
+  void newConnectionsAreMadeAtTheAddressOfToday() throws Exception {
+    loopback.read().assertSucceeds();
+    changeAddress();
+    await("it is taken", () -> device.gid().toInetAddress().equals(TODAY));
+    loopback.read("another", loopback.rkey()).assertSucceeds();
+    loopback.read().assertSucceeds();
+  }
+
+  /** As when the network device is not up yet. */
+  @Test
+  void nothingIsConnectedUntilTheAddressOfTodayCanBeHad() throws Exception {
+    adapters.set(0, "bind_error", EADDRNOTAVAIL);
+    changeAddress();
+    await("it is known", () -> !device.port().isUsable());
+    loopback
+        .read("another", loopback.rkey())
+        .assertFails(ReadException.Cause.CONNECT, "rdma_bind_addr");
+
+    adapters.set(0, "bind_error", 0);
+    await("it is tried again", () -> device.port().isUsable());
+    loopback.read("another", loopback.rkey()).assertSucceeds();
+  }
+
+  private void changeAddress() throws VerbsException {
+    adapters.gid(0, 0, IbvGidType.ROCE_V2, TODAY.getHostAddress());
+    adapters.raise(0, IbvEventType.GID_CHANGE);
   }
 }

@@ -1,6 +1,7 @@
 /*
  * The part of librdmacm that connects queue pairs of the adapters of fake_ibverbs.c within one
- * process: ids at the one address, events in a pipe of each channel.
+ * process: ids at the addresses of the first adapter's GIDs, of which the last one to listen gets
+ * all requests, events in a pipe of each channel.
  */
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
@@ -89,7 +90,18 @@ static int bind_id(struct rdma_cm_id *id, const struct sockaddr *address) {
   return 0;
 }
 
-int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address) { return bind_id(id, address); }
+static int has(const struct sockaddr_in *address) {
+  for (int i = 0; i < GIDS; i++) {
+    if (!memcmp(adapters[0].gids[i].raw + 12, &address->sin_addr, 4)) return 1;
+  }
+  errno = EADDRNOTAVAIL;
+  return 0;
+}
+
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address) {
+  if (failure(&adapters[0], "bind_error") || !has((struct sockaddr_in *)address)) return -1;
+  return bind_id(id, address);
+}
 
 int rdma_listen(struct rdma_cm_id *id, int backlog) {
   listening = (struct id *)id;
@@ -97,6 +109,7 @@ int rdma_listen(struct rdma_cm_id *id, int backlog) {
 }
 
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int ms) {
+  if (!has((struct sockaddr_in *)from)) return -1;
   memcpy(&id->route.addr.dst_storage, to, sizeof(struct sockaddr_in));
   bind_id(id, from);
   return announce(id, NULL, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
@@ -109,6 +122,9 @@ int rdma_resolve_route(struct rdma_cm_id *id, int ms) {
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param) {
   struct rdma_cm_id *accepting;
   struct id *peer, *mine = (struct id *)id;
+  if (id->route.addr.dst_sin.sin_addr.s_addr != listening->id.route.addr.src_sin.sin_addr.s_addr) {
+    return announce(id, NULL, RDMA_CM_EVENT_UNREACHABLE, NULL);
+  }
   rdma_create_id(listening->id.channel, &accepting, NULL, id->ps);
   bind_id(accepting, &listening->id.route.addr.src_addr);
   accepting->route.addr.dst_storage = id->route.addr.src_storage;
