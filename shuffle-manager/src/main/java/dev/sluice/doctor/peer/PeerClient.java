@@ -59,6 +59,26 @@ final class PeerClient implements QueuePairConnector {
     return remote;
   }
 
+  @Override
+  public void released(PeerAddress peer, int localQpNumber) {
+    Thread.ofVirtual().start(() -> tellReleased(peer, localQpNumber));
+  }
+
+  private void tellReleased(PeerAddress peer, int localQpNumber) {
+    try {
+      ask(
+          peer,
+          Question.RELEASED,
+          (out, _) -> {
+            out.writeUTF(self);
+            out.writeInt(localQpNumber);
+            return true;
+          });
+    } catch (IOException e) {
+      // It has gone, or keeps the queue pair until it goes.
+    }
+  }
+
   private QueuePairAddress connect(PeerAddress peer, QueuePairAddress local) throws IOException {
     QueuePairAddress remote =
         ask(

@@ -32,9 +32,19 @@ public final class PeerReader implements AutoCloseable {
   }
 
   /**
+   * Leaves no queue pair behind: those of hundreds of readers would be more than the peer may have.
+   *
    * @throws PeerException where READs do not work, with what is known of the reason
    */
   public Measured read(PeerAddress peer) throws PeerException {
+    try {
+      return readAll(peer);
+    } finally {
+      endpoint.peerLost(peer.id());
+    }
+  }
+
+  private Measured readAll(PeerAddress peer) throws PeerException {
     Description remote = describe(peer);
     String provider = endpoint.device().providerName();
     if (!remote.provider().equals(provider)) {

@@ -104,6 +104,7 @@ public final class PeerServer implements AutoCloseable {
         case DESCRIBE -> description().write(out);
         case CONNECT -> connect(in.readUTF(), Addresses.read(in), out);
         case HEARD -> out.writeBoolean(echo.heard(in.readLong()));
+        case RELEASED -> endpoint.disconnected(in.readUTF(), in.readInt());
       }
     } catch (IOException e) {
       // The client sees that its answer does not come; a stranger has none.

@@ -11,7 +11,9 @@ enum Question {
   /** For a queue pair that is connected to the one whose address follows. */
   CONNECT,
   /** Whether a datagram came that the {@link Echo} answers. */
-  HEARD;
+  HEARD,
+  /** Says that a queue pair which was connected is closed; nothing is answered. */
+  RELEASED;
 
   private static final int MAGIC = 0x534C_4432;
 

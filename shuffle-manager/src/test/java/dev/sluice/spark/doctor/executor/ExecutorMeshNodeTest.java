@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Nodes of the mesh that READ from one another, by the software provider. */
@@ -25,11 +26,14 @@ class ExecutorMeshNodeTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
   private static Patient patient(String provider) {
+    return patient(provider, TransferOptions.DEFAULT);
+  }
+
+  private static Patient patient(String provider, TransferOptions transfer) {
     return new Patient(
         Path.of("/"),
         InetAddress.getLoopbackAddress(),
-        new Patient.Rdma(
-            provider, VerbsOptions.DEFAULT, SoftOptions.DEFAULT, TransferOptions.DEFAULT),
+        new Patient.Rdma(provider, VerbsOptions.DEFAULT, SoftOptions.DEFAULT, transfer),
         new Patient.Memory(new MemoryBudget(1, 1, 1), RegistrationMode.AUTO, List.of()),
         List.of());
   }
@@ -77,6 +81,30 @@ class ExecutorMeshNodeTest {
     try (ExecutorMeshNode node = node()) {
       assertThat(node.readFrom(Collections.nCopies(100, absent()), LIMIT)).hasSize(16);
     }
+  }
+
+  /** As on more hosts than a device has queue pairs for. */
+  @Test
+  void whoHasReadMakesRoomForTheNext() throws Exception {
+    TransferOptions onePeer = TransferOptions.DEFAULT.with(o -> o.maxQueuePairs = 1);
+    try (ExecutorMeshNode served = new ExecutorMeshNode(patient("soft", onePeer), "localhost");
+        ExecutorMeshNode first = node();
+        ExecutorMeshNode second = node()) {
+      List<Member> from = List.of(new Member("localhost", served.port()));
+      assertThat(first.readFrom(from, LIMIT)).noneMatch(MeshRead::failed);
+      assertThat(readOnceThereIsRoom(second, from)).noneMatch(MeshRead::failed);
+      assertThat(readOnceThereIsRoom(first, from)).noneMatch(MeshRead::failed);
+    }
+  }
+
+  /** The message that makes room is under way when a READ has ended. */
+  private static List<MeshRead> readOnceThereIsRoom(ExecutorMeshNode node, List<Member> from) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    List<MeshRead> reads = node.readFrom(from, LIMIT);
+    while (reads.getFirst().failed() && System.nanoTime() - deadline < 0) {
+      reads = node.readFrom(from, LIMIT);
+    }
+    return reads;
   }
 
   @Test
