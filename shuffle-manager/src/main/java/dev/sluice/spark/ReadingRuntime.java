@@ -108,8 +108,7 @@ final class ReadingRuntime extends SluiceRuntime {
 
   private PeerAddress serve(RdmaEndpoint endpoint, Publisher publisher) throws IOException {
     BlockServer server = started(listen(endpoint, started(stager(endpoint))));
-    PeerAddress self =
-        new PeerAddress(env.executor().id(), env.executor().host(), server.port());
+    PeerAddress self = new PeerAddress(env.executor().id(), env.executor().host(), server.port());
     started(publisher);
     publisher.start(new ExecutorEndpoint(self, endpoint.device().providerName()));
     return self;
