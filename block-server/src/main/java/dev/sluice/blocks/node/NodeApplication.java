@@ -267,7 +267,8 @@ final class NodeApplication implements AutoCloseable {
         folders.stream().map(folder -> folder.path().toString()).toList());
   }
 
-  private void sign() {
+  /** The application lives, as far as is known. */
+  void sign() {
     lastSignNanos = System.nanoTime();
   }
 

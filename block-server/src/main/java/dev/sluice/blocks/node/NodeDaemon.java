@@ -46,7 +46,9 @@ public final class NodeDaemon implements AutoCloseable {
   /** What is to be closed before the applications, what was started last first. */
   private final List<AutoCloseable> doors = new ArrayList<>();
 
-  private long lastScanNanos = System.nanoTime();
+  private final long startedNanos = System.nanoTime();
+  private long lastTidyNanos = startedNanos;
+  private long lastScanNanos = startedNanos;
   private boolean closed;
 
   private NodeDaemon(NodeOptions options) throws IOException {
@@ -154,12 +156,14 @@ public final class NodeDaemon implements AutoCloseable {
 
   private void tidy() {
     try {
+      forgiveSilenceWhileStopped();
       for (NodeApplication application : applications.values()) {
         if (application.silentNanos() >= options.expireAfter().toNanos()) {
           LOG.warn("Nobody has given a sign of application {}", application.name());
           end(application.name());
         }
       }
+      removeUnopened();
       if (System.nanoTime() - lastScanNanos >= options.expireAfter().toNanos()) {
         lastScanNanos = System.nanoTime();
         for (NodeApplication application : applications.values()) {
@@ -168,6 +172,33 @@ public final class NodeDaemon implements AutoCloseable {
       }
     } catch (IOException | RuntimeException e) {
       LOG.error("What has ended is still here", e); // The next time may do better.
+    }
+  }
+
+  /** Nobody was heard while this process was stopped itself, as a machine is when it is moved. */
+  private void forgiveSilenceWhileStopped() {
+    long nowNanos = System.nanoTime();
+    if (nowNanos - lastTidyNanos >= options.expireAfter().toNanos() / 2) {
+      applications.values().forEach(NodeApplication::sign);
+    }
+    lastTidyNanos = nowNanos;
+  }
+
+  /** Nobody came for them either. */
+  private void removeUnopened() throws IOException {
+    if (System.nanoTime() - startedNanos < options.expireAfter().toNanos()) {
+      return;
+    }
+    List<Path> removed = new ArrayList<>();
+    synchronized (this) {
+      for (String name : unopened.keySet()) {
+        LOG.warn("Application {} could not be served, and nobody has come for it", name);
+        removed.addAll(folders.remove(name));
+      }
+      unopened.clear();
+    }
+    for (Path folder : removed) {
+      FileTree.delete(folder);
     }
   }
 

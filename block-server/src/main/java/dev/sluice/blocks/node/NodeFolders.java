@@ -7,10 +7,12 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
@@ -74,9 +76,10 @@ final class NodeFolders implements AutoCloseable {
   }
 
   private void add(Path root) throws IOException {
-    if (!Files.isDirectory(root)) {
+    if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       Files.createDirectory(root, OWNER_ALONE);
     }
+    checkOwn(root);
     FileChannel lock =
         FileChannel.open(root.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     locks.add(lock);
@@ -90,6 +93,23 @@ final class NodeFolders implements AutoCloseable {
       throw new IOException(root + " is another daemon's");
     }
     roots.add(root);
+  }
+
+  /** Somebody else may have made it, to look at what is put there, or to put something there. */
+  private static void checkOwn(Path root) throws IOException {
+    PosixFileAttributes attributes =
+        Files.readAttributes(root, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    if (!attributes.isDirectory()) {
+      throw new IOException(root + " is no directory but a link or a file");
+    }
+    if (!OWNER_ALONE.value().containsAll(attributes.permissions())) {
+      throw new IOException(
+          "%s is open to others (%s): it has to be %s"
+              .formatted(
+                  root,
+                  PosixFilePermissions.toString(attributes.permissions()),
+                  PosixFilePermissions.toString(OWNER_ALONE.value())));
+    }
   }
 
   /** Whether an application may be called that. */

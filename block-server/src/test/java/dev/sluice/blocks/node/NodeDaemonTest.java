@@ -24,6 +24,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -364,6 +365,39 @@ class NodeDaemonTest {
     start();
     assertThat(daemon.applications()).isEmpty();
     assertThat(folder(APPLICATION)).doesNotExist();
+  }
+
+  @Test
+  void anApplicationThatCannotBeServedAfterAStartGoesWhenNobodyComesForIt() throws Exception {
+    set(NodeSetting.EXPIRE_AFTER, "2s");
+    start();
+    int port;
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      port = executor.endpoint().peer().port();
+    }
+    daemon.close();
+    set(NodeSetting.PORTS, port + "-" + port);
+    try (ServerSocket others = new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1"))) {
+      start();
+      assertThat(others.isBound()).isTrue();
+      assertThat(daemon.applications()).isEmpty();
+      awaitNone(APPLICATION);
+    }
+  }
+
+  @Test
+  void aFolderThatOthersMayWriteToIsRefused() throws Exception {
+    Path root = Files.createDirectory(directory.resolve("node/.sluice"));
+    Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwxrwxrwx"));
+    assertThatThrownBy(this::start).hasMessageContaining(".sluice").hasMessageContaining("others");
+  }
+
+  @Test
+  void aFolderThatIsALinkIsRefused() throws Exception {
+    Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
+    Files.createSymbolicLink(directory.resolve("node/.sluice"), elsewhere);
+    assertThatThrownBy(this::start).hasMessageContaining(".sluice").hasMessageContaining("link");
+    assertThat(elsewhere).isEmptyDirectory();
   }
 
   @Test
