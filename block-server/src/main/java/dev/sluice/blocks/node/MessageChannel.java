@@ -6,11 +6,14 @@ import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.blocks.wire.NodeMessages;
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.List;
+import jdk.net.ExtendedSocketOptions;
 
 /**
  * One end of a connection over a node's Unix domain socket: messages, each behind its length in
@@ -30,8 +33,19 @@ final class MessageChannel implements AutoCloseable {
     this.channel = channel;
   }
 
-  static MessageChannel connect(Path socket) throws IOException {
-    return new MessageChannel(SocketChannel.open(UnixDomainSocketAddress.of(socket)));
+  /** To be connected. */
+  static MessageChannel open() throws IOException {
+    return new MessageChannel(SocketChannel.open(StandardProtocolFamily.UNIX));
+  }
+
+  /** Waits, where the one that listens does not take those that came before. */
+  void connect(Path socket) throws IOException {
+    channel.connect(UnixDomainSocketAddress.of(socket));
+  }
+
+  /** Who runs the other end. */
+  UserPrincipal peer() throws IOException {
+    return channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
   }
 
   void send(Object message) throws IOException {

@@ -3,7 +3,7 @@ package dev.sluice.blocks.node;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputIndex;
 import dev.sluice.blocks.node.NodeConnection.RefusedException;
-import dev.sluice.blocks.node.NodeConnection.Undo;
+import dev.sluice.blocks.node.NodeConnection.Step;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Taken;
@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,23 +34,30 @@ public final class NodeClient implements AutoCloseable {
   private final Enter enter;
   private final long timeoutMs;
 
-  // Changed with this locked.
+  /** Held by the one thread that enters. */
+  private final ReentrantLock entering = new ReentrantLock();
+
   private volatile NodeConnection connection;
-  private boolean closed;
+  private volatile boolean closed;
 
   private NodeClient(Path socket, Enter enter, long timeoutMs) throws IOException {
     this.socket = socket;
     this.enter = enter;
     this.timeoutMs = timeoutMs;
-    connection = NodeConnection.open(socket, enter, timeoutMs);
+    connection = open(deadlineNanos());
+  }
+
+  private long deadlineNanos() {
+    return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
   }
 
   /**
-   * Makes the executor known to the daemon that listens on the socket.
+   * Makes the executor known to the daemon that listens on the socket; waits for one that is just
+   * being started.
    *
    * @param executor in this run of its application: another attempt has another name
    * @param secret the application's, by which its peers authenticate; empty where they do not
-   * @param timeout for each answer of the daemon, and for a daemon that is started again
+   * @param timeout for this, and for each hand-over, whatever the daemon does
    * @throws IOException when there is no daemon, or it refuses; the message is the reason
    */
   public static NodeClient enter(Path socket, ProcessName executor, String secret, Duration timeout)
@@ -93,25 +101,30 @@ public final class NodeClient implements AutoCloseable {
 
   private void handOverOrAgain(int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {
+    long deadlineNanos = deadlineNanos();
     NodeConnection used = connection;
     try {
-      handOver(used, shuffleId, mapId, files);
+      handOver(used, shuffleId, mapId, files, deadlineNanos);
     } catch (IOException e) {
       if (used.isOpen()) {
         throw e; // The daemon lives, and would say the same again.
       }
       LOG.debug("Shuffle {}: map output {} is handed over again", shuffleId, mapId, e);
-      handOver(reconnected(used, e), shuffleId, mapId, files);
+      handOver(reconnected(used, e, deadlineNanos), shuffleId, mapId, files, deadlineNanos);
     }
   }
 
   private static void handOver(
-      NodeConnection used, int shuffleId, long mapId, MapOutputFiles.Files files)
+      NodeConnection used,
+      int shuffleId,
+      long mapId,
+      MapOutputFiles.Files files,
+      long deadlineNanos)
       throws IOException {
-    Undo undo = used.commit(shuffleId, mapId, files);
+    Step undo = used.commit(shuffleId, mapId, files);
     boolean taken = false;
     try {
-      used.ask(new HandOver(shuffleId, mapId), Taken.class);
+      used.ask(new HandOver(shuffleId, mapId), Taken.class, deadlineNanos);
       taken = true;
     } finally {
       if (!taken) {
@@ -121,25 +134,45 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /** The connection after the one that failed, which one thread at a time makes. */
-  private synchronized NodeConnection reconnected(NodeConnection failed, IOException cause)
+  private NodeConnection reconnected(NodeConnection failed, IOException cause, long deadlineNanos)
       throws IOException {
-    long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-    while (connection == failed) {
-      if (closed) {
+    try {
+      if (!entering.tryLock(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
         throw cause;
       }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw cause;
+    }
+    try {
+      if (connection == failed) {
+        connection = open(deadlineNanos);
+      }
+      return connection;
+    } finally {
+      entering.unlock();
+      if (closed) {
+        connection.close(); // It may have come after the one that was closed.
+      }
+    }
+  }
+
+  private NodeConnection open(long deadlineNanos) throws IOException {
+    while (true) {
+      if (closed) {
+        throw new IOException("the executor stops");
+      }
       try {
-        connection = NodeConnection.open(socket, enter, timeoutMs);
+        return NodeConnection.open(socket, enter, deadlineNanos);
       } catch (RefusedException e) {
         throw e;
       } catch (IOException e) {
-        if (System.nanoTime() >= deadlineNanos) {
+        if (System.nanoTime() - deadlineNanos >= 0) {
           throw e;
         }
         sleep(e);
       }
     }
-    return connection;
   }
 
   private static void sleep(IOException cause) throws IOException {
@@ -151,9 +184,9 @@ public final class NodeClient implements AutoCloseable {
     }
   }
 
-  /** Hand-overs under way fail. Idempotent. */
+  /** Hand-overs under way fail. Waits for nothing. Idempotent. */
   @Override
-  public synchronized void close() {
+  public void close() {
     closed = true;
     connection.close();
   }

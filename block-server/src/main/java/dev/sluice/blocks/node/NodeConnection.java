@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,7 +26,6 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class NodeConnection implements AutoCloseable {
   private final MessageChannel channel;
-  private final long timeoutMs;
   private final ReentrantLock lock = new ReentrantLock();
   private NodeEndpoint endpoint;
   private List<ApplicationFolder> folders;
@@ -42,18 +42,19 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  private NodeConnection(MessageChannel channel, long timeoutMs) {
+  private NodeConnection(MessageChannel channel) {
     this.channel = channel;
-    this.timeoutMs = timeoutMs;
   }
 
   /**
+   * @param deadlineNanos of {@link System#nanoTime}
    * @throws RefusedException when the daemon does not serve the application
+   * @throws IOException when none listens, or it does not answer by then
    */
-  static NodeConnection open(Path socket, Enter enter, long timeoutMs) throws IOException {
-    NodeConnection connection = new NodeConnection(MessageChannel.connect(socket), timeoutMs);
+  static NodeConnection open(Path socket, Enter enter, long deadlineNanos) throws IOException {
+    NodeConnection connection = new NodeConnection(MessageChannel.open());
     try {
-      connection.enter(enter);
+      connection.enter(socket, enter, deadlineNanos);
       return connection;
     } catch (IOException | RuntimeException e) {
       connection.close();
@@ -61,12 +62,22 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  private void enter(Enter enter) throws IOException {
-    Entered entered = ask(enter, Entered.class);
+  private void enter(Path socket, Enter enter, long deadlineNanos) throws IOException {
+    Entered entered = ask(enter, Entered.class, () -> connect(socket), deadlineNanos);
     PeerAddress peer = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
     endpoint = new NodeEndpoint(peer, entered.provider());
     folders =
         entered.folders().stream().map(folder -> new ApplicationFolder(Path.of(folder))).toList();
+  }
+
+  /** Whoever may write to the socket's folder may listen there, and is not told the secret. */
+  private void connect(Path socket) throws IOException {
+    channel.connect(socket);
+    UserPrincipal self = Files.getOwner(Path.of("/proc/self"));
+    if (!channel.peer().equals(self)) {
+      throw new RefusedException(
+          "the process there runs as %s, not as %s".formatted(channel.peer(), self));
+    }
   }
 
   NodeEndpoint endpoint() {
@@ -76,17 +87,22 @@ final class NodeConnection implements AutoCloseable {
   /**
    * Sends a request and waits for its answer.
    *
+   * @param deadlineNanos of {@link System#nanoTime}
    * @throws RefusedException when the daemon refuses
-   * @throws IOException when it does not answer in time; the connection is closed then
+   * @throws IOException when it does not answer by then; the connection is closed then
    */
-  <T> T ask(Object request, Class<T> wanted) throws IOException {
-    long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+  <T> T ask(Object request, Class<T> wanted, long deadlineNanos) throws IOException {
+    return ask(request, wanted, () -> {}, deadlineNanos);
+  }
+
+  private <T> T ask(Object request, Class<T> wanted, Step first, long deadlineNanos)
+      throws IOException {
     try {
-      if (!lock.tryLock(timeoutMs, TimeUnit.MILLISECONDS)) {
+      if (!lock.tryLock(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
         throw new IOException("others wait for an answer as well");
       }
       try {
-        return answer(exchange(request, deadlineNanos), wanted);
+        return answer(exchange(request, first, deadlineNanos), wanted);
       } finally {
         lock.unlock();
       }
@@ -102,12 +118,13 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  /** On a thread of its own, since a socket's own reads have no deadline. */
-  private Object exchange(Object request, long deadlineNanos)
+  /** On a thread of its own, since a socket's own operations have no deadline. */
+  private Object exchange(Object request, Step first, long deadlineNanos)
       throws IOException, InterruptedException {
     FutureTask<Object> exchange =
         new FutureTask<>(
             () -> {
+              first.run();
               channel.send(request);
               return channel.receive();
             });
@@ -115,8 +132,11 @@ final class NodeConnection implements AutoCloseable {
     try {
       return exchange.get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      throw new IOException(request + " was not answered within " + timeoutMs + " ms", e);
+      throw new IOException(request + " was not answered in time", e);
     } catch (ExecutionException e) {
+      if (e.getCause() instanceof RefusedException refused) {
+        throw refused;
+      }
       throw new IOException(request + " failed: " + e.getCause().getMessage(), e.getCause());
     }
   }
@@ -137,7 +157,7 @@ final class NodeConnection implements AutoCloseable {
    * @return what takes it out again, or nothing where it was there before
    * @throws IOException when none does, with each one's reason
    */
-  Undo commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
+  Step commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
     Path directory = files.data().getParent();
     ApplicationFolder known = chosen.get(directory);
     if (known != null) {
@@ -146,7 +166,7 @@ final class NodeConnection implements AutoCloseable {
     List<String> reasons = new ArrayList<>();
     for (ApplicationFolder folder : folders) {
       try {
-        Undo undo = commit(folder, shuffleId, mapId, files);
+        Step undo = commit(folder, shuffleId, mapId, files);
         chosen.put(directory, folder);
         return undo;
       } catch (FileSystemException e) {
@@ -158,7 +178,7 @@ final class NodeConnection implements AutoCloseable {
             .formatted(files.data(), String.join("; ", reasons)));
   }
 
-  private Undo commit(
+  private Step commit(
       ApplicationFolder folder, int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {
     try {
@@ -172,9 +192,9 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  /** Takes back what was done. */
+  /** Part of a conversation, or what takes one back. */
   @FunctionalInterface
-  interface Undo {
+  interface Step {
     void run() throws IOException;
   }
 

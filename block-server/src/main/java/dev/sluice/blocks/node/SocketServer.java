@@ -21,7 +21,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import jdk.net.ExtendedSocketOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -92,8 +91,8 @@ final class SocketServer implements AutoCloseable {
   }
 
   private boolean isListenedAt() {
-    try {
-      MessageChannel.connect(path).close();
+    try (MessageChannel channel = MessageChannel.open()) {
+      channel.connect(path);
       return true;
     } catch (IOException e) {
       LOG.debug("Nobody listens at {} any more", path, e);
@@ -129,7 +128,7 @@ final class SocketServer implements AutoCloseable {
       connections.add(channel);
       try {
         if (!closed) {
-          serve(accepted, channel);
+          serve(channel);
         }
       } finally {
         connections.remove(channel);
@@ -141,8 +140,8 @@ final class SocketServer implements AutoCloseable {
     }
   }
 
-  private void serve(SocketChannel accepted, MessageChannel channel) throws IOException {
-    UserPrincipal peer = accepted.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+  private void serve(MessageChannel channel) throws IOException {
+    UserPrincipal peer = channel.peer();
     if (!peer.equals(user)) {
       channel.send(new Refused("executors have to run as %s, not as %s".formatted(user, peer)));
     } else if (connections.size() > MAX_CONNECTIONS) {

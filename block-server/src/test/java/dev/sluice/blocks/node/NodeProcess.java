@@ -60,12 +60,19 @@ final class NodeProcess implements AutoCloseable {
   }
 
   private static boolean listens(Path socket) {
-    try {
-      MessageChannel.connect(socket).close();
+    try (MessageChannel channel = MessageChannel.open()) {
+      channel.connect(socket);
       return true;
     } catch (IOException e) {
       return false;
     }
+  }
+
+  /** Such as STOP and CONT. */
+  void signal(String name) throws Exception {
+    Process sent = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
+    assertThat(sent.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+    assertThat(sent.exitValue()).isZero();
   }
 
   /** SIGKILL, and its end. */

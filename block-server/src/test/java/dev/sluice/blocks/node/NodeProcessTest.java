@@ -1,15 +1,22 @@
 package dev.sluice.blocks.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -31,6 +38,17 @@ class NodeProcessTest {
   private static final int MAP_OUTPUTS = 400;
   private static final int TASKS = 4;
   private static final int KILLS = 3;
+  private static final int MANY_TASKS = 40;
+
+  /** Listens at a socket, and prints what it is told. */
+  private static final String STRANGER =
+      """
+      import socket, sys
+      server = socket.socket(socket.AF_UNIX)
+      server.bind(sys.argv[1])
+      server.listen()
+      print("heard", server.accept()[0].recv(1000))
+      """;
 
   @TempDir Path directory;
   private Path socket;
@@ -44,9 +62,14 @@ class NodeProcessTest {
   }
 
   private NodeProcess start() throws Exception {
+    return start("10min");
+  }
+
+  private NodeProcess start(String expireAfter) throws Exception {
     return NodeProcess.start(
         directory,
         Map.of(
+            NodeSetting.EXPIRE_AFTER.key(), expireAfter,
             NodeSetting.DIRECTORIES.key(), directory.resolve("node").toString(),
             NodeSetting.SOCKET.key(), socket.toString(),
             NodeSetting.HOST.key(), "127.0.0.1",
@@ -149,5 +172,104 @@ class NodeProcessTest {
     } finally {
       daemon.close();
     }
+  }
+
+  @Test
+  void anExecutorWaitsForADaemonThatIsStillStarting() throws Exception {
+    try (ExecutorService task = Executors.newSingleThreadExecutor()) {
+      Future<NodeClient> entering =
+          task.submit(() -> NodeClient.enter(socket, EXECUTOR, SECRET, TIMEOUT));
+      try (NodeProcess _ = start();
+          NodeClient executor = entering.get(TIMEOUT.toSeconds() * 2, TimeUnit.SECONDS)) {
+        assertThat(executor.endpoint().provider()).isEqualTo("soft");
+      }
+    }
+  }
+
+  /** As many tasks as there are, each waits for its own limit only; nor does the executor's end. */
+  @Test
+  void aDaemonThatIsStoppedFailsHandOversWithinTheirLimit() throws Exception {
+    Duration timeout = Duration.ofSeconds(1);
+    try (NodeProcess daemon = start();
+        NodeClient executor = NodeClient.enter(socket, EXECUTOR, SECRET, timeout)) {
+      daemon.signal("STOP");
+      for (int round = 0; round < 2; round++) { // over the connection, and without one
+        for (Future<?> handOver : handOverAtOnce(executor)) {
+          assertThatThrownBy(() -> handOver.get(1, TimeUnit.MILLISECONDS))
+              .hasMessageContaining("was not handed over");
+        }
+      }
+      daemon.signal("CONT");
+      byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+      awaitHandOver(executor, 10);
+      try (NodeReader reader = new NodeReader(EXECUTOR.application(), SECRET)) {
+        assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+      }
+    }
+  }
+
+  /** What its driver said meanwhile the daemon has not heard. */
+  @Test
+  void aDaemonThatWasStoppedForLongRemovesNoApplicationForThat() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeProcess daemon = start("6s");
+        NodeClient executor = NodeClient.enter(socket, EXECUTOR, SECRET, TIMEOUT);
+        NodeReader reader = new NodeReader(EXECUTOR.application(), SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      daemon.signal("STOP");
+      Thread.sleep(7_000);
+      daemon.signal("CONT");
+      Thread.sleep(1_000);
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void anotherUsersProcessAtTheSocketIsNotToldTheSecret() throws Exception {
+    assumeTrue(Files.getOwner(directory).getName().equals("root"), "may start another user's");
+    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
+    Process stranger =
+        new ProcessBuilder(
+                "setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", STRANGER, "" + socket)
+            .redirectErrorStream(true)
+            .start();
+    try {
+      assertThatThrownBy(() -> NodeClient.enter(socket, EXECUTOR, SECRET, TIMEOUT))
+          .hasMessageContaining("the process there runs as");
+      assertThat(stranger.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(new String(stranger.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+          .isEqualTo("heard b''\n");
+    } finally {
+      stranger.destroyForcibly();
+    }
+  }
+
+  private void awaitHandOver(NodeClient executor, long mapId) throws Exception {
+    long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
+    while (true) {
+      try {
+        executor.handOver(SHUFFLE, mapId, outputs.find(SHUFFLE, mapId));
+        return;
+      } catch (IOException e) {
+        assertThat(System.nanoTime()).as("%s", e).isLessThan(deadlineNanos);
+      }
+    }
+  }
+
+  private List<Future<?>> handOverAtOnce(NodeClient executor) throws Exception {
+    for (long mapId = 100; mapId < 100 + MANY_TASKS; mapId++) {
+      outputs.write(SHUFFLE, mapId, 10);
+    }
+    ExecutorService tasks = Executors.newFixedThreadPool(MANY_TASKS);
+    List<Future<?>> handOvers = new ArrayList<>();
+    for (long mapId = 100; mapId < 100 + MANY_TASKS; mapId++) {
+      long id = mapId;
+      handOvers.add(tasks.submit(() -> handOver(executor, id, new HashSet<>())));
+    }
+    tasks.shutdown();
+    assertThat(tasks.awaitTermination(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
+        .as("all end long before each has waited for all others")
+        .isTrue();
+    return handOvers;
   }
 }

@@ -359,7 +359,8 @@ final class Settings {
           "node.timeout",
           Types.millis("100ms", "10min"),
           "10s",
-          "A map output that the node's block server has not taken by then fails its task.");
+          "A map output that the node's block server has not taken by then fails its task. An"
+              + " executor's first task waits as long for a block server that is being started.");
 
   static final Setting<String> NODE_INCARNATION =
       derived(
