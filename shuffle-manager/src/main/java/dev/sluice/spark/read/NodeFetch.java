@@ -76,8 +76,11 @@ final class NodeFetch implements BlockFetchingListener {
   @Override
   public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
     if (outstanding.remove(blockId)) {
-      call.listener().onBlockFetchSuccess(blockId, data);
-      answered();
+      try {
+        call.listener().onBlockFetchSuccess(blockId, data);
+      } finally {
+        answered();
+      }
     }
   }
 

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import org.apache.spark.ExecutorDeadException;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -76,6 +77,30 @@ class NodeFetchTest {
     assertThat(listener.repeated()).isEmpty();
   }
 
+  @Test
+  void aListenerThatThrowsLosesNoOtherBlock() {
+    client.failures.add(new IOException("refused"));
+    RecordingListener others = listener;
+    BlockFetchingListener throwing =
+        new BlockFetchingListener() {
+          @Override
+          public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
+            others.onBlockFetchSuccess(blockId, data);
+            if (blockId.equals(BLOCK)) {
+              throw new IllegalStateException("of the listener");
+            }
+          }
+
+          @Override
+          public void onBlockFetchFailure(String blockId, Throwable failure) {
+            others.onBlockFetchFailure(blockId, failure);
+          }
+        };
+    new SparkTransfer(client, counters, Runnable::run, _ -> Optional.of(NODE))
+        .fetch(TARGET, new String[] {OTHER, BLOCK}, FallbackReason.STAGING, throwing, null);
+    assertAllCame();
+  }
+
   private void assertAllCame() {
     assertThat(listener.successes()).containsOnlyKeys(BLOCK, OTHER);
     assertThat(listener.failures()).isEmpty();
@@ -101,8 +126,17 @@ class NodeFetchTest {
         if (failure != null && blockId.equals(OTHER)) {
           listener.onBlockFetchFailure(blockId, failure);
         } else {
-          listener.onBlockFetchSuccess(blockId, new NioManagedBuffer(ByteBuffer.allocate(1)));
+          succeed(listener, blockId);
         }
+      }
+    }
+
+    /** Spark's transport logs what its listeners throw. */
+    private static void succeed(BlockFetchingListener listener, String blockId) {
+      try {
+        listener.onBlockFetchSuccess(blockId, new NioManagedBuffer(ByteBuffer.allocate(1)));
+      } catch (IllegalStateException e) {
+        assertThat(e).hasMessage("of the listener");
       }
     }
 
