@@ -6,6 +6,7 @@ import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -52,10 +53,11 @@ final class ExecutorTable {
     return number;
   }
 
-  /** Whether what the executor wrote is there when it is gone. */
-  boolean outlives(String executorId) {
-    ExecutorEndpoint endpoint = byNumber.get(numbers.getOrDefault(executorId, NONE));
-    return endpoint != null && endpoint.outlivesExecutor();
+  /** The node's block server that has what the executor wrote, also when that is gone. */
+  Optional<PeerAddress> node(String executorId) {
+    return Optional.ofNullable(byNumber.get(numbers.getOrDefault(executorId, NONE)))
+        .filter(ExecutorEndpoint::outlivesExecutor)
+        .map(ExecutorEndpoint::peer);
   }
 
   /** The block servers of nodes. */

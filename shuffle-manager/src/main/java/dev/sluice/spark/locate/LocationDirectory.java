@@ -130,12 +130,24 @@ public final class LocationDirectory {
   }
 
   private int known(ExecutorEndpoint endpoint) {
-    int number = executors.number(endpoint);
-    if (number != ExecutorTable.NONE) {
-      return number;
+    if (executors.number(endpoint) == ExecutorTable.NONE) {
+      arrived(endpoint);
     }
-    forget(endpoint.executorId());
-    return executors.add(endpoint);
+    return executors.number(endpoint);
+  }
+
+  private void arrived(ExecutorEndpoint endpoint) {
+    if (endpoint.outlivesExecutor()) {
+      // Its node was started again, maybe at another port, which nobody says for those that are
+      // gone.
+      executors
+          .node(endpoint.executorId())
+          .ifPresent(node -> executors.replace(node, endpoint.peer()));
+    }
+    if (executors.number(endpoint) == ExecutorTable.NONE) {
+      forget(endpoint.executorId());
+      executors.add(endpoint);
+    }
   }
 
   private Table locate(Locate locate) throws IOException {
@@ -164,7 +176,7 @@ public final class LocationDirectory {
 
   private synchronized void remove(String executorId) {
     gone.add(executorId);
-    if (!executors.outlives(executorId)) {
+    if (executors.node(executorId).isEmpty()) {
       forget(executorId);
     }
   }

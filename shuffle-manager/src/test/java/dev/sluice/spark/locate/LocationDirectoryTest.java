@@ -85,6 +85,23 @@ class LocationDirectoryTest {
   }
 
   @Test
+  void whatANodeHasOfDeadExecutorsIsFoundAtTheAddressThatALivingOneSays() throws IOException {
+    directory.handle(new Publish(Samples.atNode("1", "before"), List.of()));
+    directory.handle(new Publish(Samples.atNode("2", "before"), List.of()));
+    directory.handle(new Publish(Samples.atNode("3", "other"), List.of()));
+    directory.executorLost("1");
+
+    directory.handle(new Publish(Samples.atNode("2", "moved"), List.of()));
+
+    assertThat(locate(0, 0).executors().arrived())
+        .extracting(Arrival::endpoint)
+        .containsExactlyInAnyOrder(
+            Samples.atNode("1", "moved"),
+            Samples.atNode("2", "moved"),
+            Samples.atNode("3", "other"));
+  }
+
+  @Test
   void withANodeThatIsLostGoesWhatItsLostExecutorsWrote() throws IOException {
     directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
     directory.handle(new Publish(Samples.atNode("2", "node"), List.of()));
