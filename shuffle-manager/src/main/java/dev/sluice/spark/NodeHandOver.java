@@ -6,7 +6,6 @@ import dev.sluice.blocks.node.NodeClient;
 import dev.sluice.blocks.node.NodeEndpoint;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
-import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DriverChannel;
@@ -94,8 +93,8 @@ final class NodeHandOver implements AutoCloseable {
   }
 
   /** Who serves what is handed over. */
-  PeerAddress server() {
-    return node.endpoint().peer();
+  NodeEndpoint node() {
+    return node.endpoint();
   }
 
   /** The driver says where readers find the node; anew where that was started again. */

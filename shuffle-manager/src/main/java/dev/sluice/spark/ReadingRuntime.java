@@ -77,9 +77,9 @@ final class ReadingRuntime extends SluiceRuntime {
       registry =
           started(
               openRegistry(endpoint, conf.node().isPresent() ? NodeHandOver.UNHEARD : publisher));
-      handOver = handOver();
+      handOver = handOver(endpoint.device().providerName());
       PeerAddress server =
-          handOver.isPresent() ? handOver.get().server() : serve(endpoint, publisher);
+          handOver.isPresent() ? handOver.get().node().peer() : serve(endpoint, publisher);
       locator = locator(endpoint, servers);
       ready(
           reading(endpoint, servers),
@@ -99,11 +99,20 @@ final class ReadingRuntime extends SluiceRuntime {
     return new ProcessName(conf.application(), env.executor().id());
   }
 
-  private Optional<NodeHandOver> handOver() throws IOException {
-    Optional<NodeAccess> node = conf.node();
-    return node.isEmpty()
-        ? Optional.empty()
-        : Optional.of(started(NodeHandOver.enter(node.get(), self(), env)));
+  private Optional<NodeHandOver> handOver(String provider) throws IOException {
+    Optional<NodeAccess> access = conf.node();
+    if (access.isEmpty()) {
+      return Optional.empty();
+    }
+    NodeHandOver entered = started(NodeHandOver.enter(access.get(), self(), env));
+    if (!entered.node().provider().equals(provider)) {
+      LOG.warn(
+          "Shuffle blocks of this node go by Spark's own transfer: its block server has provider"
+              + " {}, this executor {} (sluice.node.provider, spark.shuffle.rdma.provider)",
+          entered.node().provider(),
+          provider);
+    }
+    return Optional.of(entered);
   }
 
   private PeerAddress serve(RdmaEndpoint endpoint, Publisher publisher) throws IOException {

@@ -3,16 +3,20 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.node.NodeDaemon;
+import dev.sluice.blocks.node.NodeOptions;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DriverChannel;
 import java.io.IOException;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.Level;
@@ -105,12 +109,43 @@ class ExecutorStartTest {
     }
   }
 
+  /** Each READs of its own kind alone, so there would be none. */
+  @Test
+  void aNodeOfAnotherProviderIsSaid(@TempDir Path directory) throws IOException {
+    Path socket = directory.resolve("node.sock");
+    try (NodeDaemon _ = NodeDaemon.start(node(directory, socket));
+        LogCapture log = new LogCapture(SluiceRuntime.class, Level.WARN);
+        RdmaShuffle other = handingOver(socket, new OtherProvider());
+        RdmaShuffle same = handingOver(socket, new Answering())) {
+      assertThat(same.client(TASK)).isNotNull();
+      assertThat(log.messages()).isEmpty();
+      assertThat(other.client(TASK)).isNotNull();
+      assertThat(log.messages())
+          .singleElement()
+          .asString()
+          .contains("has provider soft", "this executor other");
+    }
+  }
+
+  private static NodeOptions node(Path directory, Path socket) throws IOException {
+    return NodeOptions.of(
+        Map.of(
+            "sluice.node.directories", directory.toString(),
+            "sluice.node.socket", socket.toString(),
+            "sluice.node.host", "127.0.0.1",
+            "sluice.node.provider", "soft",
+            "sluice.node.http", ""));
+  }
+
   private static RdmaShuffle handingOver(Path socket, SluiceShuffle.Outside outside) {
     SparkConf conf =
         SparkEnv.get()
             .conf()
             .clone()
+            .set("spark.app.id", "app-1")
+            .set("spark.shuffle.rdma.provider", "soft")
             .set("spark.shuffle.rdma.node", "required")
+            .set("spark.shuffle.rdma.node.timeout", "1s")
             .set("spark.shuffle.rdma.node.socket", socket.toString());
     return new SluiceShuffle(conf, false, null, outside);
   }
@@ -230,16 +265,29 @@ class ExecutorStartTest {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
-      return (Device)
-          Proxy.newProxyInstance(
-              getClass().getClassLoader(),
-              new Class<?>[] {Device.class},
-              (_, method, arguments) -> {
-                if (method.getName().equals("close")) {
-                  closed.countDown();
-                }
-                return method.invoke(device, arguments);
-              });
+      return inFrontOf(
+          (_, method, arguments) -> {
+            if (method.getName().equals("close")) {
+              closed.countDown();
+            }
+            return method.invoke(device, arguments);
+          });
+    }
+  }
+
+  private static Device inFrontOf(InvocationHandler handler) {
+    return (Device)
+        Proxy.newProxyInstance(
+            ExecutorStartTest.class.getClassLoader(), new Class<?>[] {Device.class}, handler);
+  }
+
+  private final class OtherProvider extends Answering {
+    @Override
+    public Device openDevice(SluiceConf conf, String host) throws IOException {
+      Device device = super.openDevice(conf, host);
+      return inFrontOf(
+          (_, method, arguments) ->
+              method.getName().equals("providerName") ? "other" : method.invoke(device, arguments));
     }
   }
 
