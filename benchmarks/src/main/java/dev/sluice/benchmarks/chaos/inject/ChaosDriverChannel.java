@@ -41,12 +41,7 @@ record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy 
   }
 
   private DirectoryMessage publish(Publish publish) throws IOException {
-    PeerAddress own = publish.endpoint().peer();
-    ExecutorEndpoint shown =
-        new ExecutorEndpoint(
-            new PeerAddress(own.id(), own.host(), proxy.inFrontOf(own.host(), own.port())),
-            publish.endpoint().provider());
-    Publish passed = new Publish(shown, publish.outputs());
+    Publish passed = new Publish(shown(publish.endpoint()), publish.outputs());
     if (publish.outputs().isEmpty()) {
       return channel.ask(passed);
     }
@@ -60,6 +55,17 @@ record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy 
       channel.ask(passed);
     }
     return channel.ask(passed);
+  }
+
+  /** The proxy ends with this process, which a node's block server outlives. */
+  private ExecutorEndpoint shown(ExecutorEndpoint endpoint) throws IOException {
+    if (endpoint.outlivesExecutor()) {
+      return endpoint;
+    }
+    PeerAddress own = endpoint.peer();
+    return new ExecutorEndpoint(
+        new PeerAddress(own.id(), own.host(), proxy.inFrontOf(own.host(), own.port())),
+        endpoint.provider());
   }
 
   private static void sleep(long ms) throws IOException {
