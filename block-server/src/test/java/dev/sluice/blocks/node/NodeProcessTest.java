@@ -230,7 +230,13 @@ class NodeProcessTest {
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
     Process stranger =
         new ProcessBuilder(
-                "setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", STRANGER, "" + socket)
+                "setpriv",
+                "--reuid=65534",
+                "--clear-groups",
+                "/usr/bin/python3",
+                "-c",
+                STRANGER,
+                "" + socket)
             .redirectErrorStream(true)
             .start();
     try {
