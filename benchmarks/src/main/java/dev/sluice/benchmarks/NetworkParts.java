@@ -5,6 +5,7 @@ import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.EndpointAcceptor;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
@@ -118,7 +119,7 @@ public final class NetworkParts implements AutoCloseable {
             LocalDirectories.unregistered(directories),
             files,
             LIMITS,
-            new Unpublished(),
+            MapOutputListener.NONE,
             NetworkParts::clockMs);
     stager = new Stager(endpoint.protectionDomain(), registry, STAGING_BYTES, 2, System::nanoTime);
     server =

@@ -8,6 +8,16 @@ import dev.sluice.blocks.wire.MapOutputLocation;
  * unregisters it knows.
  */
 public interface MapOutputListener {
+  /** Nothing is published: readers ask for locations. */
+  MapOutputListener NONE =
+      new MapOutputListener() {
+        @Override
+        public void registered(int shuffleId, MapOutputLocation location) {}
+
+        @Override
+        public void withdrawn(int shuffleId) {}
+      };
+
   /** The map output can be READ. By the time of the call its shuffle may be unregistered again. */
   void registered(int shuffleId, MapOutputLocation location);
 

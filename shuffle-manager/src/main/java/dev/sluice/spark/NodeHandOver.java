@@ -1,10 +1,8 @@
 package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.node.NodeClient;
 import dev.sluice.blocks.node.NodeEndpoint;
-import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
@@ -23,16 +21,6 @@ import java.util.Optional;
  * that they want, once each shuffle and executor.
  */
 final class NodeHandOver implements AutoCloseable {
-  /** Of what the executor itself knows of its map outputs nobody hears. */
-  static final MapOutputListener UNHEARD =
-      new MapOutputListener() {
-        @Override
-        public void registered(int shuffleId, MapOutputLocation location) {}
-
-        @Override
-        public void withdrawn(int shuffleId) {}
-      };
-
   private final NodeClient node;
   private final String executorId;
   private final DriverChannel driver;

@@ -76,7 +76,7 @@ final class ReadingRuntime extends SluiceRuntime {
       Publisher publisher = new Publisher(env.driver(), writers::any);
       registry =
           started(
-              openRegistry(endpoint, conf.node().isPresent() ? NodeHandOver.UNHEARD : publisher));
+              openRegistry(endpoint, conf.node().isPresent() ? MapOutputListener.NONE : publisher));
       handOver = handOver(endpoint.device().providerName());
       PeerAddress server =
           handOver.isPresent() ? handOver.get().node().peer() : serve(endpoint, publisher);

@@ -2,8 +2,8 @@ package dev.sluice.benchmarks.stage;
 
 import dev.sluice.benchmarks.CpuTime;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.Unpublished;
 import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryCounter;
@@ -90,7 +90,7 @@ record Premise(ProtectionDomain domain, String provider, int rounds) {
         LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(outputs.directory())),
         outputs,
         LIMITS,
-        new Unpublished(),
+        MapOutputListener.NONE,
         () -> System.nanoTime() / 1_000_000);
   }
 

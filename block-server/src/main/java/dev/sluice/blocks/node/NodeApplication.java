@@ -15,7 +15,6 @@ import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
-import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.Device;
@@ -147,7 +146,7 @@ final class NodeApplication implements AutoCloseable {
             folders.stream().map(ApplicationFolder::path).toList()),
         this::find,
         options.registryLimits(endpoint.protectionDomain().registersFiles()),
-        new NobodyToTell(),
+        MapOutputListener.NONE,
         () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
   }
 
@@ -427,14 +426,5 @@ final class NodeApplication implements AutoCloseable {
         LOG.warn("Closing {} of {} failed", part.getClass().getSimpleName(), self, e);
       }
     }
-  }
-
-  /** Readers ask for locations. */
-  private static final class NobodyToTell implements MapOutputListener {
-    @Override
-    public void registered(int shuffleId, MapOutputLocation location) {}
-
-    @Override
-    public void withdrawn(int shuffleId) {}
   }
 }

@@ -128,7 +128,7 @@ final class LongApplication implements AutoCloseable {
                 otherEndpoint.protectionDomain(), RegistrationMode.AUTO, List.of(directory)),
             this::find,
             new RegistryLimits(1 << 20, 1000, 0),
-            new Unheard(),
+            MapOutputListener.NONE,
             this::clockMs);
     otherServer =
         new BlockServer(
@@ -261,13 +261,5 @@ final class LongApplication implements AutoCloseable {
     otherEndpoint.close();
     endpoint.close();
     client.close();
-  }
-
-  private static final class Unheard implements MapOutputListener {
-    @Override
-    public void registered(int shuffleId, MapOutputLocation location) {}
-
-    @Override
-    public void withdrawn(int shuffleId) {}
   }
 }

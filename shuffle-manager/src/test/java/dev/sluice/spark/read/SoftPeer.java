@@ -10,7 +10,6 @@ import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
-import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.soft.FaultPlan;
@@ -89,7 +88,7 @@ final class SoftPeer implements AutoCloseable {
             LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory)),
             this::find,
             limits,
-            new Unpublished(),
+            MapOutputListener.NONE,
             () -> System.nanoTime() / 1_000_000);
     this.stager =
         new Stager(endpoint.protectionDomain(), registry, stagingBytes, 2, System::nanoTime);
@@ -164,14 +163,5 @@ final class SoftPeer implements AutoCloseable {
     closeServer();
     registry.close();
     endpoint.close();
-  }
-
-  /** There is no driver: readers ask the peer. */
-  private static final class Unpublished implements MapOutputListener {
-    @Override
-    public void registered(int shuffleId, MapOutputLocation location) {}
-
-    @Override
-    public void withdrawn(int shuffleId) {}
   }
 }
