@@ -128,7 +128,7 @@ final class DoctorJarIT {
   }
 
   @Test
-  @DisabledIf("hasDevices")
+  @DisabledIf(value = "hasDevices", disabledReason = "this machine has RDMA devices")
   void withoutADeviceNothingIsServedByVerbs() throws Exception {
     Result result = run("--provider", "verbs", "--serve", "--port", "0");
     assertFails(result, "serve", "kernel has no RDMA");
@@ -181,7 +181,7 @@ final class DoctorJarIT {
 
   /** Whose root has the capability that lifts the limit, which is not the host's. */
   @Test
-  @DisabledIf("hasDevices")
+  @DisabledIf(value = "hasDevices", disabledReason = "this machine has RDMA devices")
   void lockedMemoryInAUserNamespaceIsLimited() throws Exception {
     assumeTrue(mountsWork(), "this user may not make namespaces");
     List<String> command = new ArrayList<>(NAMESPACES);
