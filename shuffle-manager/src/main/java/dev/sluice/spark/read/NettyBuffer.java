@@ -2,7 +2,7 @@ package dev.sluice.spark.read;
 
 import dev.sluice.spark.transport.ReadTransport;
 import io.netty.buffer.ByteBuf;
-import java.io.IOException;
+import io.netty.buffer.ByteBufAllocator;
 import java.lang.foreign.MemorySegment;
 import org.apache.spark.network.util.NettyUtils;
 
@@ -16,29 +16,19 @@ final class NettyBuffer implements ReadTransport.Buffer {
     this.segment = MemorySegment.ofBuffer(memory.nioBuffer(0, memory.capacity()));
   }
 
-  /**
-   * The caller releases it.
-   *
-   * @param bytes less than 2 GiB
-   * @throws IOException where there is not so much memory
-   */
-  static NettyBuffer allocate(long bytes) throws IOException {
-    int length = Math.toIntExact(bytes);
-    try {
-      return new NettyBuffer(
-          NettyUtils.getSharedPooledByteBufAllocator(true, false).directBuffer(length, length));
-    } catch (OutOfMemoryError e) {
-      throw new IOException("no memory for a block of " + bytes + " bytes", e);
-    }
+  /** That of Spark's own transfer, as its clients ask for it. */
+  static ByteBufAllocator allocator() {
+    return NettyUtils.getSharedPooledByteBufAllocator(true, false);
   }
 
-  /** As {@link #allocate}, with these bytes; null where there is not so much memory. */
+  /** With these bytes, less than 2 GiB; null where there is not so much memory. */
   static NettyBuffer copyOf(MemorySegment bytes) {
+    int length = Math.toIntExact(bytes.byteSize());
     try {
-      NettyBuffer copy = allocate(bytes.byteSize());
+      NettyBuffer copy = new NettyBuffer(allocator().directBuffer(length, length));
       copy.segment.copyFrom(bytes);
       return copy;
-    } catch (IOException e) {
+    } catch (OutOfMemoryError e) {
       return null;
     }
   }

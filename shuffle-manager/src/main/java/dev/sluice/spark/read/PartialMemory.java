@@ -1,34 +1,62 @@
 package dev.sluice.spark.read;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.CompositeByteBuf;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import org.apache.spark.network.buffer.NettyManagedBuffer;
 
-/** A block on its way into memory of its own, since no buffer of the pool is large enough. */
+/**
+ * A block on its way into memory such as Spark's own transfer receives into, since no buffer of the
+ * pool is large enough.
+ */
 final class PartialMemory extends PartialBlock {
-  private final ParkedBytes parked;
+  /**
+   * Of one piece. Less than a chunk of Netty's pool (io.netty.allocator.maxOrder, 4 MiB): what is
+   * larger is not pooled, and the kernel maps and clears its pages for each block anew.
+   */
+  private static final int PIECE_BYTES = 1 << 20;
+
   private final RequestedBlock block;
-  private final long length;
-  private final NettyBuffer memory;
+  private final int length;
+  private final ByteBufAllocator allocator = NettyBuffer.allocator();
+
+  /** Pieces for what has come so far. */
+  private final CompositeByteBuf memory = allocator.compositeDirectBuffer(Integer.MAX_VALUE);
+
   private boolean ended;
 
-  PartialMemory(ParkedBytes parked, RequestedBlock block, long length) throws IOException {
-    this.parked = parked;
+  /**
+   * @param length of the block, less than 2 GiB
+   */
+  PartialMemory(RequestedBlock block, long length) {
     this.block = block;
-    this.length = length;
-    this.memory = NettyBuffer.allocate(length);
+    this.length = Math.toIntExact(length);
   }
 
   @Override
-  void store(MemorySegment slice) {
-    MemorySegment.copy(slice, 0, memory.segment(), position(), slice.byteSize());
+  void store(MemorySegment slice) throws IOException {
+    while (memory.writerIndex() < position() + slice.byteSize()) {
+      addPiece();
+    }
+    memory.setBytes((int) position(), slice.asByteBuffer());
+  }
+
+  private void addPiece() throws IOException {
+    int bytes = Math.min(PIECE_BYTES, length - memory.writerIndex());
+    try {
+      ByteBuf piece = allocator.directBuffer(bytes, bytes);
+      memory.addComponent(true, piece.writerIndex(bytes));
+    } catch (OutOfMemoryError e) {
+      throw new IOException("no memory for a block of " + length + " bytes", e);
+    }
   }
 
   @Override
   void finish(FetchCall call, boolean staged) {
     ended = true;
-    SharedBytes bytes = new SharedBytes(parked, memory);
-    call.deliver(block, bytes.block(0, length), staged);
-    bytes.complete();
+    call.deliver(block, new NettyManagedBuffer(memory), staged);
   }
 
   @Override

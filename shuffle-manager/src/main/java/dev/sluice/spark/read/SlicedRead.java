@@ -88,7 +88,7 @@ final class SlicedRead implements Slices.Sink {
     RequestedBlock block = attempt.block(current);
     partial =
         call.files() == null
-            ? new PartialMemory(path.parked(), block, located.length(current))
+            ? new PartialMemory(block, located.length(current))
             : new PartialDownload(call.files(), path.transportConf(), block);
     verifier.begin(current);
     slices.begin(current);

@@ -10,6 +10,8 @@ import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
+import io.netty.buffer.PoolArenaMetric;
+import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -198,6 +200,24 @@ class SlicedReadTest {
         .containsExactlyInAnyOrder(64L, 700L, 5000L, 5000L, 2000L);
     assertThat(fixture.count("read.bytes")).isEqualTo(12_700);
     assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
+  @Test
+  void aBlockInMemoryTakesNoneThatIsNotPooled() {
+    long notPooled = notPooled();
+    fixture.registered(11, 6 << 20);
+    fixture.transport.maxBufferBytes(700_000);
+
+    fixture.fetch(block(11, 0));
+
+    fixture.assertDelivered(block(11, 0));
+    assertThat(fixture.spark.fetches()).isEmpty();
+    assertThat(notPooled()).isEqualTo(notPooled);
+  }
+
+  private static long notPooled() {
+    return ((PooledByteBufAllocator) NettyBuffer.allocator())
+        .metric().directArenas().stream().mapToLong(PoolArenaMetric::numHugeAllocations).sum();
   }
 
   @Test
