@@ -4,9 +4,10 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.WorkCompletionStatus;
 import java.util.List;
+import java.util.Objects;
 
 /**
- * Ranges of one peer's memory to READ back to back into one buffer. What the engine knows of it, it
+ * Ranges of one peer's memory to READ back to back into a buffer. What the engine knows of it, it
  * keeps here, so that a READ takes no other object: what of it is posted, and how the present
  * attempt goes. Only the engine's thread uses that, from submission to answer. After a success the
  * request may be submitted again.
@@ -18,6 +19,7 @@ public final class ReadRequest extends TaskQueue.Task {
   private final PeerAddress peer;
   private final List<RemoteRegion> ranges;
   private final PooledBuffer target;
+  private final int offset;
   private final long deadlineNanos;
   private final ReadListener listener;
   private final long bytes;
@@ -50,6 +52,7 @@ public final class ReadRequest extends TaskQueue.Task {
    * @param ranges what to READ, in the order of the target's bytes
    * @param target takes the bytes; the engine retains it until no READ can write to it any more,
    *     whatever the listener does with its own reference
+   * @param offset of the first byte in the target
    * @param deadlineNanos {@link System#nanoTime} by which the listener is answered
    * @param listener gets exactly one answer
    * @throws IllegalArgumentException for ranges that do not fit into the target
@@ -58,23 +61,35 @@ public final class ReadRequest extends TaskQueue.Task {
       PeerAddress peer,
       List<RemoteRegion> ranges,
       PooledBuffer target,
+      int offset,
       long deadlineNanos,
       ReadListener listener) {
     this.peer = peer;
     this.ranges = List.copyOf(ranges);
     this.target = target;
+    this.offset = Objects.checkIndex(offset, target.bytes());
     this.deadlineNanos = deadlineNanos;
     this.listener = listener;
     bytes = bytesThatFit();
   }
 
+  /** As the other one, from the target's first byte on. */
+  public ReadRequest(
+      PeerAddress peer,
+      List<RemoteRegion> ranges,
+      PooledBuffer target,
+      long deadlineNanos,
+      ReadListener listener) {
+    this(peer, ranges, target, 0, deadlineNanos, listener);
+  }
+
   private long bytesThatFit() {
     long sum = 0;
     for (RemoteRegion from : ranges) {
-      if (from.length() < 0 || from.length() > target.bytes() - sum) {
+      if (from.length() < 0 || from.length() > target.bytes() - offset - sum) {
         throw new IllegalArgumentException(
-            "%s of %s do not fit into a buffer of %d bytes"
-                .formatted(ranges, peer, target.bytes()));
+            "%s of %s do not fit into %d bytes of a buffer"
+                .formatted(ranges, peer, target.bytes() - offset));
       }
       sum += from.length();
     }
@@ -192,7 +207,7 @@ public final class ReadRequest extends TaskQueue.Task {
     int length = nextBytes(maxReadBytes);
     workRequest.set(
         wrId,
-        target.segment().address() + targetOffset,
+        target.segment().address() + offset + targetOffset,
         length,
         target.lkey(),
         from.address() + rangeOffset,

@@ -6,6 +6,7 @@ import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.RemoteRegion;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
@@ -37,6 +38,24 @@ public record Extent(MapOutputHeader output, boolean isStaged, long position, lo
           joined.add(adjoins ? joined.removeLast().with(next) : next);
         });
     return joined;
+  }
+
+  /**
+   * In parts of which no more than so many bytes are staged, where only one extent may have more:
+   * that in parts of one size, nearly.
+   */
+  public static List<List<Extent>> split(List<Extent> extents, int maxStagedBytes) {
+    Extent first = extents.getFirst();
+    if (!first.isStaged || first.length <= maxStagedBytes) {
+      return List.of(extents);
+    }
+    long count = Math.ceilDiv(first.length, maxStagedBytes);
+    return LongStream.range(0, count).mapToObj(i -> List.of(first.part(i, count))).toList();
+  }
+
+  private Extent part(long index, long count) {
+    long from = length * index / count;
+    return new Extent(output, isStaged, position + from, length * (index + 1) / count - from);
   }
 
   private boolean adjoins(Extent next) {

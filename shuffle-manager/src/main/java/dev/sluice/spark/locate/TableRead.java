@@ -70,7 +70,7 @@ final class TableRead implements ReadListener {
     buffer = acquired;
     try {
       List<RemoteRegion> regions = parts.stream().map(Part::region).toList();
-      transport.read(peer, regions, buffer, deadlineNanos, this);
+      transport.read(peer, regions, buffer, 0, deadlineNanos, this);
     } catch (RuntimeException | Error e) {
       LOG.error("Partition tables of {} cannot be READ", peer, e);
       buffer.release();

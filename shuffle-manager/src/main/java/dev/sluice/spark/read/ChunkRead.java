@@ -12,8 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs a span of located blocks into one pooled buffer, which it gives to a sink. Answers on the
- * thread that ended the READ, or on the caller's; nothing here blocks.
+ * READs a span of located blocks into one pooled buffer, which it gives to a sink: at once, but for
+ * a block that is larger than what a peer stages at a time, part by part. Answers on the thread
+ * that ended the READ, or on the caller's; nothing here blocks.
  */
 final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   private static final Logger LOG = LoggerFactory.getLogger(ChunkRead.class);
@@ -35,6 +36,13 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   private final Sink sink;
   private long deadlineNanos;
   private StagedBuffer buffer;
+
+  /** What is READ one after the other; the one that is, and where in the buffer it begins. */
+  private List<List<Extent>> parts;
+
+  private int part;
+
+  private int offset;
 
   ChunkRead(ReadPath path, LocatedBlocks located, LocatedBlocks.Span span, Sink sink) {
     this.path = path;
@@ -61,13 +69,24 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   @Override
   public void acquired(StagedBuffer acquired) {
     buffer = acquired;
-    List<Extent> extents = located.extents(span);
-    new DataRead(path, located, extents, buffer.get(), deadlineNanos, this).start();
+    parts = Extent.split(located.extents(span), path.options().maxStagedBytes());
+    read();
+  }
+
+  private void read() {
+    List<Extent> extents = parts.get(part);
+    new DataRead(path, located, extents, buffer.get(), offset, deadlineNanos, this).start();
   }
 
   @Override
   public void arrived() {
-    sink.arrived(buffer.take());
+    offset += (int) parts.get(part).stream().mapToLong(Extent::length).sum();
+    part++;
+    if (part == parts.size()) {
+      sink.arrived(buffer.take());
+    } else {
+      read();
+    }
   }
 
   @Override

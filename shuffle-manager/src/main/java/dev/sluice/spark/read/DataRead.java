@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs bytes of one peer's map outputs into one buffer, back to back. What the peer has not
+ * READs bytes of one peer's map outputs into a buffer, back to back. What the peer has not
  * registered it is asked to stage, all of it at once; those bytes stay for the time of a lease,
  * which is this side's from the moment of asking: no clocks are compared. What was READ after that
  * is thrown away and asked for again.
@@ -51,6 +51,7 @@ final class DataRead implements ReadListener {
   private final int shuffleId;
   private final List<Extent> extents;
   private final ReadTransport.Buffer target;
+  private final int offset;
   private final long deadlineNanos;
   private final Sink sink;
   private int attempts;
@@ -64,6 +65,7 @@ final class DataRead implements ReadListener {
 
   /**
    * @param extents of map outputs that were located
+   * @param offset of the first byte in the target
    * @param sink is answered by {@link #start} perhaps
    */
   DataRead(
@@ -71,6 +73,7 @@ final class DataRead implements ReadListener {
       LocatedBlocks located,
       List<Extent> extents,
       ReadTransport.Buffer target,
+      int offset,
       long deadlineNanos,
       Sink sink) {
     this.path = path;
@@ -78,6 +81,7 @@ final class DataRead implements ReadListener {
     this.shuffleId = located.blocks().shuffleId();
     this.extents = extents;
     this.target = target;
+    this.offset = offset;
     this.deadlineNanos = deadlineNanos;
     this.sink = sink;
   }
@@ -108,7 +112,7 @@ final class DataRead implements ReadListener {
   }
 
   private void read() {
-    path.transport().read(peer, regions(), target, deadlineNanos, this);
+    path.transport().read(peer, regions(), target, offset, deadlineNanos, this);
   }
 
   private void ask() {
@@ -208,7 +212,7 @@ final class DataRead implements ReadListener {
   private void verify() {
     CRC32C crc = new CRC32C();
     MemorySegment bytes = target.segment();
-    long at = 0;
+    long at = offset;
     for (Extent extent : extents) {
       if (extent.isStaged()) {
         crc.update(bytes.asSlice(at, extent.length()).asByteBuffer());

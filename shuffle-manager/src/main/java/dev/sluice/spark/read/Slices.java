@@ -179,7 +179,7 @@ final class Slices implements StagedBuffer.User {
       this.buffer = buffer;
       this.bytes = extent.length();
       this.read =
-          new DataRead(path, located, List.of(extent), buffer.get(), call.deadlineNanos(), this);
+          new DataRead(path, located, List.of(extent), buffer.get(), 0, call.deadlineNanos(), this);
     }
 
     @Override

@@ -212,9 +212,7 @@ final class TaskGather implements RemoteChunks {
             .members()
             .filter(
                 member ->
-                    located.failure(member) != null
-                        || located.length(member)
-                            > Math.min(maxMemberBytes, path.maxBlockBytes(located, member)))
+                    located.failure(member) != null || located.length(member) > maxMemberBytes)
             .toArray();
     IntStream.of(unfit).forEach(located::leaveOut);
     group.leave(IntStream.of(unfit));

@@ -65,10 +65,11 @@ public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers
       PeerAddress peer,
       List<RemoteRegion> ranges,
       Buffer target,
+      int offset,
       long deadlineNanos,
       ReadListener listener) {
     PooledBuffer pooled = ((EndpointBuffer) target).pooled();
-    endpoint.read(new ReadRequest(peer, ranges, pooled, deadlineNanos, listener));
+    endpoint.read(new ReadRequest(peer, ranges, pooled, offset, deadlineNanos, listener));
   }
 
   @Override

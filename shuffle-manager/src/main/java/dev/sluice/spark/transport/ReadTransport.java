@@ -37,11 +37,15 @@ public interface ReadTransport {
   /** Has {@code listener} called, on any thread, when somebody has to wait for a buffer. */
   void onShortage(Runnable listener);
 
-  /** READs the ranges back to back into {@code target}; the listener gets exactly one answer. */
+  /**
+   * READs the ranges back to back into {@code target}, from {@code offset} on; the listener gets
+   * exactly one answer.
+   */
   void read(
       PeerAddress peer,
       List<RemoteRegion> ranges,
       Buffer target,
+      int offset,
       long deadlineNanos,
       ReadListener listener);
 

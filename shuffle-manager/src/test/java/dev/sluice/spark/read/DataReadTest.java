@@ -58,7 +58,7 @@ class DataReadTest {
         Extent.join(IntStream.range(0, blocks.size()).mapToObj(block -> extent(parts, block)));
     int bytes = extents.stream().mapToInt(extent -> (int) extent.length()).sum();
     path.transport().acquire(bytes, deadlineNanos, acquired -> buffer = acquired);
-    new DataRead(path, parts.getFirst(), extents, buffer, deadlineNanos, new Sink()).start();
+    new DataRead(path, parts.getFirst(), extents, buffer, 0, deadlineNanos, new Sink()).start();
   }
 
   private static Extent extent(List<LocatedBlocks> parts, int block) {

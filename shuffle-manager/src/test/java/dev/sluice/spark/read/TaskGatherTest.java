@@ -269,8 +269,9 @@ class TaskGatherTest {
   }
 
   private static void corrupt(FakeTransport.Read read) {
-    byte written = read.target().get(ValueLayout.JAVA_BYTE, 7000);
-    read.target().set(ValueLayout.JAVA_BYTE, 7000, (byte) ~written);
+    long middle = read.bytes() / 2;
+    byte written = read.target().get(ValueLayout.JAVA_BYTE, middle);
+    read.target().set(ValueLayout.JAVA_BYTE, middle, (byte) ~written);
   }
 
   @Test
@@ -469,6 +470,33 @@ class TaskGatherTest {
     assertThat(reads.transport.stages()).hasSize(6);
     assertThat(reads.count("corruptions")).isEqualTo(1);
     reads.assertNothingIsHeld();
+  }
+
+  @Test
+  void aBlockLargerThanWhatIsStagedAtATimeIsStagedInParts() {
+    ReadFixture parts = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = 1999));
+    parts.staged(0, 500, BLOCK_BYTES, 500);
+    parts.unverifiable(1, 500, 2 * BLOCK_BYTES, 500);
+    parts.registered(2, 500, BLOCK_BYTES, 500);
+    parts.transport.afterRead(
+        read -> {
+          if (parts.transport.reads().size() == 6) {
+            corrupt(read);
+          }
+        });
+    GatherFixture task = new GatherFixture(parts).start(block(0, 1), block(1, 1), block(2, 1));
+    task.readAll();
+
+    assertThat(task.bySpark).isEmpty();
+    assertThat(task.delivered).containsExactlyInAnyOrder(block(0, 1), block(1, 1), block(2, 1));
+    assertThat(parts.transport.stages().stream().flatMap(stage -> stage.pieces().stream()))
+        .filteredOn(piece -> piece.mapId() == 1)
+        .as("one was not what was copied")
+        .extracting(Piece::length)
+        .containsExactly(1500, 1500, 1500, 1500, 1500);
+    assertThat(parts.count("corruptions")).isEqualTo(1);
+    task.close();
+    parts.assertNothingIsHeld();
   }
 
   @Test

@@ -212,9 +212,10 @@ public final class FakeTransport implements ReadTransport {
       PeerAddress peer,
       List<RemoteRegion> ranges,
       Buffer target,
+      int offset,
       long deadlineNanos,
       ReadListener listener) {
-    Read read = new Read(peer, ranges, target.segment());
+    Read read = new Read(peer, ranges, target.segment().asSlice(offset));
     ReadException.Cause failure = script.outcome(reads.size(), read);
     reads.add(read);
     ((FakeBuffer) target).retain();
