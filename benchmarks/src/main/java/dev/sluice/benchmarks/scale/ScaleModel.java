@@ -45,11 +45,45 @@ final class ScaleModel {
 
   /** All tables, in Markdown. */
   static String tables() {
-    return quantities() + "\n" + blockSizes() + "\n" + limits();
+    return String.join("\n", quantities(), servers(), blockSizes(), limits());
   }
 
-  private static int peers() {
-    return EXECUTORS - EXECUTORS_A_NODE;
+  /**
+   * Who serves map outputs: executors their own, or nodes those of their executors.
+   *
+   * @param executors whose map outputs one of them has
+   * @param others of them on other nodes
+   * @param readers executors of other nodes that one of them serves
+   */
+  record Servers(int executors, int others, int readers) {
+    static final Servers EXECUTORS_THEMSELVES = of(1, EXECUTORS - EXECUTORS_A_NODE);
+    static final Servers NODES = of(EXECUTORS_A_NODE, nodes() - 1);
+
+    private static Servers of(int executors, int others) {
+      return new Servers(executors, others, others * executors);
+    }
+
+    private int serversANode() {
+      return EXECUTORS_A_NODE / executors;
+    }
+
+    int queuePairsOfNic() {
+      return EXECUTORS_A_NODE * others + serversANode() * readers;
+    }
+
+    private int maps() {
+      return executors * mapsAnExecutor();
+    }
+
+    /** READs of entries, by each reducer, and of headers, by each executor. */
+    double tableReadsABlock() {
+      double entries = (double) ScaleSamples.segmentSlots(maps(), PARTITIONS).size() / maps();
+      return entries + entries / reducersAnExecutor();
+    }
+
+    double tableMegabytes() {
+      return ScaleSamples.segmentBytes(maps(), PARTITIONS) / 1e6;
+    }
   }
 
   private static int nodes() {
@@ -64,13 +98,6 @@ final class ScaleModel {
     return PARTITIONS / EXECUTORS;
   }
 
-  /** READs of entries, by each reducer, and of headers, by each executor. */
-  private static double tableReadsABlock() {
-    int segments = ScaleSamples.segmentSlots(mapsAnExecutor(), PARTITIONS).size();
-    double entries = (double) segments / mapsAnExecutor();
-    return entries + entries / reducersAnExecutor();
-  }
-
   private static double tableBytesABlock() {
     return TableEntry.BYTES + (double) MapOutputHeader.BYTES / reducersAnExecutor();
   }
@@ -82,31 +109,13 @@ final class ScaleModel {
   static String quantities() {
     StringBuilder table = new StringBuilder("| what | how much |\n|---|---|\n");
     row(table, "nodes", "%d", nodes());
-    row(table, "queue pairs of an executor, both ways", "%,d", 2 * peers());
-    row(table, "queue pairs of a NIC", "%,d", 2 * peers() * EXECUTORS_A_NODE);
-    row(
-        table,
-        "queue pairs of a NIC with one block server a node",
-        "%,d",
-        2 * (nodes() - 1) * EXECUTORS_A_NODE);
-    row(
-        table,
-        "heap of an executor's connections, both ways",
-        "%.1f MB",
-        (double) peers() * HEAP_BYTES_A_CONNECTION / 1e6);
     row(table, "reducers of an executor", "%d", reducersAnExecutor());
     row(table, "blocks that an executor fetches", "%.1f million", blocksAnExecutor() / 1e6);
     row(
         table,
-        "partition tables that an executor registers",
+        "bytes of partition tables that it READs",
         "%.1f MB",
-        ScaleSamples.segmentBytes(mapsAnExecutor(), PARTITIONS) / 1e6);
-    row(
-        table,
-        "READs of partition tables",
-        "%.0f thousand",
-        blocksAnExecutor() * tableReadsABlock() / 1e3);
-    row(table, "their bytes", "%.1f MB", blocksAnExecutor() * tableBytesABlock() / 1e6);
+        blocksAnExecutor() * tableBytesABlock() / 1e6);
     row(
         table,
         "heap of the headers that it keeps",
@@ -129,8 +138,54 @@ final class ScaleModel {
     return table.toString();
   }
 
-  private static void row(StringBuilder table, String what, String format, Object value) {
-    table.append("| %s | %s |\n".formatted(what, String.format(Locale.ROOT, format, value)));
+  /** What depends on who serves. */
+  static String servers() {
+    StringBuilder table =
+        new StringBuilder("| what | executors serve | one block server a node |\n|---|---|---|\n");
+    Servers own = Servers.EXECUTORS_THEMSELVES;
+    Servers node = Servers.NODES;
+    row(table, "servers on other nodes", "%,d | %,d", own.others(), node.others());
+    row(
+        table,
+        "queue pairs of an executor",
+        "%,d | %,d",
+        own.others() + own.readers(),
+        node.others());
+    row(table, "queue pairs of a node's block server", "0 | %,d", node.readers());
+    row(table, "queue pairs of a NIC", "%,d | %,d", own.queuePairsOfNic(), node.queuePairsOfNic());
+    row(
+        table,
+        "heap of an executor's connections",
+        "%.1f MB | %.1f MB",
+        connectionMegabytes(own.others() + own.readers()),
+        connectionMegabytes(node.others()));
+    row(
+        table,
+        "heap of a block server's connections",
+        "0 | %.1f MB",
+        connectionMegabytes(node.readers()));
+    row(
+        table,
+        "partition tables that a server registers",
+        "%.1f MB | %.1f MB",
+        own.tableMegabytes(),
+        node.tableMegabytes());
+    row(
+        table,
+        "READs of partition tables by an executor",
+        "%.0f thousand | %.0f thousand",
+        blocksAnExecutor() * own.tableReadsABlock() / 1e3,
+        blocksAnExecutor() * node.tableReadsABlock() / 1e3);
+    return table.toString();
+  }
+
+  /** One end of each. */
+  private static double connectionMegabytes(int connections) {
+    return connections * (HEAP_BYTES_A_CONNECTION / 2) / 1e6;
+  }
+
+  private static void row(StringBuilder table, String what, String format, Object... values) {
+    table.append("| %s | %s |\n".formatted(what, String.format(Locale.ROOT, format, values)));
   }
 
   /**
@@ -141,7 +196,7 @@ final class ScaleModel {
    */
   private record Load(int linkGbits, int blockBytes, double readsABlock, double wireBytes) {
     static Load withTables(int linkGbits, int blockBytes) {
-      double reads = tableReadsABlock();
+      double reads = Servers.EXECUTORS_THEMSELVES.tableReadsABlock();
       double tableBytes = reads * (REQUEST_BYTES + RESPONSE_HEADER_BYTES) + tableBytesABlock();
       return new Load(linkGbits, blockBytes, 1 + reads, wireBytes(blockBytes) + tableBytes);
     }

@@ -12,6 +12,13 @@ class ScaleModelTest {
   @Test
   void documentHasTheModelsTables() throws IOException {
     String document = Files.readString(Path.of("..", "docs", "scale.md"));
-    assertThat(document).contains(ScaleModel.quantities()).contains(ScaleModel.blockSizes());
+    assertThat(document)
+        .contains(ScaleModel.quantities(), ScaleModel.servers(), ScaleModel.blockSizes());
+  }
+
+  @Test
+  void queuePairsOfANicGrowWithNodesWhereNodesServe() {
+    assertThat(ScaleModel.Servers.EXECUTORS_THEMSELVES.queuePairsOfNic()).isEqualTo(31_488);
+    assertThat(ScaleModel.Servers.NODES.queuePairsOfNic()).isEqualTo(1_984);
   }
 }
