@@ -4,7 +4,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;
@@ -17,12 +16,28 @@ public final class CompletedStages extends SparkListener {
   private static final long TIMEOUT_S = 60;
 
   private final BlockingQueue<StageInfo> stages = new LinkedBlockingQueue<>();
-  private final AtomicLong remoteBytes = new AtomicLong();
+  private Counts counts = new Counts(0, 0, 0);
+
+  /**
+   * Of all stages so far.
+   *
+   * @param retries stages that were tried again
+   * @param mapTasks of stages that write a shuffle
+   * @param remoteBytes that were read from other executors
+   */
+  public record Counts(int retries, int mapTasks, long remoteBytes) {
+    private Counts plus(StageInfo stage) {
+      return new Counts(
+          retries + (stage.attemptNumber() > 0 ? 1 : 0),
+          mapTasks + (stage.shuffleDepId().isDefined() ? stage.numTasks() : 0),
+          remoteBytes + stage.taskMetrics().shuffleReadMetrics().remoteBytesRead());
+    }
+  }
 
   @Override
-  public void onStageCompleted(SparkListenerStageCompleted event) {
+  public synchronized void onStageCompleted(SparkListenerStageCompleted event) {
     StageInfo stage = event.stageInfo();
-    remoteBytes.addAndGet(stage.taskMetrics().shuffleReadMetrics().remoteBytesRead());
+    counts = counts.plus(stage);
     if (stage.shuffleDepId().isEmpty()) {
       stages.add(stage);
     }
@@ -42,8 +57,12 @@ public final class CompletedStages extends SparkListener {
     return ((Long) stage.completionTime().get() - (Long) stage.submissionTime().get()) / 1e3;
   }
 
+  public synchronized Counts counts() {
+    return counts;
+  }
+
   /** What all stages so far have read from other executors. */
   public long remoteBytes() {
-    return remoteBytes.get();
+    return counts().remoteBytes();
   }
 }

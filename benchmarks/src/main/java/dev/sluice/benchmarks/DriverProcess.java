@@ -1,13 +1,10 @@
 package dev.sluice.benchmarks;
 
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
  * Runs a Spark driver in a process of its own, so that no run finds a JVM that an earlier one has
@@ -45,20 +42,22 @@ public record DriverProcess(Path directory) {
   private Process launch(Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
       throws IOException {
     Installation installation = Installation.fromEnvironment();
-    Path home = Files.createDirectories(directory.resolve("spark"));
-    Files.createSymbolicLink(home.resolve("jars"), installation.sparkJars());
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add(DRIVER_MEMORY);
-    command.addAll(List.of(JavaModuleOptions.defaultModuleOptionArray()));
-    command.add("-Dsluice.log=" + directory.resolve("driver.log"));
-    command.add("-Dspark.local.dir=" + directory.resolve("local"));
+    List<String> options = new ArrayList<>();
+    options.add(DRIVER_MEMORY);
+    options.add("-Dsluice.log=" + directory.resolve("driver.log"));
+    options.add("-Dspark.local.dir=" + directory.resolve("local"));
     cluster
         .of(shuffle, installation)
-        .forEach((key, value) -> command.add("-D" + key + "=" + value));
-    command.addAll(List.of("-cp", classPath(installation, home, shuffle), main.getName()));
-    command.addAll(List.of(arguments));
-    Process process = builder(command, home).start();
+        .forEach((key, value) -> options.add("-D" + key + "=" + value));
+    List<Path> classPath = new ArrayList<>(List.of(installation.benchmarksJar()));
+    if (shuffle.isOurs()) {
+      classPath.add(installation.sluiceJar());
+    }
+    Process process =
+        new SparkJvm(directory.resolve("spark"), classPath, options)
+            .running(main.getName(), List.of(arguments))
+            .redirectError(directory.resolve("driver.err").toFile())
+            .start();
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "driver-destroyer"));
     return process;
   }
@@ -78,27 +77,5 @@ public record DriverProcess(Path directory) {
 
   private static List<String> last(List<String> lines) {
     return lines.subList(Math.max(0, lines.size() - ERROR_LINES), lines.size());
-  }
-
-  private static String classPath(Installation installation, Path home, Shuffle shuffle) {
-    List<String> entries = new ArrayList<>();
-    entries.add(installation.benchmarksJar().toString());
-    if (shuffle.isOurs()) {
-      entries.add(installation.sluiceJar().toString());
-    }
-    entries.add(home.resolve("jars") + File.separator + "*");
-    return String.join(File.pathSeparator, entries);
-  }
-
-  private ProcessBuilder builder(List<String> command, Path home) {
-    ProcessBuilder builder = new ProcessBuilder(command);
-    Map<String, String> environment = builder.environment();
-    environment.keySet().removeIf(name -> name.startsWith("SPARK_") || name.startsWith("HADOOP_"));
-    environment.put("SPARK_HOME", home.toString());
-    // Without it a worker looks for the Scala version in a build directory, and never starts.
-    environment.put("SPARK_SCALA_VERSION", "2.13");
-    environment.put("SPARK_LOCAL_IP", "127.0.0.1");
-    environment.put("JAVA_HOME", System.getProperty("java.home"));
-    return builder.redirectError(directory.resolve("driver.err").toFile());
   }
 }

@@ -17,6 +17,11 @@ import org.apache.spark.api.java.JavaSparkContext;
 
 /** The executors of an application. */
 public final class Executors {
+  /**
+   * Process id of what serves map outputs beside them, whose CPU time is counted under this key.
+   */
+  public static final String SERVER = "spark.sluice.benchmark.server";
+
   private static final Pattern LOCAL_CLUSTER = Pattern.compile("local-cluster\\[(\\d+),.*");
   private static final Pattern READ_BYTES = Pattern.compile("(?m)^read_bytes: (\\d+)$");
   private static final long UP_MS = 300_000;
@@ -58,17 +63,20 @@ public final class Executors {
    * CPU time of the processes of this driver's local cluster, user and system, since each has
    * started; in ticks of 10 ms.
    *
-   * @return seconds, by executor id
+   * @return seconds, by executor id, and by {@link #SERVER}
    */
   public static Map<String, Double> cpuSeconds() {
+    Map<String, ProcessHandle> processes = processes();
+    Optional.ofNullable(Long.getLong(SERVER))
+        .flatMap(ProcessHandle::of)
+        .ifPresent(server -> processes.put(SERVER, server));
     Map<String, Double> seconds = new TreeMap<>();
-    processes()
-        .forEach(
-            (executor, process) ->
-                process
-                    .info()
-                    .totalCpuDuration()
-                    .ifPresent(time -> seconds.put(executor, time.toNanos() / 1e9)));
+    processes.forEach(
+        (executor, process) ->
+            process
+                .info()
+                .totalCpuDuration()
+                .ifPresent(time -> seconds.put(executor, time.toNanos() / 1e9)));
     return seconds;
   }
 

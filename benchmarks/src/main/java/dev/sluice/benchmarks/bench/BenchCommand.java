@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.bench;
 
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.engine.EngineCommand;
+import dev.sluice.benchmarks.node.NodeCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.report.ReportCommand;
 import dev.sluice.benchmarks.scale.ScaleCommand;
@@ -26,6 +27,7 @@ import picocli.CommandLine.ScopeType;
     subcommands = {
       AllCommand.class,
       EngineCommand.class,
+      NodeCommand.class,
       ReadCommand.class,
       StageCommand.class,
       StormCommand.class,

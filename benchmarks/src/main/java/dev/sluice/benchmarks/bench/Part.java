@@ -31,7 +31,8 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           of("read-soft", 2, "read --quick"),
           onVerbs("read-verbs", 2, "read --provider verbs --quick --rounds 3"),
           of("terasort-1g", 2, "terasort --size 1g --repeat 1"),
-          of("storm", 17, "storm --rounds 1 --warm-up 8 --repetitions 1"));
+          of("storm", 17, "storm --rounds 1 --warm-up 8 --repetitions 1"),
+          of("node", 4, "node --quick --only lost_executors,hand_over"));
 
   static final List<Part> FULL =
       List.of(
@@ -41,6 +42,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           onVerbs("read-verbs", 20, "read --provider verbs"),
           of("terasort-1g", 6, "terasort --size 1g --repeat 5"),
           of("storm", 75, "storm"),
+          of("node", 130, "node"),
           of("scale", 3, "scale"),
           of("tpcds", 65, "tpcds"),
           of("terasort-10g", 25, "terasort --size 10g --repeat 3"));

@@ -87,6 +87,39 @@ record Goal(String what, String ratio, String names) {
               "0.97 or more",
               "engine-link-*"),
           new Goal(
+              "all executors killed or released: stages tried again, map outputs written again",
+              "1.00 or less",
+              "node-killed-stages node-killed-maps node-released-stages node-released-maps"),
+          new Goal(
+              "the same: part of the remote bytes by READ",
+              "0.95 or more",
+              "node-killed-read node-released-read"),
+          new Goal(
+              "a node's block server started again in mid-reduce: stages tried again",
+              "1.00 or less",
+              "node-restarted-stages node-restarted-maps"),
+          new Goal("the same: seconds lost, by 6 s", "1.00 or less", "node-restarted-lost"),
+          new Goal(
+              "a node lost: stages tried again, beside the external shuffle service",
+              "1.00 or less",
+              "node-lost-stages"),
+          new Goal(
+              "storm of 400 x 400 blocks of 1 KB through a node, beside the external shuffle"
+                  + " service: task run time",
+              "0.25 or less",
+              "node-storm-task"),
+          new Goal(
+              "the same: CPU seconds of what serves", "0.15 or less", "node-storm-serving-cpu"),
+          new Goal("a hand-over, by 1 ms", "1.00 or less", "node-hand-over-*"),
+          new Goal(
+              "queue pairs and sockets of a node with 16 executors, beside one",
+              "1.00 or less",
+              "node-executors-*"),
+          new Goal(
+              "what a node holds after 1,000 applications, beside ten",
+              "1.10 or less",
+              "node-applications-*"),
+          new Goal(
               "growth of reduce time per block from 100 x 100 to 1,000 x 1,000",
               "1.20 or less",
               "storm-growth-*"));

@@ -16,7 +16,7 @@ import java.util.zip.CRC32C;
  * Map outputs with ids from 0 on as Spark would have written them, of partitions of one length; the
  * same bytes in each directory.
  */
-record SampleOutputs(Path directory, int maps, int partitions, int partitionBytes)
+public record SampleOutputs(Path directory, int maps, int partitions, int partitionBytes)
     implements MapOutputFiles {
   @Override
   public Files find(int shuffleId, long mapId) {
@@ -36,7 +36,7 @@ record SampleOutputs(Path directory, int maps, int partitions, int partitionByte
    *
    * @return checksums of the partitions of each map output
    */
-  long[][] write() throws IOException {
+  public long[][] write() throws IOException {
     long[][] checksums = new long[maps][partitions];
     byte[] bytes = new byte[partitionBytes];
     for (int map = 0; map < maps; map++) {

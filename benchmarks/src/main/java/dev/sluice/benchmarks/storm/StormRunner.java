@@ -15,7 +15,7 @@ import java.util.Map;
 import picocli.CommandLine.Option;
 
 /** Runs storms as its options say: each shuffle in a driver process of its own, in turn. */
-final class StormRunner {
+public final class StormRunner {
   private static final int EXECUTORS = 2;
   private static final int MEMORY_MB = 2000;
 
@@ -51,6 +51,30 @@ final class StormRunner {
 
   @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark configuration, for all")
   private Map<String, String> conf = new LinkedHashMap<>();
+
+  private final Clusters clusters;
+
+  /** Where executors run that are not the driver's own. */
+  @FunctionalInterface
+  public interface Clusters {
+    /** Spark configuration of a driver of that shuffle. */
+    Map<String, String> conf(Shuffle shuffle) throws IOException;
+  }
+
+  /** Options are set later, and each driver has executors of its own. */
+  StormRunner() {
+    clusters = _ -> Map.of();
+  }
+
+  /**
+   * @param warmUp null for the default
+   */
+  StormRunner(int rounds, Integer warmUp, int repetitions, Clusters clusters) {
+    this.rounds = rounds;
+    this.warmUp = warmUp;
+    this.repetitions = repetitions;
+    this.clusters = clusters;
+  }
 
   /**
    * Ends early where a driver fails; the results say so.
@@ -89,6 +113,7 @@ final class StormRunner {
       throws IOException, InterruptedException {
     Map<String, String> all = new HashMap<>(storm.conf());
     all.putAll(conf);
+    all.putAll(clusters.conf(shuffle));
     Path result = directory.resolve("result.json");
     new DriverProcess(directory)
         .run(

@@ -84,7 +84,7 @@ public record ExecutorProcess(String id, long pid) {
   }
 
   /** Names of the files that it has mapped, one for each mapping. */
-  List<String> mappedFiles() {
+  public List<String> mappedFiles() {
     return lines(proc("maps")).stream().filter(line -> line.indexOf('/') >= 0).toList();
   }
 
@@ -111,7 +111,7 @@ public record ExecutorProcess(String id, long pid) {
   }
 
   /** Resident memory, in KiB. */
-  long residentKib() {
+  public long residentKib() {
     return status("VmRSS:");
   }
 

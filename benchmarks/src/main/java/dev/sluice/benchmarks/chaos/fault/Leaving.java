@@ -1,9 +1,9 @@
 package dev.sluice.benchmarks.chaos.fault;
 
+import dev.sluice.benchmarks.NodeProcess;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -95,10 +95,7 @@ final class Leaving implements Blow {
 
     /** A local cluster's workers have none. */
     private int start(Path directory) throws IOException {
-      int port;
-      try (ServerSocket free = new ServerSocket(0)) {
-        port = free.getLocalPort();
-      }
+      int port = NodeProcess.freePort();
       SparkConf conf =
           new SparkConf()
               .set("spark.shuffle.service.enabled", "true")

@@ -1,0 +1,167 @@
+package dev.sluice.benchmarks.node;
+
+import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.node.NodeJob.Load;
+import dev.sluice.benchmarks.node.NodeJob.Reduced;
+import dev.sluice.benchmarks.node.NodeJob.Step;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What it takes to read a shuffle when what had written it is gone: executors between map and
+ * reduce stage, the block server in the middle of the reduce stage, and a whole node then. Used by
+ * one thread.
+ */
+final class LostExecutors {
+  private static final String SERVICE = "service";
+  private static final int EXECUTORS = 2;
+  private static final Load LOAD = new Load(32, 32, 20_000, 400);
+
+  /** In the first half of a reduce stage. */
+  private static final long STRIKE_MS = 2_000;
+
+  private static final double MOST_LOST_SECONDS = 6;
+  private static final double LEAST_READ = 0.95;
+
+  private static final Map<String, String> DYNAMIC =
+      Map.of(
+          "spark.dynamicAllocation.enabled", "true",
+          "spark.dynamicAllocation.minExecutors", "0",
+          "spark.dynamicAllocation.maxExecutors", Integer.toString(EXECUTORS),
+          "spark.dynamicAllocation.executorIdleTimeout", "2s");
+
+  private final Path directory;
+  private final Pairs pairs;
+  private final Set<String> answers = new HashSet<>();
+
+  LostExecutors(Path directory, Pairs pairs) {
+    this.directory = directory;
+    this.pairs = pairs;
+  }
+
+  /** Different ones say that some are wrong. */
+  Set<String> answers() {
+    return answers;
+  }
+
+  /** Executors are lost, and the block server is started again. */
+  void executors(int round) throws IOException, InterruptedException {
+    Map<Shuffle, Reduced> killed = new EnumMap<>(Shuffle.class);
+    Map<Shuffle, Reduced> released = new EnumMap<>(Shuffle.class);
+    for (Shuffle shuffle : Shuffle.inTurn(round)) {
+      Path own = directory.resolve(shuffle.label() + "-" + round);
+      try (NodeCluster cluster = NodeCluster.start(own, shuffle, EXECUTORS, List.of(Place.HERE))) {
+        released.put(shuffle, released(cluster, own, shuffle));
+        killed.put(shuffle, killed(cluster, own, shuffle));
+      }
+    }
+    compare("killed", killed);
+    compare("released", released);
+  }
+
+  /** A node is lost. */
+  void nodes(int round) throws IOException, InterruptedException {
+    Map<Shuffle, Reduced> lost = new EnumMap<>(Shuffle.class);
+    for (Shuffle shuffle : Shuffle.inTurn(round)) {
+      lost.put(shuffle, lost(directory.resolve("lost-" + shuffle.label() + "-" + round), shuffle));
+    }
+    compareRetries("lost", lost);
+  }
+
+  private Reduced released(NodeCluster cluster, Path own, Shuffle shuffle)
+      throws IOException, InterruptedException {
+    Map<String, String> conf = new HashMap<>(cluster.conf(EXECUTORS));
+    conf.putAll(DYNAMIC);
+    try (NodeDriver driver = NodeDriver.start(own.resolve("released"), shuffle, LOAD, conf)) {
+      checked(driver.reduce());
+      driver.step(Step.AWAIT_NONE);
+      return checked(driver.reduce());
+    }
+  }
+
+  private Reduced killed(NodeCluster cluster, Path own, Shuffle shuffle)
+      throws IOException, InterruptedException {
+    Map<String, String> conf = cluster.conf(EXECUTORS);
+    try (NodeDriver driver = NodeDriver.start(own.resolve("killed"), shuffle, LOAD, conf)) {
+      checked(driver.reduce());
+      cluster.killExecutors();
+      driver.step(Step.AWAIT_OTHERS);
+      Reduced killed = checked(driver.reduce());
+      if (shuffle == Shuffle.SLUICE) {
+        restarted(cluster, driver);
+      }
+      return killed;
+    }
+  }
+
+  /** The block server is killed and started again; of executors nothing is known any more. */
+  private void restarted(NodeCluster cluster, NodeDriver driver)
+      throws IOException, InterruptedException {
+    Reduced before = checked(driver.reduce());
+    Reduced struck =
+        checked(
+            driver.reduce(
+                STRIKE_MS,
+                () -> {
+                  cluster.blocks().kill();
+                  cluster.blocks().start();
+                }));
+    row("restarted-stages", "attempts", 1 + struck.retries(), "undisturbed", 1, 1);
+    row("restarted-maps", "times", timesWritten(struck), "undisturbed", 1, 1);
+    row("restarted-lost", "s", struck.seconds() - before.seconds(), "6 s", MOST_LOST_SECONDS, 1);
+  }
+
+  /** With a Worker that is killed the stock shuffle loses that Worker's service. */
+  private Reduced lost(Path own, Shuffle shuffle) throws IOException, InterruptedException {
+    try (NetworkNamespace network = new NetworkNamespace();
+        NodeCluster cluster = NodeCluster.start(own, shuffle, 1, network.places());
+        NodeDriver driver =
+            NodeDriver.start(own.resolve("driver"), shuffle, LOAD, cluster.conf(EXECUTORS))) {
+      checked(driver.reduce());
+      return checked(driver.reduce(STRIKE_MS, cluster::loseLastNode));
+    }
+  }
+
+  private Reduced checked(Reduced reduced) {
+    answers.add(reduced.answer());
+    return reduced;
+  }
+
+  void compare(String what, Map<Shuffle, Reduced> results) {
+    compareRetries(what, results);
+    Reduced sluice = results.get(Shuffle.SLUICE);
+    double stockTimes = timesWritten(results.get(Shuffle.STOCK));
+    row(what + "-maps", "times", timesWritten(sluice), SERVICE, stockTimes, 1);
+    String name = "node-" + what + "-read";
+    pairs.goal(name, LEAST_READ);
+    double read = (double) sluice.readBytes() / sluice.remoteBytes();
+    pairs.more(name, "part of remote bytes", read, "all", 1);
+  }
+
+  /** Of map outputs a node that is lost has had more or less than another. */
+  void compareRetries(String what, Map<Shuffle, Reduced> results) {
+    Reduced sluice = results.get(Shuffle.SLUICE);
+    Reduced stock = results.get(Shuffle.STOCK);
+    row(what + "-stages", "attempts", 1 + sluice.retries(), SERVICE, 1 + stock.retries(), 1);
+    pairs.less("node-" + what + "-reduce", "s", sluice.seconds(), SERVICE, stock.seconds());
+  }
+
+  /** Each map output, those of the time before this job included. */
+  private static double timesWritten(Reduced reduced) {
+    return 1 + (double) reduced.mapTasks() / LOAD.maps();
+  }
+
+  private void row(
+      String what, String unit, double sluice, String partner, double value, double goal) {
+    String name = "node-" + what;
+    pairs.goal(name, goal);
+    pairs.less(name, unit, sluice, partner, value);
+  }
+}

@@ -1,0 +1,196 @@
+package dev.sluice.benchmarks.node;
+
+import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.NodeProcess;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.SparkJvm;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A standalone Master and a Worker on each of some nodes. Beside each Worker runs a block server
+ * for Sluice; for the stock shuffle the Worker has Spark's external shuffle service. Used by one
+ * thread, which closes it: that ends all of its processes, executors included.
+ */
+final class NodeCluster implements AutoCloseable {
+  private static final long MASTER_SECONDS = 60;
+  private static final long POLL_MS = 50;
+
+  private final Path directory;
+  private final Shuffle shuffle;
+  private final int cores;
+  private final String host;
+  private final int masterPort = NodeProcess.freePort();
+  private final int servicePort = NodeProcess.freePort();
+  private final List<Node> nodes = new ArrayList<>();
+  private Process master;
+
+  /**
+   * @param blocks null with the stock shuffle
+   */
+  private record Node(Process worker, NodeProcess blocks) {
+    /** All of it, as when a machine is gone. */
+    void lose() throws IOException {
+      if (blocks != null) {
+        blocks.kill();
+      }
+      List<ProcessHandle> executors = worker.descendants().toList();
+      worker.destroyForcibly();
+      executors.forEach(ProcessHandle::destroyForcibly);
+    }
+  }
+
+  private NodeCluster(Path directory, Shuffle shuffle, int cores, String host) throws IOException {
+    this.directory = directory;
+    this.shuffle = shuffle;
+    this.cores = cores;
+    this.host = host;
+  }
+
+  /**
+   * @param directory of this cluster alone
+   * @param cores that each Worker says it has
+   */
+  static NodeCluster start(Path directory, Shuffle shuffle, int cores, List<Place> places)
+      throws IOException, InterruptedException {
+    NodeCluster cluster = new NodeCluster(directory, shuffle, cores, places.getFirst().host());
+    boolean started = false;
+    try {
+      cluster.startMaster();
+      for (Place place : places) {
+        cluster.startNode(place);
+      }
+      started = true;
+      return cluster;
+    } finally {
+      if (!started) {
+        cluster.close();
+      }
+    }
+  }
+
+  private String masterUrl() {
+    return "spark://%s:%d".formatted(host, masterPort);
+  }
+
+  private void startMaster() throws IOException, InterruptedException {
+    List<String> options = List.of("-Dspark.deploy.maxExecutorRetries=-1");
+    String arguments = "--host %s --port %d --webui-port 0".formatted(host, masterPort);
+    master =
+        start(Place.HERE, Files.createDirectories(directory), "master.Master", options, arguments);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(MASTER_SECONDS);
+    while (!listens()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new IOException("the Master does not listen; see " + directory);
+      }
+      Thread.sleep(POLL_MS);
+    }
+  }
+
+  /** A Worker that comes too early tries again after many seconds. */
+  private boolean listens() {
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(host, masterPort));
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private void startNode(Place place) throws IOException, InterruptedException {
+    Path own = directory.resolve("node-" + nodes.size());
+    Path work = Files.createDirectories(own.resolve("work"));
+    NodeProcess blocks = null;
+    List<String> options = List.of();
+    if (shuffle == Shuffle.SLUICE) {
+      blocks = NodeProcess.configure(work, own.resolve("local"), place.host());
+      blocks.start(place.prefix().toArray(String[]::new));
+    } else {
+      options =
+          List.of(
+              "-Dspark.shuffle.service.enabled=true",
+              "-Dspark.shuffle.service.port=" + servicePort);
+    }
+    String arguments =
+        "--host %s --webui-port 0 --cores %d --memory 64g --work-dir %s %s"
+            .formatted(place.host(), cores, work, masterUrl());
+    nodes.add(new Node(start(place, own, "worker.Worker", options, arguments), blocks));
+  }
+
+  private Process start(Place place, Path own, String main, List<String> options, String arguments)
+      throws IOException {
+    ProcessBuilder builder =
+        new SparkJvm(own.resolve("spark"), List.of(), options)
+            .running("org.apache.spark.deploy." + main, List.of(arguments.split(" ")));
+    builder.command().addAll(0, place.prefix());
+    builder.environment().put("SPARK_LOCAL_DIRS", own.resolve("local").toString());
+    Process process =
+        builder
+            .redirectErrorStream(true)
+            .redirectOutput(Redirect.to(own.resolve(main + ".log").toFile()))
+            .start();
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "spark-destroyer"));
+    return process;
+  }
+
+  /** Of an application on it, with so many executors of a core each. */
+  Map<String, String> conf(int executors) throws IOException {
+    Map<String, String> conf = new HashMap<>();
+    conf.put("spark.master", masterUrl());
+    conf.put("spark.driver.host", host);
+    conf.put("spark.driver.bindAddress", host);
+    conf.put("spark.cores.max", Integer.toString(executors));
+    conf.put("spark.executor.cores", "1");
+    conf.put("spark.executor.instances", Integer.toString(executors));
+    conf.put(Executors.SERVER, Long.toString(serverPid()));
+    if (shuffle == Shuffle.SLUICE) {
+      conf.put("spark.shuffle.rdma.node", "required");
+      // From an executor's directory, so that each node has its own.
+      conf.put("spark.shuffle.rdma.node.socket", "../../node.sock");
+    } else {
+      conf.put("spark.shuffle.service.enabled", "true");
+      conf.put("spark.shuffle.service.port", Integer.toString(servicePort));
+    }
+    return conf;
+  }
+
+  /** The first node's; only with Sluice. */
+  NodeProcess blocks() {
+    return nodes.getFirst().blocks();
+  }
+
+  private long serverPid() throws IOException {
+    return shuffle == Shuffle.SLUICE ? blocks().pid() : nodes.getFirst().worker().pid();
+  }
+
+  /** As by kill -9, at once; the Master has others started. */
+  void killExecutors() {
+    nodes.stream()
+        .flatMap(node -> node.worker().descendants())
+        .forEach(ProcessHandle::destroyForcibly);
+  }
+
+  /** The last node is gone, with all that ran there. */
+  void loseLastNode() throws IOException {
+    nodes.getLast().lose();
+  }
+
+  @Override
+  public void close() throws IOException {
+    for (Node node : nodes) {
+      node.lose();
+    }
+    if (master != null) {
+      master.destroyForcibly();
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package dev.sluice.benchmarks.node;
+
+import dev.sluice.benchmarks.Commands;
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Directories;
+import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.storm.NodeStorm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The block server of a node, beside Spark's external shuffle service. */
+@Command(
+    name = "node",
+    sortOptions = false,
+    description = {
+      "Has nodes' block servers keep map outputs, and Spark's external shuffle service in turn:",
+      "executors are killed and released, a block server is started again, a node is lost (as",
+      "root); a storm of small blocks; what a hand-over takes, and what a node holds."
+    })
+public final class NodeCommand implements Callable<Integer> {
+  private static final int CORES = 2;
+
+  /** What is measured. */
+  enum Part {
+    LOST_EXECUTORS,
+    LOST_NODE,
+    STORM,
+    HAND_OVER,
+    EXECUTORS,
+    APPLICATIONS
+  }
+
+  @Option(names = "--quick", description = "One round, 50 applications instead of 1,000")
+  private boolean quick;
+
+  @Option(names = "--only", split = ",", description = "${COMPLETION-CANDIDATES} (default: all)")
+  private Set<Part> only = EnumSet.allOf(Part.class);
+
+  @Mixin private ComparisonOutput output;
+
+  private final Pairs pairs = new Pairs();
+  private final List<String> problems = new ArrayList<>();
+  private final List<Comparison> rows = new ArrayList<>();
+
+  /** One that fails leaves the others as they are. */
+  @FunctionalInterface
+  private interface Measurement {
+    void run() throws IOException, InterruptedException;
+  }
+
+  /** Of several. */
+  @FunctionalInterface
+  private interface Round {
+    void run(int number) throws IOException, InterruptedException;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Path directory = RunDirectory.of("node");
+    NodeLevels levels = new NodeLevels(directory, pairs);
+    LostExecutors lost = new LostExecutors(directory.resolve("lost"), pairs);
+    measure(Part.LOST_EXECUTORS, () -> inRounds(lost::executors));
+    if (Commands.isRoot()) {
+      measure(Part.LOST_NODE, () -> inRounds(lost::nodes));
+    } else {
+      System.err.println("no node is lost: only root may make a network of two nodes");
+    }
+    if (lost.answers().size() > 1) {
+      problems.add("not all answers are right: " + lost.answers());
+    }
+    measure(Part.STORM, () -> storm(directory.resolve("storm")));
+    measure(Part.HAND_OVER, () -> HandOvers.measure(directory.resolve("hand-over"), pairs));
+    measure(Part.EXECUTORS, levels::executors);
+    measure(Part.APPLICATIONS, () -> levels.applications(quick ? 50 : 1000));
+    rows.addAll(0, pairs.comparisons());
+    if (problems.isEmpty()) {
+      Directories.delete(directory);
+    }
+    return output.write(rows, problems);
+  }
+
+  private void measure(Part part, Measurement measurement) throws InterruptedException {
+    if (!only.contains(part)) {
+      return;
+    }
+    System.err.println(part);
+    try {
+      measurement.run();
+    } catch (IOException e) {
+      problems.add(part + ": " + e.getMessage());
+    }
+  }
+
+  private void inRounds(Round measurement) throws IOException, InterruptedException {
+    for (int round = 0; round < (quick ? 1 : 5); round++) {
+      measurement.run(round);
+    }
+  }
+
+  private void storm(Path directory) throws IOException, InterruptedException {
+    List<Place> here = List.of(Place.HERE);
+    try (NodeCluster sluice =
+            NodeCluster.start(directory.resolve("sluice"), Shuffle.SLUICE, CORES, here);
+        NodeCluster stock =
+            NodeCluster.start(directory.resolve("stock"), Shuffle.STOCK, CORES, here)) {
+      NodeStorm storm =
+          new NodeStorm(quick, shuffle -> (shuffle == Shuffle.SLUICE ? sluice : stock).conf(CORES));
+      rows.addAll(storm.rows(directory.resolve("runs"), problems));
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package dev.sluice.benchmarks.node;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.AnsweringProcess;
+import dev.sluice.benchmarks.ClusterConf;
+import dev.sluice.benchmarks.DriverProcess;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.node.NodeJob.Load;
+import dev.sluice.benchmarks.node.NodeJob.Reduced;
+import dev.sluice.benchmarks.node.NodeJob.Step;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
+/** A {@link NodeJob} in a process of its own. Used by one thread, which closes it. */
+final class NodeDriver implements AutoCloseable {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int EXECUTOR_MB = 640;
+
+  private final AnsweringProcess process;
+
+  /** What happens in the middle of something. */
+  @FunctionalInterface
+  interface Blow {
+    void strike() throws IOException, InterruptedException;
+  }
+
+  private NodeDriver(AnsweringProcess process) {
+    this.process = process;
+  }
+
+  /**
+   * Returns when its executors are there.
+   *
+   * @param directory must not exist
+   * @param conf of the cluster, and more
+   */
+  static NodeDriver start(Path directory, Shuffle shuffle, Load load, Map<String, String> conf)
+      throws IOException, InterruptedException {
+    AnsweringProcess process =
+        new DriverProcess(directory)
+            .start(
+                NodeJob.class,
+                shuffle,
+                new ClusterConf(1, 1, EXECUTOR_MB, 0, "soft", conf),
+                JSON.writeValueAsString(load));
+    try {
+      process.await();
+    } catch (IOException | InterruptedException e) {
+      process.close();
+      throw e;
+    }
+    return new NodeDriver(process);
+  }
+
+  Reduced reduce() throws IOException, InterruptedException {
+    return JSON.readValue(process.ask(Step.REDUCE.name()), Reduced.class);
+  }
+
+  /** The same, and something happens meanwhile. */
+  Reduced reduce(long strikeMs, Blow blow) throws IOException, InterruptedException {
+    FutureTask<Void> strike =
+        new FutureTask<>(
+            () -> {
+              Thread.sleep(strikeMs);
+              blow.strike();
+              return null;
+            });
+    Thread.startVirtualThread(strike);
+    Reduced reduced = reduce();
+    try {
+      strike.get();
+    } catch (ExecutionException e) {
+      throw new IOException("what was to happen did not", e.getCause());
+    }
+    return reduced;
+  }
+
+  void step(Step step) throws IOException, InterruptedException {
+    process.ask(step.name());
+  }
+
+  @Override
+  public void close() {
+    process.close();
+  }
+}

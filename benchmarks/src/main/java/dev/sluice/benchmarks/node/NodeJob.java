@@ -1,0 +1,211 @@
+package dev.sluice.benchmarks.node;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.CompletedStages;
+import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.StandardOutput;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.Serializable;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+import scala.collection.immutable.Map$;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * The driver of a shuffle that is read again and again while executors come and go: it does what
+ * each line says, a {@link Step}, and answers with a line. Started and ended by {@link NodeDriver}.
+ */
+public final class NodeJob {
+  private static final long WAIT_SECONDS = 120;
+  private static final long POLL_MS = 20;
+
+  /** What it is told. */
+  enum Step {
+    /** Reads all map outputs, after writing them the first time; answers with {@link Reduced}. */
+    REDUCE,
+    /** Waits until all executors are others than before the last step, and all there. */
+    AWAIT_OTHERS,
+    /** Waits until there is none. */
+    AWAIT_NONE,
+    /** Sends all away, and wants one from now on. */
+    ONE_EXECUTOR,
+    /** Ends the application and begins another one. */
+    NEXT_APPLICATION
+  }
+
+  /**
+   * The shuffle.
+   *
+   * @param taskMs that a reduce task takes longer than it needs, for something to happen in
+   */
+  record Load(int maps, int partitions, int blockBytes, int taskMs) implements Serializable {}
+
+  /**
+   * What a job took.
+   *
+   * @param answer the same whenever it is right
+   * @param retries stages that were tried again
+   * @param mapTasks that were run
+   * @param remoteBytes that Spark counted
+   * @param readBytes of these, by READ
+   */
+  record Reduced(
+      String answer, double seconds, int retries, int mapTasks, long remoteBytes, long readBytes) {}
+
+  private final Load load;
+  private JavaSparkContext spark;
+  private CompletedStages stages;
+  private JavaRDD<long[]> reduce;
+  private Set<String> before = Set.of();
+  private long readBefore;
+
+  private NodeJob(Load load) {
+    this.load = load;
+    begin();
+  }
+
+  /**
+   * @param arguments a {@link Load}
+   */
+  public static void main(String[] arguments) throws Exception {
+    PrintStream out = StandardOutput.claim();
+    ObjectMapper json = new ObjectMapper();
+    NodeJob job = new NodeJob(json.readValue(arguments[0], Load.class));
+    try (BufferedReader lines =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      Executors.await(job.spark);
+      out.println("ready");
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        out.println(json.writeValueAsString(job.run(Step.valueOf(line))));
+      }
+    } finally {
+      job.spark.close();
+    }
+    out.println("done");
+  }
+
+  private void begin() {
+    spark = new JavaSparkContext(new SparkConf());
+    stages = new CompletedStages();
+    spark.sc().addSparkListener(stages);
+    Load shuffle = load;
+    reduce =
+        spark
+            .parallelize(IntStream.range(0, load.maps()).boxed().toList(), load.maps())
+            .flatMapToPair(task -> records(shuffle, task))
+            .partitionBy(new HashPartitioner(load.partitions()))
+            .mapPartitions(records -> sum(shuffle, records));
+  }
+
+  private static Iterator<Tuple2<Integer, byte[]>> records(Load load, int task) {
+    SplittableRandom random = new SplittableRandom(task);
+    return IntStream.range(0, load.partitions())
+        .mapToObj(
+            partition -> {
+              byte[] block = new byte[load.blockBytes()];
+              random.nextBytes(block);
+              return new Tuple2<>(partition, block);
+            })
+        .iterator();
+  }
+
+  private static Iterator<long[]> sum(Load load, Iterator<Tuple2<Integer, byte[]>> records)
+      throws InterruptedException {
+    long[] sum = new long[2];
+    while (records.hasNext()) {
+      Tuple2<Integer, byte[]> record = records.next();
+      sum[0]++;
+      sum[1] += 31L * record._1() + Arrays.hashCode(record._2());
+    }
+    Thread.sleep(load.taskMs());
+    return List.of(sum).iterator();
+  }
+
+  private Object run(Step step) throws Exception {
+    Object answer =
+        switch (step) {
+          case REDUCE -> reduce();
+          case AWAIT_OTHERS ->
+              await(now -> isWhole(now) && now.stream().noneMatch(before::contains));
+          case AWAIT_NONE -> await(Set::isEmpty);
+          case ONE_EXECUTOR -> oneExecutor();
+          case NEXT_APPLICATION -> nextApplication();
+        };
+    before = executors();
+    return answer;
+  }
+
+  private Reduced reduce() throws Exception {
+    CompletedStages.Counts start = stages.counts();
+    long startNanos = System.nanoTime();
+    List<long[]> sums = reduce.collect();
+    double seconds = (System.nanoTime() - startNanos) / 1e9;
+    spark.sc().listenerBus().waitUntilEmpty(TimeUnit.SECONDS.toMillis(WAIT_SECONDS));
+    CompletedStages.Counts end = stages.counts();
+    SluiceTotals totals = SluiceTotals.await(spark.getConf(), end.remoteBytes());
+    long read = totals.readBytes() - readBefore;
+    readBefore = totals.readBytes();
+    return new Reduced(
+        "%d records, checksum %d".formatted(sum(sums, 0), sum(sums, 1)),
+        seconds,
+        end.retries() - start.retries(),
+        end.mapTasks() - start.mapTasks(),
+        end.remoteBytes() - start.remoteBytes(),
+        read);
+  }
+
+  private static long sum(List<long[]> sums, int column) {
+    return sums.stream().mapToLong(sum -> sum[column]).sum();
+  }
+
+  private Set<String> executors() {
+    return Set.copyOf(CollectionConverters.asJava(spark.sc().getExecutorIds()));
+  }
+
+  private boolean isWhole(Set<String> executors) {
+    return executors.size() == spark.getConf().getInt("spark.executor.instances", 0);
+  }
+
+  private Set<String> await(Predicate<Set<String>> wanted) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+    while (!wanted.test(executors())) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new TimeoutException("executors are " + executors());
+      }
+      Thread.sleep(POLL_MS);
+    }
+    return executors();
+  }
+
+  private Set<String> oneExecutor() throws Exception {
+    Set<String> all = executors();
+    spark.sc().killExecutors(CollectionConverters.asScala(all).toSeq());
+    await(now -> now.stream().noneMatch(all::contains));
+    spark.sc().requestTotalExecutors(1, 0, Map$.MODULE$.empty());
+    return await(now -> now.size() == 1);
+  }
+
+  private Set<String> nextApplication() throws Exception {
+    spark.close();
+    readBefore = 0;
+    begin();
+    Executors.await(spark);
+    return executors();
+  }
+}

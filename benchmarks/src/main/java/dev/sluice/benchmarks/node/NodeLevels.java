@@ -1,0 +1,162 @@
+package dev.sluice.benchmarks.node;
+
+import dev.sluice.benchmarks.NodeProcess;
+import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
+import dev.sluice.benchmarks.node.NodeJob.Load;
+import dev.sluice.benchmarks.node.NodeJob.Step;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What a node's block server holds: with sixteen executors beside what it holds with one, and after
+ * many applications beside what it held after a few. Used by one thread.
+ */
+final class NodeLevels {
+  private static final int MANY_EXECUTORS = 16;
+  private static final Load ALL_WRITE = new Load(64, 16, 10_000, 200);
+  private static final Load SMALL = new Load(4, 4, 10_000, 0);
+
+  /** Pools are as large as they become, and classes are loaded. */
+  private static final int FEW_APPLICATIONS = 10;
+
+  /** Each READs what the other has written. */
+  private static final int READERS = 2;
+
+  private static final double MOST_GROWTH = 1.1;
+
+  private final Path directory;
+  private final Pairs pairs;
+
+  NodeLevels(Path directory, Pairs pairs) {
+    this.directory = directory;
+    this.pairs = pairs;
+  }
+
+  /**
+   * @param queuePairs that its readers have been given
+   */
+  private record Connected(long queuePairs, long sockets) {}
+
+  void executors() throws IOException, InterruptedException {
+    Connected many = connected(MANY_EXECUTORS);
+    Connected one = connected(1);
+    less("executors-queue-pairs", "queue pairs", many.queuePairs(), "one", one.queuePairs(), 1);
+    less("executors-sockets", "sockets", many.sockets(), "one", one.sockets(), 1);
+  }
+
+  /** One executor reads what so many others have written that are gone. */
+  private Connected connected(int executors) throws IOException, InterruptedException {
+    Path own = directory.resolve("executors-" + executors);
+    try (NodeCluster cluster =
+            NodeCluster.start(own, Shuffle.SLUICE, executors, List.of(Place.HERE));
+        NodeDriver driver =
+            NodeDriver.start(
+                own.resolve("driver"), Shuffle.SLUICE, ALL_WRITE, cluster.conf(executors))) {
+      driver.reduce();
+      driver.step(Step.ONE_EXECUTOR);
+      NodeProcess node = cluster.blocks();
+      long before = node.metric("queue_pairs_total");
+      driver.reduce();
+      return new Connected(node.metric("queue_pairs_total") - before, sockets(node));
+    }
+  }
+
+  private static long sockets(NodeProcess node) throws IOException {
+    return process(node).descriptors().stream().filter(to -> to.startsWith("socket:")).count();
+  }
+
+  private static ExecutorProcess process(NodeProcess node) throws IOException {
+    return new ExecutorProcess("node", node.pid());
+  }
+
+  /**
+   * All of the present application's, and what is left of those before it.
+   *
+   * @param residentKib of the process
+   * @param diskBytes below its folder
+   */
+  private record Level(
+      long descriptors,
+      long mappings,
+      long heapBytes,
+      long residentKib,
+      long regions,
+      long diskBytes) {
+
+    static Level of(NodeCluster cluster) throws IOException {
+      NodeProcess node = cluster.blocks();
+      long heap = liveHeapBytes(node.pid()); // collects garbage
+      return new Level(
+          process(node).descriptors().size(),
+          process(node).mappedFiles().size(),
+          heap,
+          process(node).residentKib(),
+          node.metric("registered_regions"),
+          diskBytes(node.folder().resolveSibling("local")));
+    }
+
+    private static long liveHeapBytes(long pid) throws IOException {
+      Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
+      ProcessBuilder histogram =
+          new ProcessBuilder(jcmd.toString(), Long.toString(pid), "GC.class_histogram");
+      try (BufferedReader out = histogram.start().inputReader()) {
+        String total = out.lines().filter(line -> line.startsWith("Total")).findFirst().orElse("");
+        return Long.parseLong(total.strip().replaceAll(".* ", ""));
+      }
+    }
+
+    /** Of the node's folder: what is beside it is the executors'. */
+    private static long diskBytes(Path local) throws IOException {
+      long bytes = 0;
+      try (Stream<Path> files = Files.walk(local.resolve(".sluice"))) {
+        for (Path file : files.toList()) {
+          bytes += Files.isRegularFile(file) ? Files.size(file) : 0;
+        }
+      }
+      return bytes;
+    }
+  }
+
+  void applications(int applications) throws IOException, InterruptedException {
+    Path own = directory.resolve("applications");
+    try (NodeCluster cluster =
+            NodeCluster.start(own, Shuffle.SLUICE, READERS, List.of(Place.HERE));
+        NodeDriver driver =
+            NodeDriver.start(own.resolve("driver"), Shuffle.SLUICE, SMALL, cluster.conf(READERS))) {
+      driver.reduce();
+      next(driver, FEW_APPLICATIONS - 1);
+      Level few = Level.of(cluster);
+      next(driver, applications - FEW_APPLICATIONS);
+      Level many = Level.of(cluster);
+      compare("descriptors", "files", many.descriptors(), few.descriptors());
+      compare("mappings", "mapped files", many.mappings(), few.mappings());
+      compare("heap", "bytes", many.heapBytes(), few.heapBytes());
+      compare("resident", "KiB", many.residentKib(), few.residentKib());
+      compare("regions", "regions", many.regions(), few.regions());
+      compare("disk", "bytes", many.diskBytes(), few.diskBytes());
+    }
+  }
+
+  private static void next(NodeDriver driver, int applications)
+      throws IOException, InterruptedException {
+    for (int i = 0; i < applications; i++) {
+      driver.step(Step.NEXT_APPLICATION);
+      driver.reduce();
+    }
+  }
+
+  private void compare(String what, String unit, long many, long few) {
+    less("applications-" + what, unit, many, "after " + FEW_APPLICATIONS, few, MOST_GROWTH);
+  }
+
+  private void less(String what, String unit, long value, String partner, long other, double goal) {
+    pairs.goal("node-" + what, goal);
+    pairs.less("node-" + what, unit, value, partner, other);
+  }
+}
