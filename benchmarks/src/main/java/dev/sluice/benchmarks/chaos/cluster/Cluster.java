@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.chaos.cluster;
 
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.JsonFile;
+import dev.sluice.benchmarks.NodeProcess;
 import dev.sluice.benchmarks.chaos.inject.Injection;
 import dev.sluice.benchmarks.chaos.inject.Order;
 import dev.sluice.benchmarks.chaos.inject.Status;
@@ -38,6 +39,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * orders that they obey. Used by the thread of the runs.
  */
 public final class Cluster {
+  /** Beside which everything of the node's block server is, where there is one. */
+  public static final String NODE_SOCKET = "spark.shuffle.rdma.node.socket";
+
   private static final long ANSWER_MS = 10_000;
   private static final long WHOLE_MS = 60_000;
   private static final long POLL_MS = 10;
@@ -72,6 +76,16 @@ public final class Cluster {
 
   public String setting(String key) {
     return context().getConf().get(key);
+  }
+
+  /** Whether executors hand their map outputs over to the block server of their node. */
+  boolean hasNode() {
+    return context().getConf().contains(NODE_SOCKET);
+  }
+
+  /** The block server of the node. */
+  public NodeProcess node() {
+    return new NodeProcess(Path.of(setting(NODE_SOCKET)).getParent());
   }
 
   /** Waits until all executors are there that the cluster is to have, and no one else. */

@@ -56,6 +56,9 @@ public final class Remains {
     }
     Set<ExecutorProcess> present = new HashSet<>(cluster.executors());
     present.add(ExecutorProcess.driver());
+    if (cluster.hasNode()) {
+      present.add(new ExecutorProcess("node", cluster.node().pid()));
+    }
     present.stream()
         .filter(settled::contains)
         .forEach(process -> first.computeIfAbsent(process, Remains::held));
@@ -78,6 +81,9 @@ public final class Remains {
       addGrowth(executor, left);
     }
     addGrowth(ExecutorProcess.driver(), left);
+    if (cluster.hasNode()) {
+      addNode(left);
+    }
     return left;
   }
 
@@ -122,6 +128,21 @@ public final class Remains {
     executor.descriptors().stream()
         .filter(target -> target.contains("/shuffle_"))
         .forEach(target -> left.add("executor %s has %s open".formatted(executor.id(), target)));
+  }
+
+  /** What the node's block server has of shuffles that are over, and what it has open. */
+  private void addNode(List<String> left) throws IOException {
+    for (String what : List.of("map_outputs", "registered_regions", "staging_bytes_in_use")) {
+      long count = cluster.node().metric(what);
+      if (count != 0) {
+        left.add("the node's block server: %d %s".formatted(count, what));
+      }
+    }
+    ExecutorProcess process = new ExecutorProcess("node", cluster.node().pid());
+    process.descriptors().stream()
+        .filter(target -> target.contains("/.sluice/") && !target.endsWith("/lock"))
+        .forEach(target -> left.add("the node's block server has %s open".formatted(target)));
+    addGrowth(process, left);
   }
 
   private void addGrowth(ExecutorProcess executor, List<String> left) {

@@ -239,6 +239,7 @@ public final class Faults {
     List<Fault> all = new ArrayList<>(SINGLE);
     Stream.concat(singles(STAGED), LEASES.stream()).map(Fault::staged).forEach(all::add);
     all.add(Fault.mixed(singles(MIXED).toList()));
+    all.addAll(NodeServer.faults());
     return List.copyOf(all);
   }
 

@@ -1,0 +1,145 @@
+package dev.sluice.benchmarks.chaos.fault;
+
+import dev.sluice.benchmarks.NodeProcess;
+import dev.sluice.benchmarks.chaos.cluster.Cluster;
+import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+
+/**
+ * Something happens to the block server of the node that all executors run on, or to what it keeps.
+ * Only Sluice can notice it: no stage may be repeated for it, and no task.
+ */
+abstract class NodeServer implements Blow {
+  private static final String CLUSTER = "node";
+
+  /** Such faults, and those of executors that it makes harmless. */
+  static List<Fault> faults() {
+    return List.of(
+        node(
+                "killed",
+                "killed and started again while reduce tasks read",
+                Moment.REDUCE,
+                new Killed())
+            .lasting(500),
+        node("killed-writing", "the same while map tasks write", Moment.MAP, new Killed())
+            .lasting(500),
+        node("stopped-5s", "SIGSTOP for 5 s", Moment.REDUCE, new Stopped()).lasting(5_000),
+        node("stopped-writing", "SIGSTOP for 5 s while map tasks write", Moment.MAP, new Stopped())
+            .lasting(5_000),
+        node("socket-gone", "no executor can enter any more", Moment.MAP, new SocketGone())
+            .lasting(3_000),
+        node("index-truncated", "its index files are cut off", Moment.REDUCE, new IndexTruncated())
+            .within(50),
+        // The executors' files are the same ones.
+        FilesDamaged.fault(
+                "node-file-truncated",
+                "its map output files are cut off",
+                ".data",
+                Damages::truncate)
+            .on(CLUSTER, new Server()),
+        new Fault("node-executor-killed", "kill -9 of an executor", Moment.REDUCE, Faults.KILL)
+            .shared(0, 1)
+            .on(CLUSTER, new Server()));
+  }
+
+  private static Fault node(String name, String what, Moment moment, Blow blow) {
+    return new Fault("node-" + name, "the node's block server: " + what, moment, blow)
+        .on(CLUSTER, new Server());
+  }
+
+  /** Executors hand all that they write over to it. */
+  private static final class Server implements Fault.Setup {
+    @Override
+    public Map<String, String> settings(Path directory) throws Exception {
+      NodeProcess node =
+          NodeProcess.configure(folder(directory), directory.resolve("local"), "127.0.0.1");
+      node.start();
+      return Map.of(
+          "spark.shuffle.rdma.node", "required", Cluster.NODE_SOCKET, node.socket().toString());
+    }
+
+    @Override
+    public void end(Path directory) throws IOException {
+      new NodeProcess(folder(directory)).kill();
+    }
+
+    private static Path folder(Path directory) {
+      return directory.resolve("node");
+    }
+  }
+
+  private static final class Killed extends NodeServer {
+    @Override
+    public void strike(Cluster cluster, Random random) throws IOException {
+      cluster.node().kill();
+    }
+
+    @Override
+    public void heal(Cluster cluster) throws Exception {
+      if (!cluster.node().isAlive()) {
+        cluster.node().start();
+      }
+    }
+  }
+
+  private static final class Stopped extends NodeServer {
+    @Override
+    public void strike(Cluster cluster, Random random) throws IOException {
+      cluster.node().signal("STOP");
+    }
+
+    @Override
+    public void heal(Cluster cluster) throws IOException {
+      cluster.node().signal("CONT");
+    }
+  }
+
+  /** Those that have entered stay. */
+  private static final class SocketGone extends NodeServer {
+    @Override
+    public void strike(Cluster cluster, Random random) throws IOException {
+      Files.deleteIfExists(cluster.node().socket());
+    }
+
+    @Override
+    public void heal(Cluster cluster) throws Exception {
+      if (!Files.exists(cluster.node().socket())) {
+        cluster.node().kill();
+        cluster.node().start();
+      }
+    }
+  }
+
+  /** Its own copies: those of living executors are as they were. */
+  private static final class IndexTruncated extends NodeServer {
+    private static final int FILES = 3;
+    private int damaged;
+
+    @Override
+    public void strike(Cluster cluster, Random random) throws IOException {
+      List<Path> indexes = new ArrayList<>();
+      try (Stream<Path> files =
+          Files.walk(Path.of(cluster.setting("spark.local.dir"), ".sluice"))) {
+        files.filter(file -> file.endsWith("index")).sorted().forEach(indexes::add);
+      }
+      Collections.shuffle(indexes, random);
+      damaged = Math.min(FILES, indexes.size());
+      for (Path index : indexes.subList(0, damaged)) {
+        Damages.truncate(index, random);
+      }
+    }
+
+    @Override
+    public boolean hasStruck(Cluster cluster, boolean inTime) {
+      return inTime && damaged > 0;
+    }
+  }
+}
