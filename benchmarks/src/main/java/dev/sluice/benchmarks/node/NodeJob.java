@@ -5,16 +5,14 @@ import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.StandardOutput;
+import dev.sluice.benchmarks.storm.RddStorm;
+import dev.sluice.benchmarks.storm.Sums;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -23,7 +21,6 @@ import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
-import scala.Tuple2;
 import scala.collection.immutable.Map$;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -54,7 +51,7 @@ public final class NodeJob {
    *
    * @param taskMs that a reduce task takes longer than it needs, for something to happen in
    */
-  record Load(int maps, int partitions, int blockBytes, int taskMs) implements Serializable {}
+  record Load(int maps, int partitions, int blockBytes, int taskMs) {}
 
   /**
    * What a job took.
@@ -104,37 +101,20 @@ public final class NodeJob {
     spark = new JavaSparkContext(new SparkConf());
     stages = new CompletedStages();
     spark.sc().addSparkListener(stages);
-    Load shuffle = load;
+    int partitions = load.partitions();
+    int blockBytes = load.blockBytes();
+    int taskMs = load.taskMs();
     reduce =
         spark
             .parallelize(IntStream.range(0, load.maps()).boxed().toList(), load.maps())
-            .flatMapToPair(task -> records(shuffle, task))
-            .partitionBy(new HashPartitioner(load.partitions()))
-            .mapPartitions(records -> sum(shuffle, records));
-  }
-
-  private static Iterator<Tuple2<Integer, byte[]>> records(Load load, int task) {
-    SplittableRandom random = new SplittableRandom(task);
-    return IntStream.range(0, load.partitions())
-        .mapToObj(
-            partition -> {
-              byte[] block = new byte[load.blockBytes()];
-              random.nextBytes(block);
-              return new Tuple2<>(partition, block);
-            })
-        .iterator();
-  }
-
-  private static Iterator<long[]> sum(Load load, Iterator<Tuple2<Integer, byte[]>> records)
-      throws InterruptedException {
-    long[] sum = new long[2];
-    while (records.hasNext()) {
-      Tuple2<Integer, byte[]> record = records.next();
-      sum[0]++;
-      sum[1] += 31L * record._1() + Arrays.hashCode(record._2());
-    }
-    Thread.sleep(load.taskMs());
-    return List.of(sum).iterator();
+            .flatMapToPair(task -> RddStorm.records(task, partitions, blockBytes))
+            .partitionBy(new HashPartitioner(partitions))
+            .mapPartitions(
+                records -> {
+                  Iterator<long[]> sums = RddStorm.sums(records);
+                  Thread.sleep(taskMs);
+                  return sums;
+                });
   }
 
   private Object run(Step step) throws Exception {
@@ -154,7 +134,7 @@ public final class NodeJob {
   private Reduced reduce() throws Exception {
     CompletedStages.Counts start = stages.counts();
     long startNanos = System.nanoTime();
-    List<long[]> sums = reduce.collect();
+    Sums sums = Sums.of(reduce.collect());
     double seconds = (System.nanoTime() - startNanos) / 1e9;
     spark.sc().listenerBus().waitUntilEmpty(TimeUnit.SECONDS.toMillis(WAIT_SECONDS));
     CompletedStages.Counts end = stages.counts();
@@ -162,16 +142,12 @@ public final class NodeJob {
     long read = totals.readBytes() - readBefore;
     readBefore = totals.readBytes();
     return new Reduced(
-        "%d records, checksum %d".formatted(sum(sums, 0), sum(sums, 1)),
+        sums.toString(),
         seconds,
         end.retries() - start.retries(),
         end.mapTasks() - start.mapTasks(),
         end.remoteBytes() - start.remoteBytes(),
         read);
-  }
-
-  private static long sum(List<long[]> sums, int column) {
-    return sums.stream().mapToLong(sum -> sum[column]).sum();
   }
 
   private Set<String> executors() {

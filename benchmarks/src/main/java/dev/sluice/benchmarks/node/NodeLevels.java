@@ -19,6 +19,10 @@ import java.util.stream.Stream;
  */
 final class NodeLevels {
   private static final int MANY_EXECUTORS = 16;
+
+  /** What executors that are gone had open is closed by then. */
+  private static final long SETTLE_MS = 3_000;
+
   private static final Load ALL_WRITE = new Load(64, 16, 10_000, 200);
   private static final Load SMALL = new Load(4, 4, 10_000, 0);
 
@@ -63,6 +67,7 @@ final class NodeLevels {
       NodeProcess node = cluster.blocks();
       long before = node.metric("queue_pairs_total");
       driver.reduce();
+      Thread.sleep(SETTLE_MS);
       return new Connected(node.metric("queue_pairs_total") - before, sockets(node));
     }
   }

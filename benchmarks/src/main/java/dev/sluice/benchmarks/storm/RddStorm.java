@@ -18,7 +18,7 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag$;
 
 /** The shuffle of pairs: the key is the partition, the value random bytes. */
-final class RddStorm {
+public final class RddStorm {
   private static final int SMALL_VALUE_BYTES = 100;
 
   /** Bytes are what is measured with large blocks, not records. */
@@ -72,7 +72,8 @@ final class RddStorm {
   }
 
   /** A block's worth of records for every partition, made as they are written. */
-  static Iterator<Tuple2<Integer, byte[]>> records(int task, int partitions, long blockBytes) {
+  public static Iterator<Tuple2<Integer, byte[]>> records(
+      int task, int partitions, long blockBytes) {
     int valueBytes = valueBytes(blockBytes);
     SplittableRandom random = new SplittableRandom(task);
     return IntStream.range(0, Math.toIntExact(partitions * (blockBytes / valueBytes)))
@@ -187,7 +188,8 @@ final class RddStorm {
     return List.of(new long[] {count, checksum}).iterator();
   }
 
-  static Iterator<long[]> sums(Iterator<Tuple2<Integer, byte[]>> records) {
+  /** Number of records and checksum, as {@link Sums#of} takes them. */
+  public static Iterator<long[]> sums(Iterator<Tuple2<Integer, byte[]>> records) {
     return sums(records, record -> 31L * record._1() + Arrays.hashCode(record._2()));
   }
 }

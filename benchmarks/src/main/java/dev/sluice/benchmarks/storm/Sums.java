@@ -8,10 +8,10 @@ import java.util.List;
  * @param records their number
  * @param checksum the sum of their hashes
  */
-record Sums(long records, long checksum) {
+public record Sums(long records, long checksum) {
 
   /** Adds up what tasks have found: arrays of records and checksum, which any serializer takes. */
-  static Sums of(List<long[]> tasks) {
+  public static Sums of(List<long[]> tasks) {
     return new Sums(
         tasks.stream().mapToLong(task -> task[0]).sum(),
         tasks.stream().mapToLong(task -> task[1]).sum());

@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.chaos.inject;
 
 import com.codahale.metrics.Gauge;
+import dev.sluice.spark.RdmaShuffle;
 import dev.sluice.spark.RdmaShuffleManager;
 import dev.sluice.spark.SluiceShuffle;
 import java.io.File;
@@ -29,7 +30,12 @@ public final class ChaosShuffleManager extends RdmaShuffleManager {
 
   public ChaosShuffleManager(SparkConf conf, boolean isDriver) {
     ChaosOutside chaos = new ChaosOutside();
-    super(conf, stock -> new SluiceShuffle(conf, isDriver, stock, chaos));
+    super(
+        conf,
+        stock ->
+            isDriver
+                ? RdmaShuffle.create(conf, true, stock) // nothing of a driver's is disturbed
+                : new SluiceShuffle(conf, false, stock, chaos));
     outside = chaos;
     if (!isDriver) {
       ChaosAgent agent =
