@@ -42,7 +42,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           onVerbs("read-verbs", 20, "read --provider verbs"),
           of("terasort-1g", 6, "terasort --size 1g --repeat 5"),
           of("storm", 75, "storm"),
-          of("node", 130, "node"),
+          of("node", 170, "node"),
           of("scale", 3, "scale"),
           of("tpcds", 65, "tpcds"),
           of("terasort-10g", 25, "terasort --size 10g --repeat 3"));
