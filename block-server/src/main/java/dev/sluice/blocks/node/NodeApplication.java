@@ -17,12 +17,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.ProcessName;
-import dev.sluice.rdma.Device;
-import dev.sluice.rdma.providers.Providers;
-import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.rdma.transfer.TransferOptions;
-import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -37,7 +32,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -69,6 +63,7 @@ final class NodeApplication implements AutoCloseable {
   private static final int MAX_TRANSPORT_THREADS = 8;
 
   private final NodeOptions options;
+  private final NodeDevice device;
   private final ProcessName self;
   private final ApplicationState state;
   private final List<ApplicationFolder> folders;
@@ -93,20 +88,21 @@ final class NodeApplication implements AutoCloseable {
    * @param end called when the driver says that the application is over; must not block
    */
   NodeApplication(
-      NodeOptions options,
+      NodeDevice device,
       String nodeId,
       ApplicationState state,
       List<ApplicationFolder> folders,
       Runnable end)
       throws IOException {
-    this.options = options;
+    this.options = device.options();
+    this.device = device;
     this.self = new ProcessName(state.name(), nodeId);
     this.state = state;
     this.folders = folders;
     this.end = end;
     boolean opened = false;
     try {
-      endpoint = started(openEndpoint());
+      endpoint = started(device.openEndpoint());
       registry = started(openRegistry());
       Stager stager = started(openStager());
       server = started(listen(stager));
@@ -124,19 +120,6 @@ final class NodeApplication implements AutoCloseable {
     return part;
   }
 
-  private RdmaEndpoint openEndpoint() throws IOException {
-    InetAddress address = InetAddress.getByName(options.host());
-    Device device =
-        Providers.open(options.provider(), address, VerbsOptions.DEFAULT, SoftOptions.DEFAULT);
-    // It never READs: a page for buffers is the least that there can be.
-    TransferOptions transfer = TransferOptions.DEFAULT.with(o -> o.bufferPoolBytes = 4096);
-    return RdmaEndpoint.open(
-        device,
-        transfer,
-        (peer, _, _) ->
-            CompletableFuture.failedFuture(new IOException("a node READs nothing of " + peer)));
-  }
-
   private MapOutputRegistry openRegistry() throws IOException {
     return new MapOutputRegistry(
         endpoint.protectionDomain(),
@@ -145,7 +128,7 @@ final class NodeApplication implements AutoCloseable {
             RegistrationMode.AUTO,
             folders.stream().map(ApplicationFolder::path).toList()),
         this::find,
-        options.registryLimits(endpoint.protectionDomain().registersFiles()),
+        device.memory().registryLimits(endpoint.protectionDomain().registersFiles()),
         MapOutputListener.NONE,
         () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
   }
@@ -154,7 +137,7 @@ final class NodeApplication implements AutoCloseable {
     return new Stager(
         endpoint.protectionDomain(),
         registry,
-        options.stagingBytes(),
+        device.memory().stagingBytes(),
         Runtime.getRuntime().availableProcessors(),
         System::nanoTime);
   }

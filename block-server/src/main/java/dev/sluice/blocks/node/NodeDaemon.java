@@ -32,6 +32,7 @@ public final class NodeDaemon implements AutoCloseable {
   private static final long MAX_TICK_MS = 30_000;
 
   private final NodeOptions options;
+  private final NodeDevice device;
   private final String id;
   private final NodeFolders folders;
   private final Map<String, NodeApplication> applications = new ConcurrentSkipListMap<>();
@@ -53,6 +54,7 @@ public final class NodeDaemon implements AutoCloseable {
 
   private NodeDaemon(NodeOptions options) throws IOException {
     this.options = options;
+    device = NodeDevice.tryOut(options);
     byte[] random = new byte[Long.BYTES];
     new SecureRandom().nextBytes(random);
     id = "node-" + options.host() + "-" + HexFormat.of().formatHex(random);
@@ -104,7 +106,7 @@ public final class NodeDaemon implements AutoCloseable {
   private NodeApplication open(ApplicationState state) throws IOException {
     NodeApplication application =
         new NodeApplication(
-            options, id, state, folders.create(state.name()), () -> endSoon(state.name()));
+            device, id, state, folders.create(state.name()), () -> endSoon(state.name()));
     boolean written = false;
     try {
       folders.write(application.state());

@@ -1,11 +1,12 @@
 package dev.sluice.blocks.node;
 
-import dev.sluice.blocks.RegionLimit;
-import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.conf.Type;
+import dev.sluice.blocks.conf.Types;
+import dev.sluice.blocks.conf.VerbsSetting;
+import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.IOException;
 import java.io.Reader;
-import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -16,12 +17,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Properties;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.apache.spark.network.util.JavaUtils;
 
 /**
  * The configuration of a node's block server, validated. Immutable.
@@ -29,12 +29,16 @@ import org.apache.spark.network.util.JavaUtils;
  * @see NodeSetting
  */
 public final class NodeOptions {
-  private static final Pattern PORTS = Pattern.compile("(\\d{1,5})(?:-(\\d{1,5}))?");
+  private static final Pattern RANGE = Pattern.compile("(\\d{1,5})(?:-(\\d{1,5}))?");
   private static final Pattern ADDRESS = Pattern.compile("(.+):(\\d{1,5})");
   private static final int MAX_PORT = 65_535;
 
-  /** As an executor's registry: a shuffle that nobody READ for so long makes room for others. */
-  private static final long IDLE_MS = 60_000;
+  private static final Type<Ports> PORTS =
+      new Type<>("a range as 7340-7399, or 0", NodeOptions::range);
+  private static final Type<InetSocketAddress> HTTP =
+      new Type<>("an address and a port as 127.0.0.1:7338, or empty", NodeOptions::address);
+  private static final Type<Long> SIZE = Types.bytes("0", "8000t");
+  private static final Type<Long> TIME = Types.millis("0", "365d");
 
   /**
    * Ports that are tried in their order.
@@ -54,7 +58,7 @@ public final class NodeOptions {
    */
   public static NodeOptions of(Map<String, String> values) {
     for (String key : values.keySet()) {
-      if (NodeSetting.of(key).isEmpty()) {
+      if (!NodeSetting.isKey(key)) {
         throw new IllegalArgumentException(key + " is no setting of a node's block server");
       }
     }
@@ -76,32 +80,35 @@ public final class NodeOptions {
 
   private void validate() {
     if (directories().isEmpty()) {
-      throw wrong(NodeSetting.DIRECTORIES, "has to be set");
-    }
-    if (maxApplications() < 1) {
-      throw wrong(NodeSetting.MAX_APPLICATIONS, "must be at least 1");
-    }
-    if (stagingBytes() < 4L * Stager.MAX_REQUEST_BYTES) {
-      throw wrong(NodeSetting.STAGING_MAX_BYTES, "must be at least 4m");
+      throw new IllegalArgumentException(NodeSetting.DIRECTORIES.key() + " has to be set");
     }
     ports();
-    http();
+    provider();
+    verbsOptions();
+    transferOptions();
+    maxApplications();
+    registrationBytes();
+    stagingBytes();
     minFreeBytes();
-    registryLimits(true);
     expireAfter();
     stopTimeout();
+    http();
   }
 
-  private static IllegalArgumentException wrong(NodeSetting setting, String what) {
-    return new IllegalArgumentException(setting.key() + " " + what);
-  }
-
-  private String value(NodeSetting setting) {
+  private String text(NodeSetting setting) {
     return values.getOrDefault(setting.key(), setting.initial()).strip();
   }
 
+  private <T> T value(NodeSetting setting, Type<T> type) {
+    return type.parse(setting.key(), text(setting));
+  }
+
+  private <T> Optional<T> optional(NodeSetting setting, Type<T> type) {
+    return text(setting).isEmpty() ? Optional.empty() : Optional.of(value(setting, type));
+  }
+
   List<Path> directories() {
-    return Stream.of(value(NodeSetting.DIRECTORIES).split(","))
+    return Stream.of(text(NodeSetting.DIRECTORIES).split(","))
         .map(String::strip)
         .filter(name -> !name.isEmpty())
         .map(Path::of)
@@ -109,65 +116,71 @@ public final class NodeOptions {
   }
 
   Path socket() {
-    return Path.of(value(NodeSetting.SOCKET));
+    return Path.of(text(NodeSetting.SOCKET));
   }
 
   /** How readers reach this node. */
   String host() throws UnknownHostException {
-    String host = value(NodeSetting.HOST);
+    String host = text(NodeSetting.HOST);
     return host.isEmpty() ? InetAddress.getLocalHost().getHostAddress() : host;
   }
 
   Ports ports() {
-    Matcher range = PORTS.matcher(value(NodeSetting.PORTS));
+    return value(NodeSetting.PORTS, PORTS);
+  }
+
+  private static Ports range(String text) {
+    Matcher range = RANGE.matcher(text);
     if (!range.matches()) {
-      throw wrong(NodeSetting.PORTS, "must be a range as 7340-7399, or 0");
+      throw new IllegalArgumentException("no range");
     }
     int first = Integer.parseInt(range.group(1));
     int last = range.group(2) == null ? first : Integer.parseInt(range.group(2));
     if (last < first || last > MAX_PORT || first == 0 && last > 0) {
-      throw wrong(NodeSetting.PORTS, "must be a range as 7340-7399, or 0");
+      throw new IllegalArgumentException("no range of ports");
     }
     return new Ports(first, last);
   }
 
+  /** {@code auto}, {@code verbs} or {@code soft}. */
   String provider() {
-    return value(NodeSetting.PROVIDER);
+    return value(NodeSetting.PROVIDER, Types.oneOf("auto", "verbs", "soft"));
+  }
+
+  VerbsOptions verbsOptions() {
+    return VerbsSetting.configured(
+        VerbsOptions.DEFAULT, NodeSetting.PREFIX, key -> Optional.ofNullable(values.get(key)));
+  }
+
+  /** Of one application, of which nobody READs here: all queue pairs are accepted ones. */
+  TransferOptions transferOptions() {
+    int queuePairs = value(NodeSetting.CONNECTIONS_MAX, Types.integer(1, 65_536));
+    return TransferOptions.DEFAULT.with(
+        o -> {
+          o.bufferPoolBytes = 4096; // the least that there can be
+          o.sendQueueDepth = 1;
+          o.maxQueuePairs = queuePairs;
+        });
   }
 
   int maxApplications() {
-    try {
-      return Integer.parseInt(value(NodeSetting.MAX_APPLICATIONS));
-    } catch (NumberFormatException e) {
-      throw wrong(NodeSetting.MAX_APPLICATIONS, "must be a number");
-    }
+    return value(NodeSetting.MAX_APPLICATIONS, Types.integer(1, Integer.MAX_VALUE));
   }
 
-  /**
-   * Of one application.
-   *
-   * @param asFiles whether map outputs are registered as open files, or else as mappings
-   */
-  RegistryLimits registryLimits(boolean asFiles) {
-    String configured = value(NodeSetting.REGISTRATION_MAX_BYTES);
-    long bytes = configured.isEmpty() ? memoryBytes() / 2 : JavaUtils.byteStringAsBytes(configured);
-    int regions = (asFiles ? RegionLimit.FILES : RegionLimit.MAPPINGS).derive(Path.of("/"));
-    return new RegistryLimits(bytes / maxApplications(), regions / maxApplications(), IDLE_MS);
-  }
-
-  /** The machine's, or the container's. */
-  private static long memoryBytes() {
-    return ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class)
-        .getTotalMemorySize();
+  /** Of all applications; empty where nobody has said. */
+  OptionalLong registrationBytes() {
+    return optional(NodeSetting.REGISTRATION_MAX_BYTES, SIZE).stream()
+        .mapToLong(Long::longValue)
+        .findFirst();
   }
 
   /** Of one application. */
   long stagingBytes() {
-    return JavaUtils.byteStringAsBytes(value(NodeSetting.STAGING_MAX_BYTES));
+    return value(NodeSetting.STAGING_MAX_BYTES, Types.bytes("4m", "16g"));
   }
 
   long minFreeBytes() {
-    return JavaUtils.byteStringAsBytes(value(NodeSetting.MIN_FREE_BYTES));
+    return value(NodeSetting.MIN_FREE_BYTES, SIZE);
   }
 
   Duration expireAfter() {
@@ -179,18 +192,18 @@ public final class NodeOptions {
   }
 
   private Duration time(NodeSetting setting) {
-    return Duration.ofMillis(JavaUtils.timeStringAs(value(setting), TimeUnit.MILLISECONDS));
+    return Duration.ofMillis(value(setting, TIME));
   }
 
   Optional<InetSocketAddress> http() {
-    String configured = value(NodeSetting.HTTP);
-    if (configured.isEmpty()) {
-      return Optional.empty();
+    return optional(NodeSetting.HTTP, HTTP);
+  }
+
+  private static InetSocketAddress address(String text) {
+    Matcher address = ADDRESS.matcher(text);
+    if (!address.matches()) {
+      throw new IllegalArgumentException("no address");
     }
-    Matcher address = ADDRESS.matcher(configured);
-    if (!address.matches() || Integer.parseInt(address.group(2)) > MAX_PORT) {
-      throw wrong(NodeSetting.HTTP, "must be an address and a port as 127.0.0.1:7338, or empty");
-    }
-    return Optional.of(new InetSocketAddress(address.group(1), Integer.parseInt(address.group(2))));
+    return new InetSocketAddress(address.group(1), Integer.parseInt(address.group(2)));
   }
 }

@@ -1,7 +1,8 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.conf.VerbsSetting;
 import java.util.Arrays;
-import java.util.Optional;
+import java.util.stream.Stream;
 
 /** What can be configured of a node's block server, in a file of {@code key=value} lines. */
 enum NodeSetting {
@@ -23,7 +24,14 @@ enum NodeSetting {
       "Where readers connect, one port for each application: a range as 7340-7399, or 0 for any"
           + " that is free."),
   PROVIDER(
-      "provider", "auto", "How blocks are READ: auto, verbs or soft. Executors need the same."),
+      "provider",
+      "auto",
+      "How blocks are READ: auto, verbs or soft, which is tried at the start. With verbs and no"
+          + " device there is none; auto takes soft then. Executors need the same."),
+  CONNECTIONS_MAX(
+      "connections.max",
+      "1024",
+      "Queue pairs of each application at most: one for each executor that READs here."),
   MAX_APPLICATIONS(
       "maxApplications",
       "16",
@@ -33,8 +41,8 @@ enum NodeSetting {
       "registration.maxBytes",
       "",
       "Registered memory of all applications together; what is beyond an application's part is"
-          + " staged. Empty for half of the machine's memory. Open files, as the soft provider"
-          + " registers them, take none."),
+          + " staged. Empty for half of the machine's memory. Never more than the process may lock"
+          + " (RLIMIT_MEMLOCK). Open files, as the soft provider registers them, take none."),
   STAGING_MAX_BYTES(
       "staging.maxBytes",
       "64m",
@@ -52,7 +60,7 @@ enum NodeSetting {
       "127.0.0.1:7338",
       "Address and port of /metrics, /healthz and a page for people; empty for none.");
 
-  private static final String PREFIX = "sluice.node.";
+  static final String PREFIX = "sluice.node.";
 
   private final String name;
   private final String initial;
@@ -72,8 +80,12 @@ enum NodeSetting {
     return initial;
   }
 
-  static Optional<NodeSetting> of(String key) {
-    return Arrays.stream(values()).filter(setting -> setting.key().equals(key)).findAny();
+  /** Whether it is the key of one of these, or of a device's settings. */
+  static boolean isKey(String key) {
+    return Stream.concat(
+            Arrays.stream(values()).map(NodeSetting::key),
+            VerbsSetting.all().stream().map(setting -> PREFIX + setting.name()))
+        .anyMatch(key::equals);
   }
 
   /** A line for each, for people. */
@@ -82,6 +94,10 @@ enum NodeSetting {
     for (NodeSetting setting : values()) {
       help.append(
           "%s=%s%n    %s%n".formatted(setting.key(), setting.initial, setting.documentation));
+    }
+    help.append("And for verbs as spark.shuffle.rdma.* has them for executors:%n".formatted());
+    for (VerbsSetting<?> setting : VerbsSetting.all()) {
+      help.append("%s%s%n    %s%n".formatted(PREFIX, setting.name(), setting.type().allowed()));
     }
     return help.toString();
   }

@@ -2,6 +2,7 @@ package dev.sluice.blocks.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.MapOutputFiles;
@@ -10,6 +11,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
@@ -193,6 +195,20 @@ class NodeDaemonTest {
           .hasMessageContaining("sluice.node.minFreeBytes");
       assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/{.tmp-*,5-11}");
       assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void withoutADeviceThereIsNoneByVerbsAndSoftByAuto() throws Exception {
+    assumeFalse(Files.isDirectory(Path.of("/sys/class/infiniband")), "there is a device");
+    set(NodeSetting.PROVIDER, "verbs");
+    assertThatThrownBy(this::start)
+        .isInstanceOf(ProviderUnavailableException.class)
+        .hasMessageContaining("/sys/class/infiniband");
+    set(NodeSetting.PROVIDER, "auto");
+    start();
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      assertThat(executor.endpoint().provider()).isEqualTo("soft");
     }
   }
 

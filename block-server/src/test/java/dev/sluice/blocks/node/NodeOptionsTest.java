@@ -3,6 +3,8 @@ package dev.sluice.blocks.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.rdma.verbs.ConnectMode;
+import dev.sluice.rdma.verbs.VerbsOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,8 +41,28 @@ class NodeOptionsTest {
     assertThat(NodeOptions.read(template).directories()).hasSize(2);
     for (String line : Files.readAllLines(template)) {
       String key = line.replaceFirst("^#?(sluice[^=]*)=.*", "$1");
-      assertThat(key.equals(line) || NodeSetting.of(key).isPresent()).as(line).isTrue();
+      assertThat(key.equals(line) || NodeSetting.isKey(key)).as(line).isTrue();
     }
+  }
+
+  @Test
+  void aDeviceIsDescribedAsAnExecutorsIs() {
+    VerbsOptions verbs =
+        NodeOptions.of(
+                Map.of(
+                    "sluice.node.directories", "/data1",
+                    "sluice.node.devices", "mlx5_1:2",
+                    "sluice.node.gid.index", "3",
+                    "sluice.node.pkey", "0x8001",
+                    "sluice.node.pathMtu", "2048",
+                    "sluice.node.trafficClass", "104"))
+            .verbsOptions();
+    assertThat(verbs.devices()).hasToString("mlx5_1:2");
+    assertThat(verbs.gid().index()).isEqualTo(3);
+    assertThat(verbs.pKey()).isEqualTo(0x8001);
+    assertThat(verbs.pathMtu()).isEqualTo(2048);
+    assertThat(verbs.trafficClass()).isEqualTo(104);
+    assertThat(verbs.connect()).isEqualTo(ConnectMode.CONTROL);
   }
 
   @Test
@@ -65,23 +87,23 @@ class NodeOptionsTest {
     "maxApplications, 0",
     "maxApplications, many",
     "staging.maxBytes, 1m",
+    "provider, hardware",
+    "connections.max, 0",
+    "devices, mlx5_0:x",
+    "gid.index, 70000",
+    "trafficClass, 256",
+    "serviceLevel, 16",
+    "pkey, 0x10000",
+    "pathMtu, 1500",
+    "connect, tcp",
     "minFreeBytes, a bit",
     "expireAfter, soon"
   })
   void aWrongValueIsRefused(String key, String value) {
     Map<String, String> settings =
         Map.of("sluice.node.directories", "/data1", "sluice.node." + key, value);
-    assertThatThrownBy(() -> NodeOptions.of(settings)).isInstanceOf(RuntimeException.class);
-  }
-
-  @Test
-  void anApplicationHasItsPartOfTheMemory() {
-    NodeOptions options =
-        NodeOptions.of(
-            Map.of(
-                "sluice.node.directories", "/data1",
-                "sluice.node.registration.maxBytes", "8g",
-                "sluice.node.maxApplications", "4"));
-    assertThat(options.registryLimits(false).maxBytes()).isEqualTo(2L << 30);
+    assertThatThrownBy(() -> NodeOptions.of(settings))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContainingAll("sluice.node." + key + " is \"" + value + "\"", "allowed is ");
   }
 }

@@ -70,6 +70,10 @@ final class NodeProcess implements AutoCloseable {
 
   /** Such as STOP and CONT. */
   void signal(String name) throws Exception {
+    signal(process, name);
+  }
+
+  static void signal(Process process, String name) throws Exception {
     Process sent = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
     assertThat(sent.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
     assertThat(sent.exitValue()).isZero();

@@ -8,6 +8,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.Device;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
@@ -45,6 +46,16 @@ final class NodeReader implements AutoCloseable {
    * @param secret empty where it does not authenticate
    */
   NodeReader(String application, String secret) throws IOException {
+    this(
+        application,
+        secret,
+        new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress()));
+  }
+
+  /**
+   * @param device that it READs by; closed with it
+   */
+  NodeReader(String application, String secret, Device device) throws IOException {
     client =
         new BlockServerClient(
             new ProcessName(application, "reader"),
@@ -53,11 +64,7 @@ final class NodeReader implements AutoCloseable {
             TransferOptions.DEFAULT,
             TimeUnit.SECONDS.toMillis(TIMEOUT_S) / 2,
             () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
-    endpoint =
-        RdmaEndpoint.open(
-            new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress()),
-            TransferOptions.DEFAULT,
-            client);
+    endpoint = RdmaEndpoint.open(device, TransferOptions.DEFAULT, client);
   }
 
   private static List<TransportClientBootstrap> bootstraps(String application, String secret) {

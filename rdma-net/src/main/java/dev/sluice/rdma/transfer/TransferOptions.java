@@ -55,7 +55,12 @@ public record TransferOptions(
    */
   public long queuePairBytes() {
     long connecting = (long) sendQueueDepth * 256 + PINNED_PAGES_BYTES;
-    return maxQueuePairs * (connecting + PINNED_PAGES_BYTES);
+    return maxQueuePairs * connecting + acceptedQueuePairBytes();
+  }
+
+  /** What of it accepted queue pairs do: all of it in a process that never READs. */
+  public long acceptedQueuePairBytes() {
+    return (long) maxQueuePairs * PINNED_PAGES_BYTES;
   }
 
   /** These options but for what is changed, by name. */

@@ -55,10 +55,11 @@ public record LockedMemory(long bytes, Exemption exemption) {
   /** What to do where the limit is too small. */
   public static final String REMEDY =
       "raise the limit (ulimit -l, LimitMEMLOCK= of the service, --ulimit memlock= of the"
-          + " container), or register less (spark.shuffle.rdma.memoryShare)";
+          + " container), or register less (spark.shuffle.rdma.memoryShare; a node's block server:"
+          + " sluice.node.registration.maxBytes)";
 
   /** That of this process. */
-  static LockedMemory current() {
+  public static LockedMemory current() {
     return read(Path.of("/proc/self"));
   }
 
@@ -84,9 +85,14 @@ public record LockedMemory(long bytes, Exemption exemption) {
         && !Files.readSymbolicLink(namespace).equals(FIRST_USER_NAMESPACE);
   }
 
+  /** Bytes that the process may lock; Long.MAX_VALUE where nothing limits it. */
+  public long allowedBytes() {
+    return exemption == Exemption.EFFECTIVE ? Long.MAX_VALUE : bytes;
+  }
+
   /** Whether the process may lock so many bytes. */
   public boolean allows(long needed) {
-    return exemption == Exemption.EFFECTIVE || bytes >= needed;
+    return allowedBytes() >= needed;
   }
 
   /**

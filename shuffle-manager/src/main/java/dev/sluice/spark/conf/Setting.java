@@ -1,6 +1,6 @@
 package dev.sluice.spark.conf;
 
-import java.util.function.Function;
+import dev.sluice.blocks.conf.Type;
 import org.apache.spark.SparkConf;
 
 /**
@@ -15,26 +15,9 @@ import org.apache.spark.SparkConf;
  */
 record Setting<T>(String key, String defaultValue, String defaultText, String doc, Type<T> type) {
 
-  /**
-   * A type of values.
-   *
-   * @param allowed says in words what is allowed
-   * @param parser throws IllegalArgumentException for what is not
-   */
-  record Type<T>(String allowed, Function<String, T> parser) {}
-
   /** The value that is set, else the default; null where that is derived. */
   T get(SparkConf conf) {
     String value = conf.get(key, defaultValue);
-    return value == null ? null : parse(value);
-  }
-
-  private T parse(String value) {
-    try {
-      return type.parser().apply(value.strip());
-    } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(
-          key + " is \"" + value + "\", allowed is " + type.allowed(), e);
-    }
+    return value == null ? null : type.parse(key, value);
   }
 }

@@ -1,11 +1,9 @@
 package dev.sluice.spark.conf;
 
+import dev.sluice.blocks.conf.Type;
+import dev.sluice.blocks.conf.Types;
+import dev.sluice.blocks.conf.VerbsSetting;
 import dev.sluice.rdma.soft.FaultPlan;
-import dev.sluice.rdma.verbs.AddressRange;
-import dev.sluice.rdma.verbs.ConnectMode;
-import dev.sluice.rdma.verbs.DeviceFilter;
-import dev.sluice.rdma.verbs.GidPolicy.Family;
-import dev.sluice.spark.conf.Setting.Type;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -197,82 +195,62 @@ final class Settings {
           "What a peer that is not ready asks the reader to wait, as a code of the verbs (12 is"
               + " 0.64 ms).");
 
-  static final Setting<DeviceFilter> DEVICES =
-      derived(
-          "devices",
-          new Type<>("ports such as mlx5_0:1,mlx5_1 or ^mlx5_2 or =mlx5_0", DeviceFilter::parse),
-          "`NCCL_IB_HCA` or `UCX_NET_DEVICES` of the environment, else all",
-          "Ports that verbs may use, by the beginnings of their devices' names; `=` in front wants"
-              + " whole names, `^` all ports but these. Set here, executors spread over those of"
-              + " them that are active; else the port with the executor's own address is"
-              + " preferred.");
+  static {
+    derived(
+        VerbsSetting.DEVICES,
+        "`NCCL_IB_HCA` or `UCX_NET_DEVICES` of the environment, else all",
+        "Ports that verbs may use, by the beginnings of their devices' names; `=` in front wants"
+            + " whole names, `^` all ports but these. Set here, executors spread over those of"
+            + " them that are active; else the port with the executor's own address is"
+            + " preferred.");
 
-  static final Setting<Integer> GID_INDEX =
-      derived(
-          "gid.index",
-          Types.autoOr(0, 65535),
-          "`NCCL_IB_GID_INDEX` of the environment, else auto",
-          "Entry of the port's GID table by which peers reach it. With auto: on RoCE the one with the"
-              + " executor's own address, else the first that the other `gid` keys allow and that"
-              + " is not link-local; on InfiniBand 0, or 1 where that is routable.");
+    derived(
+        VerbsSetting.GID_INDEX,
+        "`NCCL_IB_GID_INDEX` of the environment, else auto",
+        "Entry of the port's GID table by which peers reach it. With auto: on RoCE the one with the"
+            + " executor's own address, else the first that the other `gid` keys allow and that"
+            + " is not link-local; on InfiniBand 0, or 1 where that is routable.");
 
-  static final Setting<Integer> GID_ROCE_VERSION =
-      with("gid.roceVersion", Types.integer(1, 2), "2", "Version of RoCE that a GID must be of.");
+    with(VerbsSetting.GID_ROCE_VERSION, "2", "Version of RoCE that a GID must be of.");
 
-  static final Setting<Family> GID_ADDR_FAMILY =
-      with(
-          "gid.addrFamily",
-          Types.constantOf(Family.class),
-          "auto",
-          "Family of the address that a RoCE GID stands for; auto is IPv4 before IPv6.");
+    with(
+        VerbsSetting.GID_ADDR_FAMILY,
+        "auto",
+        "Family of the address that a RoCE GID stands for; auto is IPv4 before IPv6.");
 
-  static final Setting<AddressRange> GID_ADDR_RANGE =
-      derived(
-          "gid.addrRange",
-          new Type<>("addresses such as 10.1.0.0/16", AddressRange::parse),
-          "none",
-          "Range in which the address of a RoCE GID must lie.");
+    derived(
+        VerbsSetting.GID_ADDR_RANGE, "none", "Range in which the address of a RoCE GID must lie.");
 
-  static final Setting<Integer> TRAFFIC_CLASS =
-      derived(
-          "trafficClass",
-          Types.autoOr(0, 255),
-          "`NCCL_IB_TC` of the environment, else auto",
-          "Traffic class of packets, on RoCE v2 their DSCP and ECN. With auto: what the"
-              + " administrator has set for the port, else 106 on RoCE v2 and 0 on InfiniBand.");
+    derived(
+        VerbsSetting.TRAFFIC_CLASS,
+        "`NCCL_IB_TC` of the environment, else auto",
+        "Traffic class of packets, on RoCE v2 their DSCP and ECN. With auto: what the"
+            + " administrator has set for the port, else 106 on RoCE v2 and 0 on InfiniBand.");
 
-  static final Setting<Integer> SERVICE_LEVEL =
-      derived(
-          "serviceLevel",
-          Types.integer(0, 15),
-          "`NCCL_IB_SL` of the environment, else `0`",
-          "InfiniBand service level.");
+    derived(
+        VerbsSetting.SERVICE_LEVEL,
+        "`NCCL_IB_SL` of the environment, else `0`",
+        "InfiniBand service level.");
 
-  static final Setting<Integer> PKEY =
-      with(
-          "pkey",
-          Types.autoOr(1, 0xFFFF),
-          "auto",
-          "Partition key, such as 0x8001; auto takes the first of which the port is a full member.");
+    with(
+        VerbsSetting.PKEY,
+        "auto",
+        "Partition key, such as 0x8001; auto takes the first of which the port is a full member.");
 
-  static final Setting<Integer> PATH_MTU =
-      with(
-          "pathMtu",
-          Types.autoOrOneOf(256, 512, 1024, 2048, 4096),
-          "auto",
-          "Bytes of a packet at most; auto is the port's active MTU. The smaller one of two peers'"
-              + " counts.");
+    with(
+        VerbsSetting.PATH_MTU,
+        "auto",
+        "Bytes of a packet at most; auto is the port's active MTU. The smaller one of two peers'"
+            + " counts.");
 
-  static final Setting<Integer> HOP_LIMIT =
-      with("hopLimit", Types.integer(1, 255), "255", "Routers that a packet may pass, at most.");
+    with(VerbsSetting.HOP_LIMIT, "255", "Routers that a packet may pass, at most.");
 
-  static final Setting<ConnectMode> CONNECT =
-      with(
-          "connect",
-          Types.constantOf(ConnectMode.class),
-          "control",
-          "How verbs connect queue pairs: control by what executors tell each other over Spark's"
-              + " transport, cm by rdma_cm, which finds the path to a peer and notices its end.");
+    with(
+        VerbsSetting.CONNECT,
+        "control",
+        "How verbs connect queue pairs: control by what executors tell each other over Spark's"
+            + " transport, cm by rdma_cm, which finds the path to a peer and notices its end.");
+  }
 
   static final Setting<Integer> CIRCUIT_FAILURES =
       with(
@@ -422,6 +400,14 @@ final class Settings {
 
   private static <T> Setting<T> derived(String name, Type<T> type, String text, String doc) {
     return add(new Setting<>(PREFIX + name, null, text, doc, type));
+  }
+
+  private static <T> void with(VerbsSetting<T> setting, String defaultValue, String doc) {
+    with(setting.name(), setting.type(), defaultValue, doc);
+  }
+
+  private static <T> void derived(VerbsSetting<T> setting, String text, String doc) {
+    derived(setting.name(), setting.type(), text, doc);
   }
 
   private static <T> Setting<T> add(Setting<T> setting) {

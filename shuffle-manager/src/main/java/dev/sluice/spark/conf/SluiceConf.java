@@ -2,11 +2,11 @@ package dev.sluice.spark.conf;
 
 import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.conf.VerbsSetting;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
-import dev.sluice.rdma.verbs.GidPolicy;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.read.ReadOptions;
 import java.nio.file.Path;
@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.apache.spark.SparkConf;
 
 /**
@@ -171,34 +170,9 @@ public final class SluiceConf {
    * them.
    */
   public VerbsOptions verbsOptions() {
-    return hints
-        .verbsOptions()
-        .with(
-            o -> {
-              ifSet(
-                  Settings.DEVICES,
-                  devices -> {
-                    o.devices = devices;
-                    o.spreads = true;
-                  });
-              o.gid = gidPolicy(o.gid.index());
-              ifSet(Settings.TRAFFIC_CLASS, trafficClass -> o.trafficClass = trafficClass);
-              ifSet(Settings.SERVICE_LEVEL, serviceLevel -> o.serviceLevel = serviceLevel);
-              o.pKey = value(Settings.PKEY);
-              o.pathMtu = value(Settings.PATH_MTU);
-              o.hopLimit = value(Settings.HOP_LIMIT);
-              o.registeredBytes = lockedBytes();
-              o.connect = value(Settings.CONNECT);
-            });
-  }
-
-  private GidPolicy gidPolicy(int hintedIndex) {
-    Integer index = Settings.GID_INDEX.get(conf);
-    return new GidPolicy(
-        index == null ? hintedIndex : index,
-        value(Settings.GID_ROCE_VERSION),
-        value(Settings.GID_ADDR_FAMILY),
-        value(Settings.GID_ADDR_RANGE));
+    return VerbsSetting.configured(
+            hints.verbsOptions(), Settings.PREFIX, key -> Optional.ofNullable(conf.get(key, null)))
+        .with(o -> o.registeredBytes = lockedBytes());
   }
 
   /**
@@ -282,10 +256,6 @@ public final class SluiceConf {
 
   private <T> T value(Setting<T> setting) {
     return setting.get(conf);
-  }
-
-  private <T> void ifSet(Setting<T> setting, Consumer<T> taker) {
-    Optional.ofNullable(setting.get(conf)).ifPresent(taker);
   }
 
   private long or(Setting<Long> setting, long derived) {

@@ -1,7 +1,6 @@
-package dev.sluice.spark.conf;
+package dev.sluice.blocks.conf;
 
 import dev.sluice.rdma.verbs.VerbsOptions;
-import dev.sluice.spark.conf.Setting.Type;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -13,14 +12,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.spark.network.util.JavaUtils;
 
-/** The types of the {@link Settings}, in Spark's own syntax for times and sizes. */
-final class Types {
-  static final Type<Boolean> FLAG = new Type<>("true or false", Types::flag);
+/** The types of settings, in Spark's own syntax for times and sizes. */
+public final class Types {
+  public static final Type<Boolean> FLAG = new Type<>("true or false", Types::flag);
 
-  static final Type<Double> SHARE =
+  public static final Type<Double> SHARE =
       checked("a number above 0, up to 1", Double::valueOf, v -> v > 0 && v <= 1);
 
-  static final Type<Integer> PORT =
+  public static final Type<Integer> PORT =
       checked(
           "0, or a port from 1024 to 65535",
           Integer::valueOf,
@@ -29,7 +28,7 @@ final class Types {
   private Types() {}
 
   /** A size; without a unit it is in bytes. */
-  static Type<Long> bytes(String least, String most) {
+  public static Type<Long> bytes(String least, String most) {
     long min = JavaUtils.byteStringAsBytes(least);
     long max = JavaUtils.byteStringAsBytes(most);
     return checked(
@@ -39,12 +38,12 @@ final class Types {
   }
 
   /** A time in milliseconds, which is also its unit where none is given. */
-  static Type<Long> millis(String least, String most) {
+  public static Type<Long> millis(String least, String most) {
     return time(least, most, TimeUnit.MILLISECONDS);
   }
 
   /** A time in microseconds, which is also its unit where none is given. */
-  static Type<Long> micros(String least, String most) {
+  public static Type<Long> micros(String least, String most) {
     return time(least, most, TimeUnit.MICROSECONDS);
   }
 
@@ -57,7 +56,7 @@ final class Types {
         v -> v >= min && v <= max);
   }
 
-  static Type<Integer> integer(int least, int most) {
+  public static Type<Integer> integer(int least, int most) {
     return checked(
         "a whole number from %d to %d".formatted(least, most),
         Integer::valueOf,
@@ -65,14 +64,14 @@ final class Types {
   }
 
   /** A number, decimal or 0x and hexadecimal, or auto. */
-  static Type<Integer> autoOr(int least, int most) {
+  public static Type<Integer> autoOr(int least, int most) {
     return checked(
         "auto, or a whole number from %d to %d".formatted(least, most),
         Types::autoOrNumber,
         v -> v == VerbsOptions.AUTO || v >= least && v <= most);
   }
 
-  static Type<Integer> autoOrOneOf(Integer... values) {
+  public static Type<Integer> autoOrOneOf(Integer... values) {
     List<Integer> allowed = List.of(values);
     return checked(
         "auto, or one of "
@@ -86,7 +85,7 @@ final class Types {
   }
 
   /** A constant of an enum, written in lower case. */
-  static <E extends Enum<E>> Type<E> constantOf(Class<E> kind) {
+  public static <E extends Enum<E>> Type<E> constantOf(Class<E> kind) {
     Map<String, E> constants =
         Stream.of(kind.getEnumConstants())
             .collect(Collectors.toMap(c -> c.name().toLowerCase(Locale.ROOT), Function.identity()));
@@ -96,7 +95,7 @@ final class Types {
         Objects::nonNull);
   }
 
-  static Type<String> oneOf(String... values) {
+  public static Type<String> oneOf(String... values) {
     return checked(
         "one of " + String.join(", ", values), Function.identity(), List.of(values)::contains);
   }

@@ -1,0 +1,85 @@
+package dev.sluice.blocks.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** An executor that is a process of its own: hands one map output over, and lives on. */
+final class ExecutorProcess implements AutoCloseable {
+  static final ProcessName NAME = new ProcessName("app-1-ab", "3");
+  static final String SECRET = "of the application";
+  static final int SHUFFLE = 5;
+  static final long MAP_ID = 10;
+
+  private static final String HANDED_OVER = "handed over to ";
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+  private final Process process;
+  private final PeerAddress node;
+
+  private ExecutorProcess(Process process, PeerAddress node) {
+    this.process = process;
+    this.node = node;
+  }
+
+  /**
+   * Starts it, and waits until it has handed over.
+   *
+   * @param outputs where the map output lies
+   */
+  static ExecutorProcess start(Path socket, Path outputs) throws Exception {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                ExecutorProcess.class.getName(),
+                socket.toString(),
+                outputs.toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    String line = lines.readLine();
+    while (line != null && !line.startsWith(HANDED_OVER)) {
+      line = lines.readLine();
+    }
+    assertThat(line).as("it has handed over").isNotNull();
+    String[] words = line.substring(HANDED_OVER.length()).split(" ");
+    return new ExecutorProcess(
+        process, new PeerAddress(words[0], words[1], Integer.parseInt(words[2])));
+  }
+
+  /** Prints where the node is, and then waits to be killed. */
+  public static void main(String[] arguments) throws Exception {
+    TestMapOutputs outputs = new TestMapOutputs(Path.of(arguments[1]));
+    NodeClient client = NodeClient.enter(Path.of(arguments[0]), NAME, SECRET, TIMEOUT);
+    client.handOver(SHUFFLE, MAP_ID, outputs.find(SHUFFLE, MAP_ID));
+    PeerAddress node = client.endpoint().peer();
+    System.out.println(HANDED_OVER + String.join(" ", node.id(), node.host(), "" + node.port()));
+    Thread.sleep(Long.MAX_VALUE);
+  }
+
+  PeerAddress node() {
+    return node;
+  }
+
+  /** Such as STOP. */
+  void signal(String name) throws Exception {
+    NodeProcess.signal(process, name);
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}
