@@ -215,15 +215,15 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   /**
    * Tells a node's block server what of the application lives, or does not.
    *
-   * @return the id that the node is known by now, which is another one where it was started again;
-   *     completes exceptionally when it cannot be asked, and when the peer is no node
+   * @return its answer; completes exceptionally when it cannot be asked, and when the peer is no
+   *     node
    */
-  public CompletableFuture<String> tell(PeerAddress node, Lifetime message) {
+  public CompletableFuture<Heard> tell(PeerAddress node, Lifetime message) {
     return request(node, message, resolveTimeoutMs)
         .thenCompose(
             answer ->
                 answer instanceof Heard heard
-                    ? CompletableFuture.completedFuture(heard.nodeId())
+                    ? CompletableFuture.completedFuture(heard)
                     : unexpected(node, answer));
   }
 

@@ -2,6 +2,7 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
@@ -15,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -41,6 +43,9 @@ final class NodeLifetimes implements AutoCloseable {
   private final Supplier<int[]> liveShuffles;
   private final Consumer<String> outputsLost;
   private final LongSupplier nanoClock;
+
+  /** What nodes have answered last. */
+  private final Map<PeerAddress, Heard> lastHeard = new ConcurrentHashMap<>();
 
   /** Since when nodes have not answered. */
   private final Map<PeerAddress, Long> silentSince = new ConcurrentHashMap<>();
@@ -77,7 +82,10 @@ final class NodeLifetimes implements AutoCloseable {
   /** Tells all nodes which shuffles live. Never blocks; completes, always normally, when it has. */
   CompletableFuture<Void> renew() {
     try {
-      return tell(new Renew(liveShuffles.get()));
+      // In this order: what was on a node when it was last heard is of a shuffle that is listed.
+      Map<PeerAddress, Heard> before = Map.copyOf(lastHeard);
+      int[] live = liveShuffles.get();
+      return tell(node -> new Renew(live, before.getOrDefault(node, Heard.NEVER)));
     } catch (RuntimeException e) {
       LOG.error("The nodes' block servers are not told that the application lives", e);
       return CompletableFuture.completedFuture(null);
@@ -86,13 +94,13 @@ final class NodeLifetimes implements AutoCloseable {
 
   /** The shuffle is over. Never blocks. */
   void unregister(int shuffleId) {
-    tell(new RemoveShuffle(shuffleId));
+    tell(_ -> new RemoveShuffle(shuffleId));
   }
 
   /** All nodes; completes, always normally, when each has answered or cannot be asked. */
-  private CompletableFuture<Void> tell(Lifetime message) {
+  private CompletableFuture<Void> tell(Function<PeerAddress, Lifetime> message) {
     List<CompletableFuture<Void>> told =
-        directory.nodes().stream().map(node -> tell(node, message)).toList();
+        directory.nodes().stream().map(node -> tell(node, message.apply(node))).toList();
     return CompletableFuture.allOf(told.toArray(CompletableFuture[]::new));
   }
 
@@ -100,9 +108,9 @@ final class NodeLifetimes implements AutoCloseable {
     return servers
         .tell(node, message)
         .handle(
-            (id, failure) -> {
+            (answer, failure) -> {
               if (failure == null) {
-                heard(node, id);
+                heard(node, answer);
               } else {
                 LOG.debug("{} is not told {}", node, message, failure);
                 silent(node);
@@ -111,10 +119,13 @@ final class NodeLifetimes implements AutoCloseable {
             });
   }
 
-  private void heard(PeerAddress node, String id) {
+  private void heard(PeerAddress node, Heard answer) {
     silentSince.remove(node);
-    if (!id.equals(node.id())) {
-      directory.nodeIsNow(node, id);
+    if (answer.nodeId().equals(node.id())) {
+      lastHeard.put(node, answer);
+    } else {
+      lastHeard.remove(node);
+      directory.nodeIsNow(node, answer.nodeId());
     }
   }
 
@@ -130,6 +141,7 @@ final class NodeLifetimes implements AutoCloseable {
         outputsLost.accept(executorId);
       }
       silentSince.keySet().retainAll(directory.nodes());
+      lastHeard.keySet().retainAll(directory.nodes());
     }
   }
 
@@ -137,7 +149,7 @@ final class NodeLifetimes implements AutoCloseable {
   @Override
   public void close() {
     timer.shutdownNow();
-    tell(new EndApplication())
+    tell(_ -> new EndApplication())
         .completeOnTimeout(null, END_TIMEOUT_MS, TimeUnit.MILLISECONDS)
         .join();
     servers.close();

@@ -1,7 +1,6 @@
 package dev.sluice.blocks.node;
 
-import java.util.List;
-import java.util.Map;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -47,9 +46,45 @@ final class HeldShuffles {
     return shuffle != null && shuffle.bytesByMapId.containsKey(mapId);
   }
 
+  /** Forgets a map output. */
+  void remove(int shuffleId, long mapId) {
+    shuffles.computeIfPresent(
+        shuffleId,
+        (_, shuffle) -> {
+          Long removed = shuffle.bytesByMapId.remove(mapId);
+          if (removed != null) {
+            outputs.decrementAndGet();
+            bytes.addAndGet(-removed);
+          }
+          return shuffle.bytesByMapId.isEmpty() ? null : shuffle;
+        });
+  }
+
   /** Forgets a shuffle, and says which map outputs it had. */
   Set<Long> remove(int shuffleId) {
-    Shuffle removed = shuffles.remove(shuffleId);
+    return forget(shuffles.remove(shuffleId));
+  }
+
+  /**
+   * Forgets a shuffle that has got nothing since, and says which map outputs it had.
+   *
+   * @param nanos of the clock
+   */
+  Set<Long> removeIfOlder(int shuffleId, long nanos) {
+    Set<Long> removed = new HashSet<>();
+    shuffles.computeIfPresent(
+        shuffleId,
+        (_, shuffle) -> {
+          if (shuffle.lastAddedNanos - nanos >= 0) {
+            return shuffle;
+          }
+          removed.addAll(forget(shuffle));
+          return null;
+        });
+    return removed;
+  }
+
+  private Set<Long> forget(Shuffle removed) {
     if (removed == null) {
       return Set.of();
     }
@@ -58,14 +93,15 @@ final class HeldShuffles {
     return removed.bytesByMapId.keySet();
   }
 
-  /** Shuffles that are none of the live ones, and got nothing for so long. */
-  List<Integer> over(Set<Integer> live, long graceNanos) {
-    long nowNanos = nanoClock.getAsLong();
-    return shuffles.entrySet().stream()
-        .filter(entry -> !live.contains(entry.getKey()))
-        .filter(entry -> nowNanos - entry.getValue().lastAddedNanos >= graceNanos)
-        .map(Map.Entry::getKey)
-        .toList();
+  /** Shuffles of which there are map outputs. */
+  Set<Integer> ids() {
+    return Set.copyOf(shuffles.keySet());
+  }
+
+  /** Map outputs of a shuffle. */
+  Set<Long> mapIds(int shuffleId) {
+    Shuffle shuffle = shuffles.get(shuffleId);
+    return shuffle == null ? Set.of() : Set.copyOf(shuffle.bytesByMapId.keySet());
   }
 
   int shuffles() {

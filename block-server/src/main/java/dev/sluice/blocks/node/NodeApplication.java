@@ -22,17 +22,23 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.spark.network.crypto.AuthServerBootstrap;
@@ -56,8 +62,7 @@ import org.slf4j.LoggerFactory;
 final class NodeApplication implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeApplication.class);
 
-  /** Longer than a list of live shuffles takes from the driver's table to here. */
-  private static final long RENEWAL_GRACE_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final long REMOVALS_IDLE_MS = 10_000;
 
   /** Where blocks are not READ they send all of them. */
   private static final int MAX_TRANSPORT_THREADS = 8;
@@ -77,7 +82,16 @@ final class NodeApplication implements AutoCloseable {
   /** What is to be closed, what was started last first. */
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
+  /** Shared by hand-overs, until they are answered for; whoever ends them has it alone. */
+  private final ReadWriteLock handOvers = new ReentrantReadWriteLock();
+
+  /** Removes what is over, which waits for the disk. */
+  private final ThreadPoolExecutor removals;
+
+  private final AtomicBoolean renewing = new AtomicBoolean();
+
   private volatile long lastSignNanos = System.nanoTime();
+  private volatile boolean over;
   private volatile boolean closed;
 
   /**
@@ -100,6 +114,8 @@ final class NodeApplication implements AutoCloseable {
     this.state = state;
     this.folders = folders;
     this.end = end;
+    removals = removals();
+    started(removals::shutdown);
     boolean opened = false;
     try {
       endpoint = started(device.openEndpoint());
@@ -113,6 +129,19 @@ final class NodeApplication implements AutoCloseable {
         close();
       }
     }
+  }
+
+  private static ThreadPoolExecutor removals() {
+    ThreadPoolExecutor removals =
+        new ThreadPoolExecutor(
+            1,
+            1,
+            REMOVALS_IDLE_MS,
+            TimeUnit.MILLISECONDS,
+            new LinkedBlockingQueue<>(),
+            Thread.ofPlatform().daemon().name("sluice-node-remove").factory());
+    removals.allowCoreThreadTimeOut(true);
+    return removals;
   }
 
   private <T extends AutoCloseable> T started(T part) {
@@ -233,11 +262,6 @@ final class NodeApplication implements AutoCloseable {
     return new ApplicationState(state.name(), state.secret(), server.port());
   }
 
-  boolean hasSecret(String secret) {
-    return MessageDigest.isEqual(
-        state.secret().getBytes(StandardCharsets.UTF_8), secret.getBytes(StandardCharsets.UTF_8));
-  }
-
   /** An executor enters: what it has to know. */
   Entered entered() throws IOException {
     sign();
@@ -265,10 +289,19 @@ final class NodeApplication implements AutoCloseable {
    * @throws IOException when it is refused, with the reason
    */
   void handOver(int shuffleId, long mapId) throws IOException {
-    sign();
-    if (closed) {
-      throw new IOException(state.name() + " has ended here");
+    handOvers.readLock().lock();
+    try {
+      if (isOver()) {
+        throw new IOException(state.name() + " has ended here");
+      }
+      sign();
+      check(shuffleId, mapId);
+    } finally {
+      handOvers.readLock().unlock();
     }
+  }
+
+  private void check(int shuffleId, long mapId) throws IOException {
     MapOutputFiles.Files files = find(shuffleId, mapId);
     if (files == null) {
       throw new IOException(
@@ -294,9 +327,23 @@ final class NodeApplication implements AutoCloseable {
     }
   }
 
-  private void take(int shuffleId, long mapId, long dataBytes) {
+  /**
+   * @throws NoSuchFileException when it was taken back meanwhile, as by an executor that does not
+   *     wait any more
+   */
+  private void take(int shuffleId, long mapId, long dataBytes) throws IOException {
     held.add(shuffleId, mapId, dataBytes);
     registry.add(shuffleId, mapId);
+    if (find(shuffleId, mapId) == null) {
+      forget(shuffleId, mapId);
+      throw new NoSuchFileException(
+          "map output %d of shuffle %d was taken back".formatted(mapId, shuffleId));
+    }
+  }
+
+  private void forget(int shuffleId, long mapId) {
+    held.remove(shuffleId, mapId);
+    registry.invalidate(shuffleId, mapId);
   }
 
   private String paths() {
@@ -317,9 +364,16 @@ final class NodeApplication implements AutoCloseable {
 
   /**
    * Takes what lies in the folders and is not known: all of it after a start, and later on what an
-   * executor that died could not say any more.
+   * executor that died could not say any more. Forgets what does not lie there.
    */
   void scan() throws IOException {
+    for (int shuffleId : held.ids()) {
+      for (long mapId : held.mapIds(shuffleId)) {
+        if (find(shuffleId, mapId) == null) {
+          forget(shuffleId, mapId);
+        }
+      }
+    }
     for (ApplicationFolder folder : folders) {
       folder.removeUnfinished(options.expireAfter());
       folder.forEach(
@@ -343,24 +397,57 @@ final class NodeApplication implements AutoCloseable {
     }
   }
 
-  /** What the driver says. May block as a disk does. */
-  private Heard hear(Lifetime lifetime) {
-    switch (lifetime) {
-      case RemoveShuffle(int shuffleId) -> removeShuffle(shuffleId);
-      case Renew(int[] liveShuffles) -> renew(liveShuffles);
-      case EndApplication() -> held.over(Set.of(), 0).forEach(this::removeShuffle);
+  /** What the driver says. Never blocks; completes when it is done. */
+  private CompletableFuture<Heard> hear(Lifetime lifetime) {
+    Heard heard = new Heard(self.id(), System.nanoTime());
+    return switch (lifetime) {
+      case RemoveShuffle(int shuffleId) ->
+          CompletableFuture.supplyAsync(
+              () -> {
+                remove(shuffleId, held.remove(shuffleId));
+                return heard;
+              },
+              removals);
+      case Renew renewal -> {
+        removeOver(renewal);
+        yield CompletableFuture.completedFuture(heard);
+      }
+      case EndApplication() -> CompletableFuture.completedFuture(heard);
+    };
+  }
+
+  /** Soon; where the disk is slower than renewals come, they are not heaped up. */
+  private void removeOver(Renew renewal) {
+    if (!renewal.lastHeard().nodeId().equals(self.id()) || !renewing.compareAndSet(false, true)) {
+      return;
     }
-    return new Heard(self.id());
+    CompletableFuture.runAsync(() -> removeBut(renewal), removals)
+        .whenComplete(
+            (_, failure) -> {
+              renewing.set(false);
+              if (failure != null) {
+                LOG.warn("What is over of {} stays for now", self, failure);
+              }
+            });
   }
 
-  private void renew(int[] liveShuffles) {
-    Set<Integer> live = Arrays.stream(liveShuffles).boxed().collect(Collectors.toSet());
-    held.over(live, RENEWAL_GRACE_NANOS).forEach(this::removeShuffle);
+  private void removeBut(Renew renewal) {
+    Set<Integer> over = new HashSet<>(held.ids());
+    Arrays.stream(renewal.liveShuffles()).forEach(over::remove);
+    for (int shuffleId : over) {
+      remove(shuffleId, held.removeIfOlder(shuffleId, renewal.lastHeard().nodeNanos()));
+    }
   }
 
-  private void removeShuffle(int shuffleId) {
+  /**
+   * @param mapIds that are not known any more; others are added to the shuffle meanwhile
+   */
+  private void remove(int shuffleId, Set<Long> mapIds) {
+    if (mapIds.isEmpty()) {
+      return;
+    }
     registry.unregister(shuffleId);
-    for (long mapId : held.remove(shuffleId)) {
+    for (long mapId : mapIds) {
       try {
         for (ApplicationFolder folder : folders) {
           folder.remove(shuffleId, mapId);
@@ -392,9 +479,25 @@ final class NodeApplication implements AutoCloseable {
     return System.nanoTime() - openedNanos;
   }
 
+  /**
+   * Takes no hand-over any more, and returns when none is under way; unless there was a sign of the
+   * application within this time, or the daemon stops and leaves it to the next one.
+   *
+   * @return whether it is so
+   */
+  boolean endHandOvers(Duration silence) {
+    handOvers.writeLock().lock();
+    try {
+      over |= silence.isZero() || silentNanos() >= silence.toNanos();
+      return over && !closed;
+    } finally {
+      handOvers.writeLock().unlock();
+    }
+  }
+
   /** Whether hand-overs are of no use any more. */
-  boolean isClosed() {
-    return closed;
+  boolean isOver() {
+    return over || closed;
   }
 
   /** Serves nothing any more; the folders stay. Idempotent. */

@@ -52,6 +52,7 @@ final class NodeFolders implements AutoCloseable {
 
   private final List<Path> roots = new ArrayList<>();
   private final List<FileChannel> locks = new ArrayList<>();
+  private final List<Path> leftOver = new ArrayList<>();
 
   private NodeFolders() {}
 
@@ -130,14 +131,16 @@ final class NodeFolders implements AutoCloseable {
     return folders;
   }
 
-  /** Those that have a state; what is left of others is removed. */
+  /** Those that have a state; what is left of others is put away, for {@link #leftOver}. */
   List<ApplicationState> read() throws IOException {
     Map<String, ApplicationState> states = new TreeMap<>();
     List<Path> stateless = new ArrayList<>();
     for (Path root : roots) {
       try (DirectoryStream<Path> folders = Files.newDirectoryStream(root, Files::isDirectory)) {
         for (Path folder : folders) {
-          if (!read(folder, states)) {
+          if (folder.getFileName().toString().startsWith(REMOVED)) {
+            leftOver.add(folder);
+          } else if (!read(folder, states)) {
             stateless.add(folder);
           }
         }
@@ -146,10 +149,20 @@ final class NodeFolders implements AutoCloseable {
     for (Path folder : stateless) {
       if (!states.containsKey(folder.getFileName().toString())) {
         LOG.warn("{} is of no application any more and is deleted", folder);
-        FileTree.delete(folder);
+        leftOver.add(putAway(folder));
       }
     }
     return List.copyOf(states.values());
+  }
+
+  /** What {@link #read} has found of nobody; still to be deleted, which may take long. */
+  List<Path> leftOver() {
+    return List.copyOf(leftOver);
+  }
+
+  private static Path putAway(Path folder) throws IOException {
+    Path away = folder.resolveSibling(REMOVED + UUID.randomUUID());
+    return Files.move(folder, away, StandardCopyOption.ATOMIC_MOVE);
   }
 
   /**
@@ -203,8 +216,7 @@ final class NodeFolders implements AutoCloseable {
     for (Path root : roots) {
       Path folder = root.resolve(application);
       if (Files.exists(folder)) {
-        Path away = root.resolve(REMOVED + UUID.randomUUID());
-        removed.add(Files.move(folder, away, StandardCopyOption.ATOMIC_MOVE));
+        removed.add(putAway(folder));
       }
     }
     return removed;

@@ -8,6 +8,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
@@ -18,13 +19,13 @@ import org.apache.spark.network.shuffle.protocol.BlockTransferMessage;
 
 /**
  * What is asked at an application's port of a node: what executors' block servers are, Spark's own
- * transfer of blocks, and what the driver says of lifetimes. On the transport's threads; removals,
- * which take long, on threads of their own.
+ * transfer of blocks, and what the driver says of lifetimes. On the transport's threads, which are
+ * the application's own.
  */
 final class NodeHandler extends RpcHandler {
   private final RpcHandler peers;
   private final ExternalBlockHandler blocks;
-  private final Function<Lifetime, Heard> lifetimes;
+  private final Function<Lifetime, CompletableFuture<Heard>> lifetimes;
   private final Runnable end;
   private final Runnable sign;
   private final MessageCodec codec = new MessageCodec(LifetimeMessages.TYPES);
@@ -32,14 +33,14 @@ final class NodeHandler extends RpcHandler {
   /**
    * @param peers answers what is said to any block server
    * @param blocks answers what Spark's own transfer asks
-   * @param lifetimes does what the driver says; may block
+   * @param lifetimes does what the driver says; never blocks
    * @param end closes this and all else, once the driver has its answer; must not block
    * @param sign the application lives, as somebody has said something
    */
   NodeHandler(
       RpcHandler peers,
       ExternalBlockHandler blocks,
-      Function<Lifetime, Heard> lifetimes,
+      Function<Lifetime, CompletableFuture<Heard>> lifetimes,
       Runnable end,
       Runnable sign) {
     this.peers = peers;
@@ -82,21 +83,28 @@ final class NodeHandler extends RpcHandler {
         throw new MessageException("that is not a request");
       }
       StrangerGuard.admit(client.getChannel());
-      Thread.ofVirtual()
-          .name("sluice-node-lifetime")
-          .start(() -> answer(client, lifetime, callback));
+      lifetimes
+          .apply(lifetime)
+          .whenComplete((heard, failure) -> answer(heard, failure, callback))
+          .thenRun(
+              () -> {
+                if (lifetime instanceof EndApplication) {
+                  client.getChannel().eventLoop().execute(end); // behind the answer
+                }
+              });
     } catch (MessageException e) {
       callback.onFailure(e);
     }
   }
 
-  private void answer(TransportClient client, Lifetime lifetime, RpcResponseCallback callback) {
+  private void answer(Heard heard, Throwable failure, RpcResponseCallback callback) {
+    if (failure != null) {
+      callback.onFailure(failure);
+      return;
+    }
     try {
-      callback.onSuccess(ByteBuffer.wrap(codec.encode(lifetimes.apply(lifetime))));
-      if (lifetime instanceof EndApplication) {
-        client.getChannel().eventLoop().execute(end); // behind the answer
-      }
-    } catch (MessageException | RuntimeException e) {
+      callback.onSuccess(ByteBuffer.wrap(codec.encode(heard)));
+    } catch (MessageException e) {
       callback.onFailure(e);
     }
   }

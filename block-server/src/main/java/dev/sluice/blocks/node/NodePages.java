@@ -7,14 +7,17 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 
 /**
  * What a node says of itself over HTTP, to whoever asks: no secret, no path, and nothing can be
- * changed. One thread, of the JDK's server.
+ * changed. A virtual thread for each that asks, so that nobody waits for another.
  */
 final class NodePages implements AutoCloseable {
   private final HttpServer server;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final Supplier<Collection<NodeApplication>> applications;
 
   /** Listens at once. */
@@ -26,6 +29,7 @@ final class NodePages implements AutoCloseable {
         "/metrics", exchange -> answer(exchange, "text/plain; version=0.0.4", metrics()));
     server.createContext("/healthz", exchange -> answer(exchange, "text/plain", "ok\n"));
     server.createContext("/", this::page);
+    server.setExecutor(threads);
     server.start();
   }
 
@@ -94,5 +98,6 @@ final class NodePages implements AutoCloseable {
   @Override
   public void close() {
     server.stop(0);
+    threads.shutdownNow();
   }
 }

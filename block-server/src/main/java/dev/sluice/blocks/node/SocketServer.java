@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The Unix domain socket of a node, at which its executors hand map outputs over. Processes of
  * other users are not let in: the files would not be theirs to link, nor the daemon's to delete.
- * One virtual thread a connection, one connection an executor.
+ * One thread a connection, one connection an executor. No virtual
+ * ones, since they wait for disks: a disk that does not answer would hold all of them up.
  */
 final class SocketServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
@@ -104,7 +105,10 @@ final class SocketServer implements AutoCloseable {
     while (!closed) {
       try {
         SocketChannel accepted = server.accept();
-        Thread.ofVirtual().name("sluice-node-executor").start(() -> serve(accepted));
+        Thread.ofPlatform()
+            .daemon()
+            .name("sluice-node-executor")
+            .start(() -> serve(accepted));
       } catch (ClosedChannelException e) {
         return;
       } catch (IOException e) {
@@ -184,7 +188,7 @@ final class SocketServer implements AutoCloseable {
     channel.send(application.entered());
     while (true) {
       Object request = channel.receive();
-      if (application.isClosed()) {
+      if (application.isOver()) {
         return; // The executor enters again, which opens another one.
       }
       channel.send(answer(application, request));

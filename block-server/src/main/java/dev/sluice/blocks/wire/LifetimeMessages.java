@@ -49,17 +49,21 @@ public final class LifetimeMessages {
   /**
    * The application lives.
    *
-   * @param liveShuffles its shuffles that are not over; of others goes what was not handed over
-   *     just now
+   * @param liveShuffles its shuffles that are not over; of others goes what was handed over before
+   *     the node was last heard
+   * @param lastHeard the node's last answer before they were listed: however late this comes, they
+   *     are all that lived then; of another run of it nothing goes
    */
-  public record Renew(int[] liveShuffles) implements Lifetime {
+  public record Renew(int[] liveShuffles, Heard lastHeard) implements Lifetime {
     private void write(Output output) {
+      lastHeard.write(output);
       Fields.writeCount(output, liveShuffles.length);
       output.writeInts(liveShuffles);
     }
 
     private static Renew read(Input input) {
-      return new Renew(input.readInts(Fields.readCount(input, Integer.BYTES)));
+      Heard lastHeard = Heard.read(input);
+      return new Renew(input.readInts(Fields.readCount(input, Integer.BYTES)), lastHeard);
     }
   }
 
@@ -68,14 +72,19 @@ public final class LifetimeMessages {
    *
    * @param nodeId what the node's block server is known by: another one than before where it was
    *     started again, and then locations that it gave before are stale
+   * @param nodeNanos when, by a clock that is the node's alone
    */
-  public record Heard(String nodeId) {
+  public record Heard(String nodeId, long nodeNanos) {
+    /** Of a node that has not answered yet. */
+    public static final Heard NEVER = new Heard("", 0);
+
     private void write(Output output) {
       Fields.writeString(output, nodeId);
+      output.writeLong(nodeNanos);
     }
 
     private static Heard read(Input input) {
-      return new Heard(Fields.readString(input));
+      return new Heard(Fields.readString(input), input.readLong());
     }
   }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.ProcessName;
@@ -245,7 +246,7 @@ class NodeDaemonTest {
       assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_500);
       long regions = metric(APPLICATION, NodeMetric.REGISTERED_REGIONS);
 
-      assertThat(reader.tell(node, new RemoveShuffle(SHUFFLE))).isEqualTo(node.id());
+      assertThat(reader.tell(node, new RemoveShuffle(SHUFFLE)).nodeId()).isEqualTo(node.id());
 
       assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(500);
       assertThat(metric(APPLICATION, NodeMetric.MAP_OUTPUTS)).isEqualTo(1);
@@ -257,15 +258,61 @@ class NodeDaemonTest {
     }
   }
 
+  /** However late it comes. */
   @Test
-  void whatWasJustHandedOverOutlivesAListOfLiveShufflesThatIsOlder() throws Exception {
+  void whatWasHandedOverOutlivesAListOfLiveShufflesThatIsOlder() throws Exception {
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET);
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      PeerAddress node = executor.endpoint().peer();
+      Heard before = reader.tell(node, new Renew(new int[0], Heard.NEVER));
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-      reader.tell(executor.endpoint().peer(), new Renew(new int[0]));
-      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+
+      reader.tell(node, new Renew(new int[0], before));
+      reader.tell(node, new Renew(new int[0], Heard.NEVER));
+      reader.tell(node, new Renew(new int[0], new Heard("an earlier run", Long.MAX_VALUE)));
+      reader.tell(node, new RemoveShuffle(SHUFFLE + 1)); // is done behind all of them
+      assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void aListOfLiveShufflesRemovesWhatIsOlderAndNotInIt() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    byte[] live = outputs.write(SHUFFLE + 1, 11, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      PeerAddress node = executor.endpoint().peer();
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      executor.handOver(SHUFFLE + 1, 11, outputs.find(SHUFFLE + 1, 11));
+      int[] list = {SHUFFLE + 1};
+      Heard after = reader.tell(node, new Renew(list, Heard.NEVER));
+
+      reader.tell(node, new Renew(list, after));
+      reader.tell(node, new RemoveShuffle(SHUFFLE + 2)); // is done behind it
+      assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/5-*");
+      assertThat(reader.locate(node, SHUFFLE, 10)).isNull();
+      assertThat(reader.read(node, SHUFFLE + 1, 11)).isEqualTo(live);
+    }
+  }
+
+  @Test
+  void whatIsHandedOverAfterTheApplicationsEndIsRefusedAndLeavesNothing() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    outputs.write(SHUFFLE, 11, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      driver.tell(executor.endpoint().peer(), new EndApplication());
+      awaitNone(APPLICATION);
+
+      assertThatThrownBy(() -> executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11)))
+          .hasMessageContaining("application app-1-ab is over");
+      assertThat(folder(APPLICATION)).doesNotExist();
+      assertThat(daemon.applications()).isEmpty();
     }
   }
 
@@ -295,7 +342,7 @@ class NodeDaemonTest {
       silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
       long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
       while (Files.exists(folder(OTHER))) {
-        driver.tell(executor.endpoint().peer(), new Renew(new int[] {SHUFFLE}));
+        driver.tell(executor.endpoint().peer(), new Renew(new int[] {SHUFFLE}, Heard.NEVER));
         assertThat(System.nanoTime()).isLessThan(deadlineNanos);
         Thread.sleep(20);
       }
@@ -321,10 +368,10 @@ class NodeDaemonTest {
     set(NodeSetting.MAX_APPLICATIONS, "100");
     start();
     outputs.write(SHUFFLE, 10, 1_000);
-    comeAndGo(3);
+    comeAndGo(1, 3);
     awaitNone("app-3-ab");
     long descriptors = descriptors();
-    comeAndGo(20);
+    comeAndGo(4, 20);
     awaitNone("app-20-ab");
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
     while (descriptors() > descriptors) {
@@ -336,8 +383,8 @@ class NodeDaemonTest {
     assertThat(directory.resolve("node/.sluice")).isDirectoryNotContaining("glob:**/*app*");
   }
 
-  private void comeAndGo(int applications) throws Exception {
-    for (int i = 1; i <= applications; i++) {
+  private void comeAndGo(int first, int last) throws Exception {
+    for (int i = first; i <= last; i++) {
       String application = "app-" + i + "-ab";
       try (NodeClient executor = enter(application, SECRET);
           NodeReader reader = new NodeReader(application, SECRET)) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -99,7 +100,7 @@ class NodeProcessTest {
       }
       reader.lost(node.peer());
       try (NodeProcess daemon = start()) {
-        String id = reader.tell(node.peer(), new Renew(new int[] {SHUFFLE}));
+        String id = reader.tell(node.peer(), new Renew(new int[] {SHUFFLE}, Heard.NEVER)).nodeId();
         assertThat(id).isNotEqualTo(node.peer().id());
         PeerAddress again = new PeerAddress(id, node.peer().host(), node.peer().port());
         assertThat(reader.read(again, SHUFFLE, 10)).isEqualTo(first);

@@ -4,6 +4,7 @@ import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -158,12 +159,8 @@ final class NodeReader implements AutoCloseable {
     }
   }
 
-  /**
-   * What the driver says.
-   *
-   * @return the node's id
-   */
-  String tell(PeerAddress node, Lifetime message) throws Exception {
+  /** What the driver says. */
+  Heard tell(PeerAddress node, Lifetime message) throws Exception {
     return client.tell(node, message).get(TIMEOUT_S, TimeUnit.SECONDS);
   }
 

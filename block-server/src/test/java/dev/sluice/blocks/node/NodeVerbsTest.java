@@ -77,7 +77,5 @@ class NodeVerbsTest {
       assertThat(reader.read(peer, region)).isEqualTo(data);
       node.signal("CONT");
     }
-    assertThat(Files.readString(directory.resolve("node.log")))
-        .contains("RDMA provider is verbs, device rxe");
   }
 }

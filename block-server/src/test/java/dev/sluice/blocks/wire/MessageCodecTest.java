@@ -75,8 +75,8 @@ class MessageCodecTest {
         new Taken(),
         new RemoveShuffle(3),
         new EndApplication(),
-        new Renew(new int[] {1, Integer.MAX_VALUE}),
-        new Heard("node-a-1"));
+        new Renew(new int[] {1, Integer.MAX_VALUE}, new Heard("node-a-1", -7)),
+        new Heard("node-a-1", Long.MIN_VALUE));
   }
 
   private static MapOutputLocation location(long mapId) {
@@ -102,7 +102,7 @@ class MessageCodecTest {
   @Test
   void aConversationKnowsItsOwnMessagesByTheirBegin() throws Exception {
     MessageCodec lifetimes = new MessageCodec(LifetimeMessages.TYPES);
-    ByteBuffer renewal = directBuffer(codec.encode(new Renew(new int[] {1})));
+    ByteBuffer renewal = directBuffer(codec.encode(new Renew(new int[] {1}, Heard.NEVER)));
     assertThat(lifetimes.knows(renewal)).isTrue();
     assertThat(lifetimes.decode(renewal)).as("nothing was consumed").isInstanceOf(Renew.class);
     assertThat(lifetimes.knows(directBuffer(codec.encode(new Touch(1))))).isFalse();

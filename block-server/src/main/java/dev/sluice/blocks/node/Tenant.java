@@ -1,0 +1,204 @@
+package dev.sluice.blocks.node;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An application's place at a node, from the moment that the node knows of it until its folders are
+ * gone, whether it is served or could not be opened (yet). Any thread; waits for the application's
+ * own disks, and so holds up nobody but its executors.
+ */
+final class Tenant implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Tenant.class);
+
+  /** Opens what serves an application. */
+  @FunctionalInterface
+  interface Opener {
+    /**
+     * @param end to be called when the driver says that it is over; never blocks
+     */
+    NodeApplication open(ApplicationState state, List<ApplicationFolder> folders, Runnable end)
+        throws IOException;
+  }
+
+  private final NodeFolders folders;
+  private final Opener opener;
+  private final Runnable over;
+  private final Runnable gone;
+  private final long knownSinceNanos = System.nanoTime();
+  private final AtomicBoolean tidying = new AtomicBoolean();
+
+  private volatile ApplicationState state;
+
+  /** Null while it is not served. */
+  private volatile NodeApplication served;
+
+  /** Guarded by this. */
+  private boolean ended;
+
+  private volatile long lastScanNanos = System.nanoTime();
+
+  /**
+   * @param over called when the driver says that the application is over
+   * @param gone called when another one may have its name
+   */
+  Tenant(
+      NodeFolders folders, Opener opener, ApplicationState state, Runnable over, Runnable gone) {
+    this.folders = folders;
+    this.opener = opener;
+    this.state = state;
+    this.over = over;
+    this.gone = gone;
+  }
+
+  ApplicationState state() {
+    return state;
+  }
+
+  /** Null while it is not served. */
+  NodeApplication served() {
+    return served;
+  }
+
+  /**
+   * Lets an executor in.
+   *
+   * @return null where the application has just ended, and another one may come
+   * @throws IOException when it is refused, with the reason
+   */
+  synchronized NodeApplication enter(String secret) throws IOException {
+    if (ended) {
+      return null;
+    }
+    if (!state.hasSecret(secret)) {
+      throw new IOException("that is not the secret of application " + state.name());
+    }
+    open();
+    return served;
+  }
+
+  /** Has it served, if it is not. */
+  synchronized void open() throws IOException {
+    if (served != null || ended) {
+      return;
+    }
+    NodeApplication opened = opener.open(state, folders.create(state.name()), this::endSoon);
+    boolean written = false;
+    try {
+      folders.write(opened.state());
+      written = true;
+    } finally {
+      if (!written) {
+        opened.close();
+      }
+    }
+    state = opened.state();
+    served = opened;
+    LOG.info("Application {} is served", state);
+  }
+
+  /** The driver says so. */
+  private void endSoon() {
+    over.run();
+    onThread(() -> end(Duration.ZERO));
+  }
+
+  /**
+   * Removes what is over, in its own time: all, where there was no sign of the application for so
+   * long. Never blocks.
+   */
+  void tidy(Duration expireAfter) {
+    boolean isSilent = silentNanos() >= expireAfter.toNanos();
+    boolean scanIsDue = System.nanoTime() - lastScanNanos >= expireAfter.toNanos();
+    if ((isSilent || scanIsDue) && tidying.compareAndSet(false, true)) {
+      onThread(
+          () -> {
+            try {
+              if (!end(expireAfter)) {
+                scan();
+              }
+            } finally {
+              tidying.set(false);
+            }
+          });
+    }
+  }
+
+  private long silentNanos() {
+    NodeApplication application = served;
+    return application == null
+        ? System.nanoTime() - knownSinceNanos
+        : application.silentNanos();
+  }
+
+  private void scan() throws IOException {
+    lastScanNanos = System.nanoTime();
+    NodeApplication application = served;
+    if (application != null) {
+      application.scan();
+    }
+  }
+
+  /**
+   * Removes all of it, unless there was a sign of it within this time.
+   *
+   * @return whether there is nothing any more
+   */
+  private boolean end(Duration silence) throws IOException {
+    List<Path> removed;
+    synchronized (this) {
+      if (ended) {
+        return true;
+      }
+      boolean isOver =
+          served == null
+              ? silentNanos() >= silence.toNanos()
+              : served.endHandOvers(silence);
+      if (!isOver) {
+        return false;
+      }
+      ended = true;
+      close();
+      removed = folders.remove(state.name());
+      gone.run();
+    }
+    for (Path folder : removed) {
+      FileTree.delete(folder);
+    }
+    LOG.info("Application {} is removed", state.name());
+    return true;
+  }
+
+  private interface Task {
+    void run() throws IOException;
+  }
+
+  /** One of its own, since its disk may not answer. */
+  private void onThread(Task task) {
+    Thread.ofPlatform()
+        .daemon()
+        .name("sluice-node-tidy")
+        .start(
+            () -> {
+              try {
+                task.run();
+              } catch (IOException | RuntimeException e) {
+                LOG.error("What is over of {} is still here", state.name(), e); // for now
+              }
+            });
+  }
+
+  /** Serves nothing any more; the folders stay. Idempotent. */
+  @Override
+  public void close() {
+    NodeApplication application = served;
+    if (application != null) {
+      application.close();
+    }
+  }
+}

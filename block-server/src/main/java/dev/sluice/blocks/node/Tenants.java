@@ -1,0 +1,152 @@
+package dev.sluice.blocks.node;
+
+import dev.sluice.blocks.wire.NodeMessages.Enter;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedSet;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The applications of a node. Any thread; what waits for a disk is a {@link Tenant}'s business, and
+ * is never waited for with a lock of all held. The daemon closes it.
+ */
+final class Tenants implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Tenants.class);
+  private static final int MAX_REMEMBERED = 10_000;
+  private static final long OPEN_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private final NodeOptions options;
+  private final NodeFolders folders;
+  private final Tenant.Opener opener;
+  private final Map<String, Tenant> byName = new ConcurrentSkipListMap<>();
+
+  /** Names of those that are over, of which late tasks may still come; guarded by this. */
+  private final SequencedSet<String> over = new LinkedHashSet<>();
+
+  /** Guarded by this. */
+  private boolean closed;
+
+  Tenants(NodeOptions options, NodeFolders folders, Tenant.Opener opener) {
+    this.options = options;
+    this.folders = folders;
+    this.opener = opener;
+  }
+
+  /**
+   * Has those served that were here before, each in its own time; waits for them, but not for long.
+   */
+  void open(List<ApplicationState> states) {
+    List<Thread> opening =
+        states.stream()
+            .map(
+                state -> {
+                  Tenant tenant = tenant(state);
+                  return Thread.ofPlatform()
+                      .daemon()
+                      .name("sluice-node-open")
+                      .start(() -> open(tenant));
+                })
+            .toList();
+    join(opening, OPEN_TIMEOUT_NANOS);
+  }
+
+  private static void open(Tenant tenant) {
+    try {
+      tenant.open();
+    } catch (IOException | RuntimeException e) {
+      LOG.error(
+          "Application {} is not served until one of its executors comes", tenant.state(), e);
+    }
+  }
+
+  private static void join(List<Thread> threads, long timeoutNanos) {
+    long deadlineNanos = System.nanoTime() + timeoutNanos;
+    try {
+      for (Thread thread : threads) {
+        thread.join(Duration.ofNanos(Math.max(deadlineNanos - System.nanoTime(), 0)));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Lets an executor in.
+   *
+   * @throws IOException when it is refused, with the reason
+   */
+  NodeApplication enter(Enter enter) throws IOException {
+    while (true) {
+      NodeApplication entered = tenant(enter).enter(enter.secret());
+      if (entered != null) {
+        return entered;
+      }
+    }
+  }
+
+  private synchronized Tenant tenant(Enter enter) throws IOException {
+    String name = enter.executor().application();
+    if (closed) {
+      throw new IOException("the node's block server stops");
+    }
+    if (over.contains(name)) {
+      throw new IOException("application " + name + " is over, as its driver has said");
+    }
+    if (!NodeFolders.isName(name)) {
+      throw new IOException("no folder can be called as application " + name);
+    }
+    Tenant known = byName.get(name);
+    if (known == null && byName.size() >= options.maxApplications()) {
+      throw new IOException(
+          "%d applications are here already (%s)"
+              .formatted(byName.size(), NodeSetting.MAX_APPLICATIONS.key()));
+    }
+    return known == null ? tenant(new ApplicationState(name, enter.secret(), 0)) : known;
+  }
+
+  private Tenant tenant(ApplicationState state) {
+    String name = state.name();
+    Tenant tenant =
+        new Tenant(folders, opener, state, () -> remember(name), () -> byName.remove(name));
+    byName.put(name, tenant);
+    return tenant;
+  }
+
+  private synchronized void remember(String name) {
+    over.add(name);
+    if (over.size() > MAX_REMEMBERED) {
+      over.remove(over.getFirst());
+    }
+  }
+
+  /** Those that are served. */
+  Collection<NodeApplication> served() {
+    return byName.values().stream().map(Tenant::served).filter(Objects::nonNull).toList();
+  }
+
+  /** Removes what nobody has given a sign of. Never blocks. */
+  void tidy() {
+    byName.values().forEach(tenant -> tenant.tidy(options.expireAfter()));
+  }
+
+  /** Waits for each, since none waits for another. Idempotent. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      closed = true;
+    }
+    List<Thread> closing =
+        byName.values().stream()
+            .map(tenant -> Thread.ofPlatform().name("sluice-node-close").start(tenant::close))
+            .toList();
+    join(closing, options.stopTimeout().toNanos());
+  }
+}
