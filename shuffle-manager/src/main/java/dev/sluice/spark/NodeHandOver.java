@@ -11,6 +11,11 @@ import dev.sluice.spark.locate.ExecutorEndpoint;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Hands an executor's map outputs over to the block server of its node, and has the driver's
@@ -21,10 +26,21 @@ import java.util.Optional;
  * that they want, once each shuffle and executor.
  */
 final class NodeHandOver implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeHandOver.class);
+  private static final long REFRESH_EVERY_MS = 10_000;
+
   private final NodeClient node;
   private final String executorId;
   private final DriverChannel driver;
   private final MapOutputFiles files;
+
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform()
+              .daemon()
+              .name("sluice-node")
+              .inheritInheritableThreadLocals(false)
+              .factory());
 
   /** What the driver knows. Guarded by this. */
   private Optional<NodeEndpoint> published = Optional.empty();
@@ -54,9 +70,11 @@ final class NodeHandOver implements AutoCloseable {
       known = true;
     } finally {
       if (!known) {
-        node.close();
+        handOver.close();
       }
     }
+    handOver.timer.scheduleWithFixedDelay(
+        handOver::refresh, REFRESH_EVERY_MS, REFRESH_EVERY_MS, TimeUnit.MILLISECONDS);
     return handOver;
   }
 
@@ -80,6 +98,16 @@ final class NodeHandOver implements AutoCloseable {
     }
   }
 
+  /** A node that was started again may be elsewhere, and perhaps nothing is handed over any more. */
+  void refresh() {
+    try {
+      node.refresh();
+      publish();
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("The node's block server is not there for now", e);
+    }
+  }
+
   /** Who serves what is handed over. */
   NodeEndpoint node() {
     return node.endpoint();
@@ -97,6 +125,7 @@ final class NodeHandOver implements AutoCloseable {
 
   @Override
   public void close() {
+    timer.shutdownNow();
     node.close();
   }
 }

@@ -40,7 +40,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.apache.spark.network.crypto.AuthServerBootstrap;
 import org.apache.spark.network.sasl.SecretKeyHolder;
 import org.apache.spark.network.server.OneForOneStreamManager;
@@ -72,6 +71,7 @@ final class NodeApplication implements AutoCloseable {
   private final ProcessName self;
   private final ApplicationState state;
   private final List<ApplicationFolder> folders;
+  private final int[] ports;
   private final Runnable end;
   private final HeldShuffles held = new HeldShuffles(System::nanoTime);
   private final long openedNanos = System.nanoTime();
@@ -98,7 +98,7 @@ final class NodeApplication implements AutoCloseable {
    * Serves what the folders have.
    *
    * @param nodeId what peers know the node by
-   * @param state its port is tried first
+   * @param ports that are tried in turn
    * @param end called when the driver says that the application is over; must not block
    */
   NodeApplication(
@@ -106,6 +106,7 @@ final class NodeApplication implements AutoCloseable {
       String nodeId,
       ApplicationState state,
       List<ApplicationFolder> folders,
+      int[] ports,
       Runnable end)
       throws IOException {
     this.options = device.options();
@@ -113,6 +114,7 @@ final class NodeApplication implements AutoCloseable {
     this.self = new ProcessName(state.name(), nodeId);
     this.state = state;
     this.folders = folders;
+    this.ports = ports;
     this.end = end;
     removals = removals();
     started(removals::shutdown);
@@ -181,16 +183,8 @@ final class NodeApplication implements AutoCloseable {
     return listen(conf, blocks, stager);
   }
 
-  /** At its own port if it is free, or at another one. */
   private BlockServer listen(TransportConf conf, ExternalBlockHandler blocks, Stager stager)
       throws IOException {
-    NodeOptions.Ports range = options.ports();
-    int[] ports =
-        IntStream.concat(
-                IntStream.of(state.port()), IntStream.rangeClosed(range.first(), range.last()))
-            .filter(port -> port > 0 || range.last() == 0)
-            .distinct()
-            .toArray();
     Exception failure = null;
     for (int port : ports) {
       try {

@@ -5,6 +5,7 @@ import dev.sluice.blocks.MapOutputIndex;
 import dev.sluice.blocks.node.NodeConnection.RefusedException;
 import dev.sluice.blocks.node.NodeConnection.Step;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Taken;
 import dev.sluice.blocks.wire.ProcessName;
@@ -130,6 +131,25 @@ public final class NodeClient implements AutoCloseable {
       if (!taken) {
         undo.run();
       }
+    }
+  }
+
+  /**
+   * Enters again where the daemon was started again, which nobody hears of else: then {@link
+   * #endpoint} is another one. Gives a sign of the executor, too.
+   *
+   * @throws IOException when there is no daemon, or it refuses
+   */
+  public void refresh() throws IOException {
+    long deadlineNanos = deadlineNanos();
+    NodeConnection used = connection;
+    try {
+      used.ask(enter, Entered.class, deadlineNanos);
+    } catch (IOException e) {
+      if (used.isOpen()) {
+        throw e;
+      }
+      reconnected(used, e, deadlineNanos);
     }
   }
 

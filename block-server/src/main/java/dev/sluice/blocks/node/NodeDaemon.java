@@ -49,11 +49,7 @@ public final class NodeDaemon implements AutoCloseable {
     new SecureRandom().nextBytes(random);
     id = "node-" + options.host() + "-" + HexFormat.of().formatHex(random);
     folders = NodeFolders.open(options.directories());
-    tenants =
-        new Tenants(
-            options,
-            folders,
-            (state, kept, end) -> new NodeApplication(device, id, state, kept, end));
+    tenants = new Tenants(options, folders, this::serve);
   }
 
   /**
@@ -73,6 +69,12 @@ public final class NodeDaemon implements AutoCloseable {
         daemon.close();
       }
     }
+  }
+
+  private NodeApplication serve(
+      ApplicationState state, List<ApplicationFolder> kept, Runnable end) throws IOException {
+    int[] ports = options.ports().inTurn(state.port(), tenants.portsOfOthers(state.name()));
+    return new NodeApplication(device, id, state, kept, ports, end);
   }
 
   private synchronized void open() throws IOException {

@@ -29,7 +29,9 @@ import org.slf4j.LoggerFactory;
 /**
  * A node's folders, one on each of its file systems: {@code .sluice} with a folder for each
  * application, which has the application's state in a file. All state of the daemon is here, so
- * that it can be killed at any time. Locked as long as they are open, because two daemons must not
+ * that it can be killed at any time. Nothing is forced to the disk: what is here outlives processes,
+ * and not the system, of which only a part may have been written. So the state has the boot's id, and
+ * is of nobody under another one. Locked as long as they are open, because two daemons must not
  * have the same ones; only their user may look into them.
  */
 final class NodeFolders implements AutoCloseable {
@@ -41,6 +43,8 @@ final class NodeFolders implements AutoCloseable {
   private static final String STATE = ".application";
   private static final String SECRET = "secret";
   private static final String PORT = "port";
+  private static final String BOOT = "boot";
+  private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
   /** Spark's ids of applications and more; a file name, which does not begin with a dot. */
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,199}");
@@ -166,7 +170,7 @@ final class NodeFolders implements AutoCloseable {
   }
 
   /**
-   * Whether the folder says whose it is; a file that was cut off, as by a power failure, does not.
+   * Whether the folder says whose it is, and is of this boot.
    */
   private static boolean read(Path folder, Map<String, ApplicationState> states)
       throws IOException {
@@ -181,17 +185,24 @@ final class NodeFolders implements AutoCloseable {
     }
     String secret = state.getProperty(SECRET);
     String port = state.getProperty(PORT, "");
-    if (secret == null || !port.matches("\\d{1,5}")) {
+    boolean isOfThisBoot = state.getProperty(BOOT, "").equals(boot());
+    if (!isOfThisBoot || secret == null || !port.matches("\\d{1,5}")) {
       return false;
     }
     states.put(name, new ApplicationState(name, secret, Integer.parseInt(port)));
     return true;
   }
 
+  /** Another one each time that the system starts (random(4)). */
+  private static String boot() throws IOException {
+    return Files.exists(BOOT_ID) ? Files.readString(BOOT_ID).strip() : "";
+  }
+
   /** In each folder, so that any one of them will do. */
   void write(ApplicationState state) throws IOException {
     Properties properties = new Properties();
     properties.setProperty(SECRET, state.secret());
+    properties.setProperty(BOOT, boot());
     properties.setProperty(PORT, Integer.toString(state.port()));
     for (Path root : roots) {
       Path folder = root.resolve(state.name());

@@ -19,8 +19,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Properties;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -45,7 +47,22 @@ public final class NodeOptions {
    *
    * @param first 0 for any, and then the last one is 0, too
    */
-  record Ports(int first, int last) {}
+  record Ports(int first, int last) {
+    /**
+     * What an application tries in turn.
+     *
+     * @param own that it had before; 0 for none
+     * @param others those of other applications, which want them again
+     */
+    int[] inTurn(int own, Set<Integer> others) {
+      return IntStream.concat(
+              IntStream.of(own),
+              IntStream.rangeClosed(first, last).filter(port -> !others.contains(port)))
+          .filter(port -> port > 0 || last == 0)
+          .distinct()
+          .toArray();
+    }
+  }
 
   private final Map<String, String> values;
 

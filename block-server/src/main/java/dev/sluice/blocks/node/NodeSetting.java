@@ -20,9 +20,9 @@ enum NodeSetting {
   HOST("host", "", "Name or address by which readers reach this node; empty for the machine's."),
   PORTS(
       "ports",
-      "0",
-      "Where readers connect, one port for each application: a range as 7340-7399, or 0 for any"
-          + " that is free."),
+      "7340-7399",
+      "Where readers connect, one port for each application, which it has again after a restart: a"
+          + " range, or 0 for any that is free."),
   PROVIDER(
       "provider",
       "auto",

@@ -191,7 +191,8 @@ final class SocketServer implements AutoCloseable {
       if (application.isOver()) {
         return; // The executor enters again, which opens another one.
       }
-      channel.send(answer(application, request));
+      channel.send(
+          request.equals(enter) ? application.entered() : answer(application, request));
     }
   }
 

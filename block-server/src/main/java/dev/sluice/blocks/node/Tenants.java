@@ -9,8 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedSet;
+import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,16 +46,15 @@ final class Tenants implements AutoCloseable {
    * Has those served that were here before, each in its own time; waits for them, but not for long.
    */
   void open(List<ApplicationState> states) {
+    List<Tenant> before = states.stream().map(this::tenant).toList(); // all ports are known
     List<Thread> opening =
-        states.stream()
+        before.stream()
             .map(
-                state -> {
-                  Tenant tenant = tenant(state);
-                  return Thread.ofPlatform()
-                      .daemon()
-                      .name("sluice-node-open")
-                      .start(() -> open(tenant));
-                })
+                tenant ->
+                    Thread.ofPlatform()
+                        .daemon()
+                        .name("sluice-node-open")
+                        .start(() -> open(tenant)))
             .toList();
     join(opening, OPEN_TIMEOUT_NANOS);
   }
@@ -125,6 +126,15 @@ final class Tenants implements AutoCloseable {
     if (over.size() > MAX_REMEMBERED) {
       over.remove(over.getFirst());
     }
+  }
+
+  /** That others than this one have, or want again. */
+  Set<Integer> portsOfOthers(String name) {
+    return byName.values().stream()
+        .map(Tenant::state)
+        .filter(state -> !state.name().equals(name))
+        .map(ApplicationState::port)
+        .collect(Collectors.toSet());
   }
 
   /** Those that are served. */

@@ -17,6 +17,7 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -69,6 +70,7 @@ class NodeDaemonTest {
     set(NodeSetting.HOST, "127.0.0.1");
     set(NodeSetting.PROVIDER, "soft");
     set(NodeSetting.MIN_FREE_BYTES, "1m");
+    set(NodeSetting.PORTS, "0");
     set(NodeSetting.HTTP, "");
   }
 
@@ -210,6 +212,97 @@ class NodeDaemonTest {
     start();
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
       assertThat(executor.endpoint().provider()).isEqualTo("soft");
+    }
+  }
+
+  @Test
+  void anExecutorFindsADaemonThatWasStartedElsewhereWithoutAHandOver() throws Exception {
+    start();
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.refresh();
+      PeerAddress before = executor.endpoint().peer();
+      daemon.close();
+      try (ServerSocket others =
+          new ServerSocket(before.port(), 1, InetAddress.getByName("127.0.0.1"))) {
+        start();
+        executor.refresh();
+        assertThat(executor.endpoint().peer().id()).isNotEqualTo(before.id());
+        assertThat(executor.endpoint().peer().port())
+            .isNotEqualTo(others.getLocalPort())
+            .isEqualTo(portOf(APPLICATION));
+      }
+    }
+  }
+
+  private int portOf(String application) {
+    return daemon.applications().stream()
+        .filter(candidate -> candidate.name().equals(application))
+        .mapToInt(candidate -> candidate.state().port())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void anApplicationWhosePortIsTakenLeavesTheOthersTheirs() throws Exception {
+    int first = threeFreePorts();
+    set(NodeSetting.PORTS, first + "-" + (first + 2));
+    start();
+    enter(APPLICATION, SECRET).close();
+    enter(OTHER, SECRET).close();
+    assertThat(portOf(OTHER)).isEqualTo(first + 1);
+    daemon.close();
+    try (ServerSocket _ = new ServerSocket(first, 1, InetAddress.getByName("127.0.0.1"))) {
+      start();
+      assertThat(portOf(OTHER)).isEqualTo(first + 1);
+      assertThat(portOf(APPLICATION)).isEqualTo(first + 2);
+    }
+  }
+
+  /** The first of them; others may take one all the same. */
+  private static int threeFreePorts() throws IOException {
+    InetAddress address = InetAddress.getByName("127.0.0.1");
+    for (int first = 20_000; ; first += 3) {
+      try (ServerSocket _ = new ServerSocket(first, 1, address);
+          ServerSocket _ = new ServerSocket(first + 1, 1, address);
+          ServerSocket _ = new ServerSocket(first + 2, 1, address)) {
+        return first;
+      } catch (BindException e) {
+        assertThat(first).as("%s", e).isLessThan(30_000);
+      }
+    }
+  }
+
+  /** What was written may not have got to the disk, or only its length. */
+  @Test
+  void whatIsOfAnotherBootIsNotServed() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    }
+    daemon.close();
+    Path state = folder(APPLICATION).resolve(".application");
+    Files.writeString(
+        state, Files.readString(state).replaceFirst("(?m)^boot=.*$", "boot=another"));
+    start();
+    assertThat(daemon.applications()).isEmpty();
+    awaitNone(APPLICATION);
+  }
+
+  @Test
+  void whatAnExecutorTakesBackIsForgotten() throws Exception {
+    set(NodeSetting.EXPIRE_AFTER, "1s");
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      FileTree.delete(folder(APPLICATION).resolve("5-10"));
+      long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+      while (metric(APPLICATION, NodeMetric.BYTES) > 0) {
+        executor.refresh();
+        assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+        Thread.sleep(20);
+      }
     }
   }
 

@@ -71,6 +71,7 @@ class NodeProcessTest {
         directory,
         Map.of(
             NodeSetting.EXPIRE_AFTER.key(), expireAfter,
+            NodeSetting.PORTS.key(), "0",
             NodeSetting.DIRECTORIES.key(), directory.resolve("node").toString(),
             NodeSetting.SOCKET.key(), socket.toString(),
             NodeSetting.HOST.key(), "127.0.0.1",
