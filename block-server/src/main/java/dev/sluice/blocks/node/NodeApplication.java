@@ -72,6 +72,7 @@ final class NodeApplication implements AutoCloseable {
   private final ApplicationState state;
   private final List<ApplicationFolder> folders;
   private final int[] ports;
+  private final Admission admission;
   private final Runnable end;
   private final HeldShuffles held = new HeldShuffles(System::nanoTime);
   private final long openedNanos = System.nanoTime();
@@ -99,6 +100,7 @@ final class NodeApplication implements AutoCloseable {
    *
    * @param nodeId what peers know the node by
    * @param ports that are tried in turn
+   * @param admission decides what is taken
    * @param end called when the driver says that the application is over; must not block
    */
   NodeApplication(
@@ -107,6 +109,7 @@ final class NodeApplication implements AutoCloseable {
       ApplicationState state,
       List<ApplicationFolder> folders,
       int[] ports,
+      Admission admission,
       Runnable end)
       throws IOException {
     this.options = device.options();
@@ -115,6 +118,7 @@ final class NodeApplication implements AutoCloseable {
     this.state = state;
     this.folders = folders;
     this.ports = ports;
+    this.admission = admission;
     this.end = end;
     removals = removals();
     started(removals::shutdown);
@@ -301,24 +305,16 @@ final class NodeApplication implements AutoCloseable {
       throw new IOException(
           "map output %d of shuffle %d is in none of %s".formatted(mapId, shuffleId, paths()));
     }
-    checkSpace(files);
     long dataBytes = MapOutputIndex.read(files).dataBytes();
+    if (!held.has(shuffleId, mapId)) {
+      admission.take(files.data().getParent(), dataBytes);
+    }
     if (Files.size(files.data()) != dataBytes) {
       throw new IOException(
           "%s has %d bytes, the index %d"
               .formatted(files.data(), Files.size(files.data()), dataBytes));
     }
     take(shuffleId, mapId, dataBytes);
-  }
-
-  private void checkSpace(MapOutputFiles.Files files) throws IOException {
-    long free = files.data().getParent().toFile().getUsableSpace();
-    if (free < options.minFreeBytes()) {
-      throw new IOException(
-          "%d bytes are free on the file system of %s, fewer than %d (%s)"
-              .formatted(
-                  free, files.data(), options.minFreeBytes(), NodeSetting.MIN_FREE_BYTES.key()));
-    }
   }
 
   /**

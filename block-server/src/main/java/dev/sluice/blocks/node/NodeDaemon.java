@@ -1,8 +1,10 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.wire.NodeMessages.Enter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
@@ -32,6 +34,7 @@ public final class NodeDaemon implements AutoCloseable {
   private final String id;
   private final NodeFolders folders;
   private final Tenants tenants;
+  private final Admission admission;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("sluice-node").factory());
@@ -50,6 +53,7 @@ public final class NodeDaemon implements AutoCloseable {
     id = "node-" + options.host() + "-" + HexFormat.of().formatHex(random);
     folders = NodeFolders.open(options.directories());
     tenants = new Tenants(options, folders, this::serve);
+    admission = new Admission(options, tenants::served);
   }
 
   /**
@@ -74,14 +78,15 @@ public final class NodeDaemon implements AutoCloseable {
   private NodeApplication serve(
       ApplicationState state, List<ApplicationFolder> kept, Runnable end) throws IOException {
     int[] ports = options.ports().inTurn(state.port(), tenants.portsOfOthers(state.name()));
-    return new NodeApplication(device, id, state, kept, ports, end);
+    return new NodeApplication(device, id, state, kept, ports, admission, end);
   }
 
   private synchronized void open() throws IOException {
     tenants.open(folders.read());
-    doors.addFirst(new SocketServer(options.socket(), tenants::enter, timer));
+    doors.addFirst(
+        new SocketServer(options.socket(), options.maxExecutors(), this::enter, timer));
     if (options.http().isPresent()) {
-      doors.addFirst(new NodePages(options.http().get(), this::applications));
+      doors.addFirst(new NodePages(options.http().get(), this::applications, admission::isDraining));
     }
     long tickMs = Math.clamp(options.expireAfter().toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
     timer.scheduleWithFixedDelay(this::tidy, tickMs, tickMs, TimeUnit.MILLISECONDS);
@@ -92,6 +97,11 @@ public final class NodeDaemon implements AutoCloseable {
         options.directories(),
         options.socket(),
         applications().size());
+  }
+
+  private NodeApplication enter(Enter enter) throws IOException {
+    admission.enter();
+    return tenants.enter(enter);
   }
 
   /** It may take long, and nobody waits for it. */
@@ -125,6 +135,21 @@ public final class NodeDaemon implements AutoCloseable {
 
   Collection<NodeApplication> applications() {
     return tenants.served();
+  }
+
+  /**
+   * Takes nothing any more, and serves what is there until it is all over, or this time has passed.
+   */
+  void drain(Duration timeout) {
+    admission.stop();
+    long deadlineNanos = System.nanoTime() + timeout.toNanos();
+    try {
+      while (!tenants.isEmpty() && System.nanoTime() - deadlineNanos < 0) {
+        Thread.sleep(MIN_TICK_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Lets nobody in, then serves nothing any more; what was handed over stays. Idempotent. */

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The process of a node's block server: {@code bin/sluice-node [--conf FILE]}. Ends at SIGTERM
- * within its deadline; may be killed at any time.
+ * within its deadlines; may be killed at any time.
  */
 public final class NodeMain {
   private static final Logger LOG = LoggerFactory.getLogger(NodeMain.class);
@@ -58,6 +58,9 @@ public final class NodeMain {
   }
 
   private static void stop(NodeDaemon daemon, NodeOptions options) {
+    if (options.drainTimeout().isPositive()) {
+      daemon.drain(options.drainTimeout());
+    }
     Thread.ofPlatform().daemon().name("sluice-stop-deadline").start(() -> haltAfter(options));
     daemon.close();
   }

@@ -104,6 +104,10 @@ public final class NodeOptions {
     verbsOptions();
     transferOptions();
     maxApplications();
+    maxExecutors();
+    maxMapOutputs();
+    maxBytes();
+    drainTimeout();
     registrationBytes();
     stagingBytes();
     minFreeBytes();
@@ -182,6 +186,26 @@ public final class NodeOptions {
 
   int maxApplications() {
     return value(NodeSetting.MAX_APPLICATIONS, Types.integer(1, Integer.MAX_VALUE));
+  }
+
+  int maxExecutors() {
+    return value(NodeSetting.MAX_EXECUTORS, Types.integer(1, 65_536));
+  }
+
+  int maxMapOutputs() {
+    return value(NodeSetting.MAX_MAP_OUTPUTS, Types.integer(1, Integer.MAX_VALUE));
+  }
+
+  long maxBytes() {
+    return optional(NodeSetting.MAX_BYTES, SIZE).orElse(Long.MAX_VALUE);
+  }
+
+  Path drainFile() {
+    return Path.of(text(NodeSetting.DRAIN_FILE));
+  }
+
+  Duration drainTimeout() {
+    return time(NodeSetting.DRAIN_TIMEOUT);
   }
 
   /** Of all applications; empty where nobody has said. */

@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -17,20 +18,30 @@ import java.util.function.Supplier;
  */
 final class NodePages implements AutoCloseable {
   private final HttpServer server;
+  private final BooleanSupplier draining;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final Supplier<Collection<NodeApplication>> applications;
 
   /** Listens at once. */
-  NodePages(InetSocketAddress address, Supplier<Collection<NodeApplication>> applications)
+  NodePages(
+      InetSocketAddress address,
+      Supplier<Collection<NodeApplication>> applications,
+      BooleanSupplier draining)
       throws IOException {
     this.applications = applications;
+    this.draining = draining;
     server = listen(address);
     server.createContext(
         "/metrics", exchange -> answer(exchange, "text/plain; version=0.0.4", metrics()));
-    server.createContext("/healthz", exchange -> answer(exchange, "text/plain", "ok\n"));
+    server.createContext("/healthz", exchange -> answer(exchange, "text/plain", health()));
     server.createContext("/", this::page);
     server.setExecutor(threads);
     server.start();
+  }
+
+  /** Alive in any case. */
+  private String health() {
+    return draining.getAsBoolean() ? "draining\n" : "ok\n";
   }
 
   private static HttpServer listen(InetSocketAddress address) throws IOException {
@@ -67,6 +78,9 @@ final class NodePages implements AutoCloseable {
     text.append("# HELP sluice_node_applications Applications that are served.\n");
     text.append("# TYPE sluice_node_applications gauge\n");
     text.append("sluice_node_applications %d%n".formatted(all.size()));
+    text.append("# HELP sluice_node_draining Whether nothing more is taken: 1, or 0.\n");
+    text.append("# TYPE sluice_node_draining gauge\n");
+    text.append("sluice_node_draining %d%n".formatted(draining.getAsBoolean() ? 1 : 0));
     for (NodeMetric metric : NodeMetric.values()) {
       String name = metric.prometheusName();
       text.append("# HELP %s %s%n".formatted(name, metric.documentation()));

@@ -37,6 +37,16 @@ enum NodeSetting {
       "16",
       "Applications at a time; others are refused. Each gets an equal part of the registered"
           + " memory and of the memory regions."),
+  MAX_EXECUTORS(
+      "maxExecutors",
+      "1024",
+      "Executors that are connected at a time; others are refused. Each costs a thread."),
+  MAX_MAP_OUTPUTS(
+      "maxMapOutputs",
+      "1000000",
+      "Map outputs of all applications; others are refused. Each takes some hundred bytes of heap"
+          + " and three or four files."),
+  MAX_BYTES("maxBytes", "", "Bytes of them; others are refused. Empty for what the disks have."),
   REGISTRATION_MAX_BYTES(
       "registration.maxBytes",
       "",
@@ -54,7 +64,18 @@ enum NodeSetting {
       "10min",
       "An application whose processes say nothing for so long is removed, with its files: its"
           + " driver says now and then that it lives."),
-  STOP_TIMEOUT("stopTimeout", "10s", "After SIGTERM the process is gone by then, whatever hangs."),
+  DRAIN_FILE(
+      "drainFile",
+      "/run/sluice/drain",
+      "While there is such a file the node is drained: executors and map outputs are refused, and"
+          + " what is there is served."),
+  DRAIN_TIMEOUT(
+      "drainTimeout",
+      "0s",
+      "After SIGTERM the node is drained for so long, or until its last application is over. 0"
+          + " where another daemon is started at once: executors wait for that."),
+  STOP_TIMEOUT(
+      "stopTimeout", "10s", "After SIGTERM and draining the process is gone by then, whatever hangs."),
   HTTP(
       "http",
       "127.0.0.1:7338",

@@ -32,7 +32,6 @@ import org.slf4j.LoggerFactory;
  */
 final class SocketServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
-  private static final int MAX_CONNECTIONS = 4_096;
   private static final long ENTER_TIMEOUT_MS = 10_000;
   private static final long PAUSE_MS = 100;
 
@@ -46,6 +45,7 @@ final class SocketServer implements AutoCloseable {
   }
 
   private final Path path;
+  private final int maxConnections;
   private final Entrance entrance;
   private final ScheduledExecutorService timer;
   private final ServerSocketChannel server;
@@ -59,8 +59,11 @@ final class SocketServer implements AutoCloseable {
    * @param timer closes connections that say nothing
    * @throws IOException when another daemon listens there
    */
-  SocketServer(Path path, Entrance entrance, ScheduledExecutorService timer) throws IOException {
+  SocketServer(
+      Path path, int maxConnections, Entrance entrance, ScheduledExecutorService timer)
+      throws IOException {
     this.path = path.toAbsolutePath();
+    this.maxConnections = maxConnections;
     this.entrance = entrance;
     this.timer = timer;
     Files.createDirectories(this.path.getParent());
@@ -148,16 +151,24 @@ final class SocketServer implements AutoCloseable {
     UserPrincipal peer = channel.peer();
     if (!peer.equals(user)) {
       channel.send(new Refused("executors have to run as %s, not as %s".formatted(user, peer)));
-    } else if (connections.size() > MAX_CONNECTIONS) {
-      channel.send(new Refused(MAX_CONNECTIONS + " executors are connected already"));
+    } else if (connections.size() > maxConnections) {
+      channel.send(
+          new Refused(
+              "%d executors are connected already (%s)"
+                  .formatted(maxConnections, NodeSetting.MAX_EXECUTORS.key())));
     } else {
       Future<?> deadline = closeLater(channel);
       Object first = channel.receive();
       deadline.cancel(false);
-      if (first instanceof Enter enter) {
-        serve(enter, channel);
-      } else {
+      if (!(first instanceof Enter enter)) {
         channel.send(new Refused("first an executor has to enter"));
+      } else if (enter.version() != Enter.VERSION) {
+        channel.send(
+            new Refused(
+                "the executor speaks version %d of the protocol, the node's block server version %d"
+                    .formatted(enter.version(), Enter.VERSION)));
+      } else {
+        serve(enter, channel);
       }
     }
   }

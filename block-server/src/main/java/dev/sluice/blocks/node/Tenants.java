@@ -137,6 +137,10 @@ final class Tenants implements AutoCloseable {
         .collect(Collectors.toSet());
   }
 
+  boolean isEmpty() {
+    return byName.isEmpty();
+  }
+
   /** Those that are served. */
   Collection<NodeApplication> served() {
     return byName.values().stream().map(Tenant::served).filter(Objects::nonNull).toList();

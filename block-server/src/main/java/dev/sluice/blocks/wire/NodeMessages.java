@@ -30,16 +30,31 @@ public final class NodeMessages {
    * The first message of an executor; answered by {@link Entered} or {@link
    * ControlMessages.Refused}.
    *
+   * @param version of the protocol that the executor speaks; of another one than {@link #VERSION}
+   *     the rest is not known
    * @param secret the application's; empty where it does not authenticate
    */
-  public record Enter(ProcessName executor, String secret) {
+  public record Enter(int version, ProcessName executor, String secret) {
+    /** Another one with each change to these messages. */
+    public static final int VERSION = 1;
+
+    public Enter(ProcessName executor, String secret) {
+      this(VERSION, executor, secret);
+    }
+
     private void write(Output output) {
+      output.writeInt(version);
       Fields.writeProcess(output, executor);
       Fields.writeString(output, secret);
     }
 
     private static Enter read(Input input) {
-      return new Enter(Fields.readProcess(input), Fields.readString(input));
+      int version = input.readInt();
+      if (version != VERSION) {
+        input.setPosition(input.limit());
+        return new Enter(version, new ProcessName("", ""), "");
+      }
+      return new Enter(version, Fields.readProcess(input), Fields.readString(input));
     }
 
     @Override

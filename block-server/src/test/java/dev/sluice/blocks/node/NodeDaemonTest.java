@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.NodeMessages.Enter;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.RemoteRegion;
@@ -71,6 +73,7 @@ class NodeDaemonTest {
     set(NodeSetting.PROVIDER, "soft");
     set(NodeSetting.MIN_FREE_BYTES, "1m");
     set(NodeSetting.PORTS, "0");
+    set(NodeSetting.DRAIN_FILE, directory.resolve("drain").toString());
     set(NodeSetting.HTTP, "");
   }
 
@@ -212,6 +215,83 @@ class NodeDaemonTest {
     start();
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
       assertThat(executor.endpoint().provider()).isEqualTo("soft");
+    }
+  }
+
+  @Test
+  void oneExecutorTooManyIsRefused() throws Exception {
+    set(NodeSetting.MAX_EXECUTORS, "1");
+    start();
+    try (NodeClient _ = enter(APPLICATION, SECRET)) {
+      assertThatThrownBy(() -> enter(APPLICATION, SECRET))
+          .hasMessageContaining("1 executors are connected already")
+          .hasMessageContaining("sluice.node.maxExecutors");
+    }
+  }
+
+  @Test
+  void oneMapOutputTooManyIsRefusedAndLeavesNothing() throws Exception {
+    set(NodeSetting.MAX_MAP_OUTPUTS, "1");
+    assertOneIsTakenAndTheNextRefused("sluice.node.maxMapOutputs");
+  }
+
+  @Test
+  void oneByteTooManyIsRefusedAndLeavesNothing() throws Exception {
+    set(NodeSetting.MAX_BYTES, "1999");
+    assertOneIsTakenAndTheNextRefused("sluice.node.maxBytes");
+  }
+
+  /** Of whatever application, until there is room again. */
+  private void assertOneIsTakenAndTheNextRefused(String key) throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    outputs.write(SHUFFLE, 11, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeClient other = enter(OTHER, SECRET);
+        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      assertThatThrownBy(() -> other.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11)))
+          .hasMessageContaining(key);
+      assertThat(folder(OTHER)).isDirectoryNotContaining("glob:**/{.tmp-*,5-11}");
+
+      driver.tell(executor.endpoint().peer(), new RemoveShuffle(SHUFFLE));
+      other.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+    }
+  }
+
+  @Test
+  void aNodeThatIsDrainedTakesNothingAndServesWhatItHas() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    outputs.write(SHUFFLE, 11, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      Files.createFile(directory.resolve("drain"));
+
+      assertThatThrownBy(() -> executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11)))
+          .hasMessageContaining("the node is being drained")
+          .hasMessageContaining("drain exists");
+      assertThatThrownBy(() -> enter(OTHER, SECRET)).hasMessageContaining("being drained");
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+
+      Files.delete(directory.resolve("drain"));
+      executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+    }
+  }
+
+  @Test
+  void anotherVersionOfTheProtocolIsRefusedWithBoth() throws Exception {
+    start();
+    try (MessageChannel channel = MessageChannel.open()) {
+      channel.connect(socket);
+      channel.send(new Enter(7, new ProcessName(APPLICATION, "3"), SECRET));
+      assertThat(channel.receive())
+          .isEqualTo(
+              new Refused(
+                  "the executor speaks version 7 of the protocol,"
+                      + " the node's block server version 1"));
     }
   }
 
@@ -677,6 +757,9 @@ class NodeDaemonTest {
           .contains("sluice_node_application_bytes{application=\"app-1-ab\"} 1000\n")
           .doesNotContain(SECRET);
       assertThat(get(http, port, "/healthz")).isEqualTo("ok\n");
+      Files.createFile(directory.resolve("drain"));
+      assertThat(get(http, port, "/healthz")).isEqualTo("draining\n");
+      assertThat(get(http, port, "/metrics")).contains("sluice_node_draining 1\n");
       assertThat(get(http, port, "/"))
           .contains("app-1-ab")
           .contains("soft0")

@@ -92,6 +92,11 @@ final class NodeProcess implements AutoCloseable {
    */
   int terminate() throws InterruptedException {
     process.destroy();
+    return exitCode();
+  }
+
+  /** Once it has ended. */
+  int exitCode() throws InterruptedException {
     assertThat(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
     return process.exitValue();
   }

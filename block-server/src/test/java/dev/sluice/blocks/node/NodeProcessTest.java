@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.ProcessName;
@@ -67,10 +68,15 @@ class NodeProcessTest {
   }
 
   private NodeProcess start(String expireAfter) throws Exception {
+    return start(expireAfter, "0s");
+  }
+
+  private NodeProcess start(String expireAfter, String drainTimeout) throws Exception {
     return NodeProcess.start(
         directory,
         Map.of(
             NodeSetting.EXPIRE_AFTER.key(), expireAfter,
+            NodeSetting.DRAIN_TIMEOUT.key(), drainTimeout,
             NodeSetting.PORTS.key(), "0",
             NodeSetting.DIRECTORIES.key(), directory.resolve("node").toString(),
             NodeSetting.SOCKET.key(), socket.toString(),
@@ -173,6 +179,37 @@ class NodeProcessTest {
       assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
     } finally {
       daemon.close();
+    }
+  }
+
+  @Test
+  void aDaemonThatIsTerminatedServesUntilItsApplicationsAreOver() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    outputs.write(SHUFFLE, 11, 1_000);
+    try (NodeProcess daemon = start("10min", "10min");
+        NodeClient executor = NodeClient.enter(socket, EXECUTOR, SECRET, TIMEOUT);
+        NodeReader reader = new NodeReader(EXECUTOR.application(), SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      daemon.signal("TERM");
+      awaitRefusal(executor, "the node is being drained (it stops)");
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+
+      reader.tell(executor.endpoint().peer(), new EndApplication());
+      assertThat(daemon.exitCode()).isEqualTo(143);
+    }
+  }
+
+  private void awaitRefusal(NodeClient executor, String reason) throws Exception {
+    long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
+    for (long mapId = 100; ; mapId++) {
+      outputs.write(SHUFFLE, mapId, 10);
+      try {
+        executor.handOver(SHUFFLE, mapId, outputs.find(SHUFFLE, mapId));
+      } catch (IOException e) {
+        assertThat(e).hasMessageContaining(reason);
+        return;
+      }
+      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
     }
   }
 
