@@ -1,6 +1,7 @@
 package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.StartedParts;
 import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.metrics.CountersReporter;
@@ -10,8 +11,6 @@ import dev.sluice.spark.read.ExecutorReading;
 import dev.sluice.spark.write.OpenWriters;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -91,8 +90,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
               .inheritInheritableThreadLocals(false)
               .factory());
 
-  /** What is to be closed, what was started last first. */
-  private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+  private final StartedParts parts = new StartedParts();
 
   private ExecutorReading reading;
   private ExecutorMetrics metrics;
@@ -105,8 +103,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
 
   /** Has the part closed when this is, before those that were started earlier. */
   final <T extends AutoCloseable> T started(T part) {
-    parts.push(part);
-    return part;
+    return parts.started(part);
   }
 
   /**
@@ -166,13 +163,6 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
 
   @Override
   public final void close() {
-    while (!parts.isEmpty()) {
-      AutoCloseable part = parts.pop();
-      try {
-        part.close();
-      } catch (Exception e) {
-        LOG.warn("Closing {} failed", part.getClass().getSimpleName(), e);
-      }
-    }
+    parts.close();
   }
 }

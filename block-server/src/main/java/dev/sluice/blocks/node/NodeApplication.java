@@ -10,6 +10,7 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryCounters;
 import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
@@ -25,9 +26,7 @@ import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -80,8 +79,7 @@ final class NodeApplication implements AutoCloseable {
   private final MapOutputRegistry registry;
   private final BlockServer server;
 
-  /** What is to be closed, what was started last first. */
-  private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+  private final StartedParts parts = new StartedParts();
 
   /** Shared by hand-overs, until they are answered for; whoever ends them has it alone. */
   private final ReadWriteLock handOvers = new ReentrantReadWriteLock();
@@ -121,13 +119,13 @@ final class NodeApplication implements AutoCloseable {
     this.admission = admission;
     this.end = end;
     removals = removals();
-    started(removals::shutdown);
+    parts.started(removals::shutdown);
     boolean opened = false;
     try {
-      endpoint = started(device.openEndpoint());
-      registry = started(openRegistry());
-      Stager stager = started(openStager());
-      server = started(listen(stager));
+      endpoint = parts.started(device.openEndpoint());
+      registry = parts.started(openRegistry());
+      Stager stager = parts.started(openStager());
+      server = parts.started(listen(stager));
       scan();
       opened = true;
     } finally {
@@ -148,11 +146,6 @@ final class NodeApplication implements AutoCloseable {
             Thread.ofPlatform().daemon().name("sluice-node-remove").factory());
     removals.allowCoreThreadTimeOut(true);
     return removals;
-  }
-
-  private <T extends AutoCloseable> T started(T part) {
-    parts.push(part);
-    return part;
   }
 
   private MapOutputRegistry openRegistry() throws IOException {
@@ -183,7 +176,7 @@ final class NodeApplication implements AutoCloseable {
         new ExternalBlockHandler(
             new OneForOneStreamManager(),
             new NodeBlockResolver(conf, state.name(), this::find, registry));
-    started(blocks::close);
+    parts.started(blocks::close);
     return listen(conf, blocks, stager);
   }
 
@@ -494,13 +487,6 @@ final class NodeApplication implements AutoCloseable {
   @Override
   public synchronized void close() {
     closed = true;
-    while (!parts.isEmpty()) {
-      AutoCloseable part = parts.pop();
-      try {
-        part.close();
-      } catch (Exception e) {
-        LOG.warn("Closing {} of {} failed", part.getClass().getSimpleName(), self, e);
-      }
-    }
+    parts.close();
   }
 }

@@ -1,11 +1,11 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
@@ -39,8 +39,8 @@ public final class NodeDaemon implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("sluice-node").factory());
 
-  /** What is to be closed before the applications, what was started last first. */
-  private final List<AutoCloseable> doors = new ArrayList<>();
+  /** What is to be closed before the applications. */
+  private final StartedParts doors = new StartedParts();
 
   private long lastTidyNanos = System.nanoTime();
   private boolean closed;
@@ -83,10 +83,10 @@ public final class NodeDaemon implements AutoCloseable {
 
   private synchronized void open() throws IOException {
     tenants.open(folders.read());
-    doors.addFirst(
+    doors.started(
         new SocketServer(options.socket(), options.maxExecutors(), this::enter, timer));
     if (options.http().isPresent()) {
-      doors.addFirst(new NodePages(options.http().get(), this::applications, admission::isDraining));
+      doors.started(new NodePages(options.http().get(), this::applications, admission::isDraining));
     }
     long tickMs = Math.clamp(options.expireAfter().toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
     timer.scheduleWithFixedDelay(this::tidy, tickMs, tickMs, TimeUnit.MILLISECONDS);
@@ -159,13 +159,7 @@ public final class NodeDaemon implements AutoCloseable {
       return;
     }
     closed = true;
-    for (AutoCloseable door : doors) {
-      try {
-        door.close();
-      } catch (Exception e) {
-        LOG.warn("Closing {} failed", door.getClass().getSimpleName(), e);
-      }
-    }
+    doors.close();
     timer.shutdown();
     tenants.close();
     folders.close();
