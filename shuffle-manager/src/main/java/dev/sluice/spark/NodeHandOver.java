@@ -98,7 +98,9 @@ final class NodeHandOver implements AutoCloseable {
     }
   }
 
-  /** A node that was started again may be elsewhere, and perhaps nothing is handed over any more. */
+  /**
+   * A node that was started again may be elsewhere, and perhaps nothing is handed over any more.
+   */
   void refresh() {
     try {
       node.refresh();

@@ -21,7 +21,9 @@ import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An executor whose node's block server is started again, and which hands nothing over any more. */
+/**
+ * An executor whose node's block server is started again, and which hands nothing over any more.
+ */
 class NodeRefreshTest {
   @TempDir private Path directory;
   private final List<PeerAddress> published = new ArrayList<>();
@@ -69,8 +71,7 @@ class NodeRefreshTest {
       assertThat(published).hasSize(1);
       PeerAddress before = published.getFirst();
       first.close();
-      try (ServerSocket _ =
-              new ServerSocket(before.port(), 1, InetAddress.getByName("127.0.0.1"));
+      try (ServerSocket _ = new ServerSocket(before.port(), 1, InetAddress.getByName("127.0.0.1"));
           NodeDaemon _ = startNode()) {
         handOver.refresh();
         assertThat(published).hasSize(2);

@@ -56,7 +56,12 @@ final class Admission {
    */
   void take(Path directory, long dataBytes) throws IOException {
     enter();
-    limit("map outputs", 1, HeldShuffles::outputs, NodeSetting.MAX_MAP_OUTPUTS, options.maxMapOutputs());
+    limit(
+        "map outputs",
+        1,
+        HeldShuffles::outputs,
+        NodeSetting.MAX_MAP_OUTPUTS,
+        options.maxMapOutputs());
     limit("bytes", dataBytes, HeldShuffles::bytes, NodeSetting.MAX_BYTES, options.maxBytes());
     long free = directory.toFile().getUsableSpace();
     if (free < options.minFreeBytes()) {
@@ -70,8 +75,7 @@ final class Admission {
   private void limit(
       String what, long more, ToLongFunction<HeldShuffles> of, NodeSetting setting, long limit)
       throws IOException {
-    long held =
-        applications.get().stream().map(NodeApplication::held).mapToLong(of).sum();
+    long held = applications.get().stream().map(NodeApplication::held).mapToLong(of).sum();
     if (held + more > limit) {
       throw new IOException(
           "the node has %d %s of its applications and takes %d at most (%s)"

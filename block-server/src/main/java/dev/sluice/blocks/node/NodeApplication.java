@@ -20,31 +20,17 @@ import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Collectors;
-import org.apache.spark.network.crypto.AuthServerBootstrap;
-import org.apache.spark.network.sasl.SecretKeyHolder;
 import org.apache.spark.network.server.OneForOneStreamManager;
-import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.shuffle.ExternalBlockHandler;
-import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,17 +46,10 @@ import org.slf4j.LoggerFactory;
 final class NodeApplication implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeApplication.class);
 
-  private static final long REMOVALS_IDLE_MS = 10_000;
-
-  /** Where blocks are not READ they send all of them. */
-  private static final int MAX_TRANSPORT_THREADS = 8;
-
-  private final NodeOptions options;
   private final NodeDevice device;
   private final ProcessName self;
-  private final ApplicationState state;
+  private final ApplicationPort port;
   private final List<ApplicationFolder> folders;
-  private final int[] ports;
   private final Admission admission;
   private final Runnable end;
   private final HeldShuffles held = new HeldShuffles(System::nanoTime);
@@ -84,10 +63,7 @@ final class NodeApplication implements AutoCloseable {
   /** Shared by hand-overs, until they are answered for; whoever ends them has it alone. */
   private final ReadWriteLock handOvers = new ReentrantReadWriteLock();
 
-  /** Removes what is over, which waits for the disk. */
-  private final ThreadPoolExecutor removals;
-
-  private final AtomicBoolean renewing = new AtomicBoolean();
+  private final Removals removals;
 
   private volatile long lastSignNanos = System.nanoTime();
   private volatile boolean over;
@@ -97,33 +73,29 @@ final class NodeApplication implements AutoCloseable {
    * Serves what the folders have.
    *
    * @param nodeId what peers know the node by
-   * @param ports that are tried in turn
+   * @param port where it is to listen
    * @param admission decides what is taken
    * @param end called when the driver says that the application is over; must not block
    */
   NodeApplication(
       NodeDevice device,
       String nodeId,
-      ApplicationState state,
+      ApplicationPort port,
       List<ApplicationFolder> folders,
-      int[] ports,
       Admission admission,
       Runnable end)
       throws IOException {
-    this.options = device.options();
     this.device = device;
-    this.self = new ProcessName(state.name(), nodeId);
-    this.state = state;
+    this.self = new ProcessName(port.state().name(), nodeId);
+    this.port = port;
     this.folders = folders;
-    this.ports = ports;
     this.admission = admission;
     this.end = end;
-    removals = removals();
-    parts.started(removals::shutdown);
     boolean opened = false;
     try {
       endpoint = parts.started(device.openEndpoint());
       registry = parts.started(openRegistry());
+      removals = parts.started(new Removals(held, registry, folders));
       Stager stager = parts.started(openStager());
       server = parts.started(listen(stager));
       scan();
@@ -133,19 +105,6 @@ final class NodeApplication implements AutoCloseable {
         close();
       }
     }
-  }
-
-  private static ThreadPoolExecutor removals() {
-    ThreadPoolExecutor removals =
-        new ThreadPoolExecutor(
-            1,
-            1,
-            REMOVALS_IDLE_MS,
-            TimeUnit.MILLISECONDS,
-            new LinkedBlockingQueue<>(),
-            Thread.ofPlatform().daemon().name("sluice-node-remove").factory());
-    removals.allowCoreThreadTimeOut(true);
-    return removals;
   }
 
   private MapOutputRegistry openRegistry() throws IOException {
@@ -171,86 +130,32 @@ final class NodeApplication implements AutoCloseable {
   }
 
   private BlockServer listen(Stager stager) throws IOException {
-    TransportConf conf = transportConf();
+    TransportConf conf = ApplicationPort.transport();
     ExternalBlockHandler blocks =
         new ExternalBlockHandler(
             new OneForOneStreamManager(),
-            new NodeBlockResolver(conf, state.name(), this::find, registry));
+            new NodeBlockResolver(conf, name(), this::find, registry));
     parts.started(blocks::close);
-    return listen(conf, blocks, stager);
-  }
-
-  private BlockServer listen(TransportConf conf, ExternalBlockHandler blocks, Stager stager)
-      throws IOException {
-    Exception failure = null;
-    for (int port : ports) {
-      try {
-        return listen(conf, blocks, stager, port);
-      } catch (Exception e) { // Netty throws a BindException that it does not declare.
-        failure = e;
-        LOG.debug("{} does not listen at port {}", self, port, e);
-      }
-    }
-    throw new IOException("No port is free of " + Arrays.toString(ports), failure);
-  }
-
-  private BlockServer listen(
-      TransportConf conf, ExternalBlockHandler blocks, Stager stager, int port) throws IOException {
-    return new BlockServer(
-        new BlockServer.Binding(conf, bindAddress(), port, bootstraps(conf)),
-        self,
-        endpoint.device().providerName(),
-        new EndpointAcceptor(endpoint),
-        registry,
-        stager,
-        peers -> new NodeHandler(peers, blocks, this::hear, end, this::sign));
-  }
-
-  /** The address that readers connect to; null, for all, where it is translated on its way here. */
-  private String bindAddress() throws IOException {
-    InetAddress address = InetAddress.getByName(options.host());
-    return NetworkInterface.getByInetAddress(address) == null ? null : options.host();
-  }
-
-  /** With SASL, which {@code spark.authenticate} alone means, as well as Spark's own AES. */
-  private static TransportConf transportConf() {
-    int threads = Math.clamp(Runtime.getRuntime().availableProcessors(), 2, MAX_TRANSPORT_THREADS);
-    return new TransportConf(
-        "sluice",
-        new MapConfigProvider(
-            Map.of(
-                "spark.sluice.io.serverThreads", Integer.toString(threads),
-                "spark.network.crypto.enabled", "true",
-                "spark.network.crypto.saslFallback", "true")));
-  }
-
-  private List<TransportServerBootstrap> bootstraps(TransportConf conf) {
-    return state.secret().isEmpty()
-        ? List.of()
-        : List.of(new AuthServerBootstrap(conf, new Secret(state.secret())));
-  }
-
-  private record Secret(String secret) implements SecretKeyHolder {
-    /** As Spark's SecurityManager has it. */
-    @Override
-    public String getSaslUser(String appId) {
-      return "sparkSaslUser";
-    }
-
-    /** There is one application here, whatever it calls itself. */
-    @Override
-    public String getSecretKey(String appId) {
-      return secret;
-    }
+    return port.listen(
+        conf,
+        binding ->
+            new BlockServer(
+                binding,
+                self,
+                endpoint.device().providerName(),
+                new EndpointAcceptor(endpoint),
+                registry,
+                stager,
+                peers -> new NodeHandler(peers, blocks, this::hear, end, this::sign)));
   }
 
   String name() {
-    return state.name();
+    return self.application();
   }
 
   /** With the port that it listens on. */
   ApplicationState state() {
-    return new ApplicationState(state.name(), state.secret(), server.port());
+    return new ApplicationState(name(), port.state().secret(), server.port());
   }
 
   /** An executor enters: what it has to know. */
@@ -258,7 +163,7 @@ final class NodeApplication implements AutoCloseable {
     sign();
     return new Entered(
         self.id(),
-        options.host(),
+        port.host(),
         server.port(),
         endpoint.device().providerName(),
         folders.stream().map(folder -> folder.path().toString()).toList());
@@ -283,7 +188,7 @@ final class NodeApplication implements AutoCloseable {
     handOvers.readLock().lock();
     try {
       if (isOver()) {
-        throw new IOException(state.name() + " has ended here");
+        throw new IOException(self.application() + " has ended here");
       }
       sign();
       check(shuffleId, mapId);
@@ -358,7 +263,7 @@ final class NodeApplication implements AutoCloseable {
       }
     }
     for (ApplicationFolder folder : folders) {
-      folder.removeUnfinished(options.expireAfter());
+      folder.removeUnfinished(device.options().expireAfter());
       folder.forEach(
           (shuffleId, mapId) -> {
             if (!held.has(shuffleId, mapId)) {
@@ -384,61 +289,15 @@ final class NodeApplication implements AutoCloseable {
   private CompletableFuture<Heard> hear(Lifetime lifetime) {
     Heard heard = new Heard(self.id(), System.nanoTime());
     return switch (lifetime) {
-      case RemoveShuffle(int shuffleId) ->
-          CompletableFuture.supplyAsync(
-              () -> {
-                remove(shuffleId, held.remove(shuffleId));
-                return heard;
-              },
-              removals);
+      case RemoveShuffle(int shuffleId) -> removals.remove(shuffleId).thenApply(_ -> heard);
       case Renew renewal -> {
-        removeOver(renewal);
+        if (renewal.lastHeard().nodeId().equals(self.id())) {
+          removals.removeBut(renewal);
+        }
         yield CompletableFuture.completedFuture(heard);
       }
       case EndApplication() -> CompletableFuture.completedFuture(heard);
     };
-  }
-
-  /** Soon; where the disk is slower than renewals come, they are not heaped up. */
-  private void removeOver(Renew renewal) {
-    if (!renewal.lastHeard().nodeId().equals(self.id()) || !renewing.compareAndSet(false, true)) {
-      return;
-    }
-    CompletableFuture.runAsync(() -> removeBut(renewal), removals)
-        .whenComplete(
-            (_, failure) -> {
-              renewing.set(false);
-              if (failure != null) {
-                LOG.warn("What is over of {} stays for now", self, failure);
-              }
-            });
-  }
-
-  private void removeBut(Renew renewal) {
-    Set<Integer> over = new HashSet<>(held.ids());
-    Arrays.stream(renewal.liveShuffles()).forEach(over::remove);
-    for (int shuffleId : over) {
-      remove(shuffleId, held.removeIfOlder(shuffleId, renewal.lastHeard().nodeNanos()));
-    }
-  }
-
-  /**
-   * @param mapIds that are not known any more; others are added to the shuffle meanwhile
-   */
-  private void remove(int shuffleId, Set<Long> mapIds) {
-    if (mapIds.isEmpty()) {
-      return;
-    }
-    registry.unregister(shuffleId);
-    for (long mapId : mapIds) {
-      try {
-        for (ApplicationFolder folder : folders) {
-          folder.remove(shuffleId, mapId);
-        }
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
   }
 
   HeldShuffles held() {

@@ -75,16 +75,16 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  private NodeApplication serve(
-      ApplicationState state, List<ApplicationFolder> kept, Runnable end) throws IOException {
+  private NodeApplication serve(ApplicationState state, List<ApplicationFolder> kept, Runnable end)
+      throws IOException {
     int[] ports = options.ports().inTurn(state.port(), tenants.portsOfOthers(state.name()));
-    return new NodeApplication(device, id, state, kept, ports, admission, end);
+    ApplicationPort port = new ApplicationPort(options.host(), ports, state);
+    return new NodeApplication(device, id, port, kept, admission, end);
   }
 
   private synchronized void open() throws IOException {
     tenants.open(folders.read());
-    doors.started(
-        new SocketServer(options.socket(), options.maxExecutors(), this::enter, timer));
+    doors.started(new SocketServer(options.socket(), options.maxExecutors(), this::enter, timer));
     if (options.http().isPresent()) {
       doors.started(new NodePages(options.http().get(), this::applications, admission::isDraining));
     }

@@ -29,10 +29,10 @@ import org.slf4j.LoggerFactory;
 /**
  * A node's folders, one on each of its file systems: {@code .sluice} with a folder for each
  * application, which has the application's state in a file. All state of the daemon is here, so
- * that it can be killed at any time. Nothing is forced to the disk: what is here outlives processes,
- * and not the system, of which only a part may have been written. So the state has the boot's id, and
- * is of nobody under another one. Locked as long as they are open, because two daemons must not
- * have the same ones; only their user may look into them.
+ * that it can be killed at any time. Nothing is forced to the disk: what is here outlives
+ * processes, and not the system, of which only a part may have been written. So the state has the
+ * boot's id, and is of nobody under another one. Locked as long as they are open, because two
+ * daemons must not have the same ones; only their user may look into them.
  */
 final class NodeFolders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeFolders.class);
@@ -169,9 +169,7 @@ final class NodeFolders implements AutoCloseable {
     return Files.move(folder, away, StandardCopyOption.ATOMIC_MOVE);
   }
 
-  /**
-   * Whether the folder says whose it is, and is of this boot.
-   */
+  /** Whether the folder says whose it is, and is of this boot. */
   private static boolean read(Path folder, Map<String, ApplicationState> states)
       throws IOException {
     String name = folder.getFileName().toString();

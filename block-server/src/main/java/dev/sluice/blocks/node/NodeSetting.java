@@ -75,7 +75,9 @@ enum NodeSetting {
       "After SIGTERM the node is drained for so long, or until its last application is over. 0"
           + " where another daemon is started at once: executors wait for that."),
   STOP_TIMEOUT(
-      "stopTimeout", "10s", "After SIGTERM and draining the process is gone by then, whatever hangs."),
+      "stopTimeout",
+      "10s",
+      "After SIGTERM and draining the process is gone by then, whatever hangs."),
   HTTP(
       "http",
       "127.0.0.1:7338",

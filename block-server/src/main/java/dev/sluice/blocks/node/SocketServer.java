@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The Unix domain socket of a node, at which its executors hand map outputs over. Processes of
  * other users are not let in: the files would not be theirs to link, nor the daemon's to delete.
- * One thread a connection, one connection an executor. No virtual
- * ones, since they wait for disks: a disk that does not answer would hold all of them up.
+ * One thread a connection, one connection an executor. No virtual ones, since they wait for disks:
+ * a disk that does not answer would hold all of them up.
  */
 final class SocketServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
@@ -59,8 +59,7 @@ final class SocketServer implements AutoCloseable {
    * @param timer closes connections that say nothing
    * @throws IOException when another daemon listens there
    */
-  SocketServer(
-      Path path, int maxConnections, Entrance entrance, ScheduledExecutorService timer)
+  SocketServer(Path path, int maxConnections, Entrance entrance, ScheduledExecutorService timer)
       throws IOException {
     this.path = path.toAbsolutePath();
     this.maxConnections = maxConnections;
@@ -108,10 +107,7 @@ final class SocketServer implements AutoCloseable {
     while (!closed) {
       try {
         SocketChannel accepted = server.accept();
-        Thread.ofPlatform()
-            .daemon()
-            .name("sluice-node-executor")
-            .start(() -> serve(accepted));
+        Thread.ofPlatform().daemon().name("sluice-node-executor").start(() -> serve(accepted));
       } catch (ClosedChannelException e) {
         return;
       } catch (IOException e) {
@@ -202,8 +198,7 @@ final class SocketServer implements AutoCloseable {
       if (application.isOver()) {
         return; // The executor enters again, which opens another one.
       }
-      channel.send(
-          request.equals(enter) ? application.entered() : answer(application, request));
+      channel.send(request.equals(enter) ? application.entered() : answer(application, request));
     }
   }
 

@@ -47,8 +47,7 @@ final class Tenant implements AutoCloseable {
    * @param over called when the driver says that the application is over
    * @param gone called when another one may have its name
    */
-  Tenant(
-      NodeFolders folders, Opener opener, ApplicationState state, Runnable over, Runnable gone) {
+  Tenant(NodeFolders folders, Opener opener, ApplicationState state, Runnable over, Runnable gone) {
     this.folders = folders;
     this.opener = opener;
     this.state = state;
@@ -131,9 +130,7 @@ final class Tenant implements AutoCloseable {
 
   private long silentNanos() {
     NodeApplication application = served;
-    return application == null
-        ? System.nanoTime() - knownSinceNanos
-        : application.silentNanos();
+    return application == null ? System.nanoTime() - knownSinceNanos : application.silentNanos();
   }
 
   private void scan() throws IOException {
@@ -156,9 +153,7 @@ final class Tenant implements AutoCloseable {
         return true;
       }
       boolean isOver =
-          served == null
-              ? silentNanos() >= silence.toNanos()
-              : served.endHandOvers(silence);
+          served == null ? silentNanos() >= silence.toNanos() : served.endHandOvers(silence);
       if (!isOver) {
         return false;
       }

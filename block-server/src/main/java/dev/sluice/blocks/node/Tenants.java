@@ -51,10 +51,7 @@ final class Tenants implements AutoCloseable {
         before.stream()
             .map(
                 tenant ->
-                    Thread.ofPlatform()
-                        .daemon()
-                        .name("sluice-node-open")
-                        .start(() -> open(tenant)))
+                    Thread.ofPlatform().daemon().name("sluice-node-open").start(() -> open(tenant)))
             .toList();
     join(opening, OPEN_TIMEOUT_NANOS);
   }
@@ -63,8 +60,7 @@ final class Tenants implements AutoCloseable {
     try {
       tenant.open();
     } catch (IOException | RuntimeException e) {
-      LOG.error(
-          "Application {} is not served until one of its executors comes", tenant.state(), e);
+      LOG.error("Application {} is not served until one of its executors comes", tenant.state(), e);
     }
   }
 

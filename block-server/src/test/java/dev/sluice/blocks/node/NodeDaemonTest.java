@@ -362,8 +362,7 @@ class NodeDaemonTest {
     }
     daemon.close();
     Path state = folder(APPLICATION).resolve(".application");
-    Files.writeString(
-        state, Files.readString(state).replaceFirst("(?m)^boot=.*$", "boot=another"));
+    Files.writeString(state, Files.readString(state).replaceFirst("(?m)^boot=.*$", "boot=another"));
     start();
     assertThat(daemon.applications()).isEmpty();
     awaitNone(APPLICATION);

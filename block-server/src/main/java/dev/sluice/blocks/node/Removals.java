@@ -1,0 +1,103 @@
+package dev.sluice.blocks.node;
+
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes shuffles of one application that are over, on a thread of its own that waits for the disk
+ * and ends when there is nothing to do. Any thread; its application closes it.
+ */
+final class Removals implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Removals.class);
+  private static final long IDLE_MS = 10_000;
+
+  private final HeldShuffles held;
+  private final MapOutputRegistry registry;
+  private final List<ApplicationFolder> folders;
+  private final ThreadPoolExecutor thread =
+      new ThreadPoolExecutor(
+          1,
+          1,
+          IDLE_MS,
+          TimeUnit.MILLISECONDS,
+          new LinkedBlockingQueue<>(),
+          Thread.ofPlatform().daemon().name("sluice-node-remove").factory());
+
+  private final AtomicBoolean renewing = new AtomicBoolean();
+
+  Removals(HeldShuffles held, MapOutputRegistry registry, List<ApplicationFolder> folders) {
+    this.held = held;
+    this.registry = registry;
+    this.folders = folders;
+    thread.allowCoreThreadTimeOut(true);
+  }
+
+  /** A shuffle is over. Completes when nothing of it is left. */
+  CompletableFuture<Void> remove(int shuffleId) {
+    return CompletableFuture.runAsync(() -> remove(shuffleId, held.remove(shuffleId)), thread);
+  }
+
+  /**
+   * Others than some shuffles are over, if they have got nothing since. Soon; where the disk is
+   * slower than renewals come, they are not heaped up.
+   */
+  void removeBut(Renew live) {
+    if (!renewing.compareAndSet(false, true)) {
+      return;
+    }
+    CompletableFuture.runAsync(() -> removeAllBut(live.liveShuffles(), live.lastHeard()), thread)
+        .whenComplete(
+            (_, failure) -> {
+              renewing.set(false);
+              if (failure != null) {
+                LOG.warn("What is over stays in {} for now", folders, failure);
+              }
+            });
+  }
+
+  private void removeAllBut(int[] live, Heard since) {
+    Set<Integer> over = new HashSet<>(held.ids());
+    Arrays.stream(live).forEach(over::remove);
+    for (int shuffleId : over) {
+      remove(shuffleId, held.removeIfOlder(shuffleId, since.nodeNanos()));
+    }
+  }
+
+  /**
+   * @param mapIds that are not known any more; others may be added to the shuffle meanwhile
+   */
+  private void remove(int shuffleId, Set<Long> mapIds) {
+    if (mapIds.isEmpty()) {
+      return;
+    }
+    registry.unregister(shuffleId);
+    for (long mapId : mapIds) {
+      try {
+        for (ApplicationFolder folder : folders) {
+          folder.remove(shuffleId, mapId);
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.shutdown();
+  }
+}
