@@ -170,12 +170,19 @@ final class NodeConnection implements AutoCloseable {
         chosen.put(directory, folder);
         return undo;
       } catch (FileSystemException e) {
-        reasons.add(e.getMessage());
+        reasons.add(reason(folder, e));
       }
     }
     throw new IOException(
-        "%s cannot be linked into any of the node's folders: %s"
+        "%s cannot be linked into any of the node's folders, of which one has to be in the same mount: %s"
             .formatted(files.data(), String.join("; ", reasons)));
+  }
+
+  /** Executors in containers may have other mounts than the daemon. */
+  private static String reason(ApplicationFolder folder, FileSystemException e) {
+    return Files.isDirectory(folder.path())
+        ? e.getMessage()
+        : folder.path() + " is not there, for this process";
   }
 
   private Step commit(

@@ -2,22 +2,23 @@ package dev.sluice.blocks.node;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The process of a node's block server: {@code bin/sluice-node [--conf FILE]}. Ends at SIGTERM
- * within its deadlines; may be killed at any time.
+ * The process of a node's block server: {@code bin/sluice-node [--conf FILE] [KEY=VALUE ...]}. Ends
+ * at SIGTERM within its deadlines; may be killed at any time.
  */
 public final class NodeMain {
   private static final Logger LOG = LoggerFactory.getLogger(NodeMain.class);
   private static final String USAGE =
       """
-      usage: sluice-node [--conf FILE]
+      usage: sluice-node [--conf FILE] [KEY=VALUE ...]
       Keeps and serves the map outputs of this node's executors.
-      Settings, in a file of key=value lines:
+      Settings, in a file of key=value lines; what is an argument counts, whatever the file says:
 
       """;
 
@@ -42,14 +43,21 @@ public final class NodeMain {
     }
   }
 
-  private static NodeOptions options(List<String> arguments) throws IOException {
-    if (arguments.isEmpty()) {
-      return NodeOptions.of(Map.of());
+  /** Of what a file says that all nodes have, and of this node's own. */
+  static NodeOptions options(List<String> arguments) throws IOException {
+    boolean hasFile = arguments.size() >= 2 && arguments.getFirst().equals("--conf");
+    Map<String, String> values = new HashMap<>();
+    if (hasFile) {
+      values.putAll(NodeOptions.read(Path.of(arguments.get(1))));
     }
-    if (arguments.size() == 2 && arguments.getFirst().equals("--conf")) {
-      return NodeOptions.read(Path.of(arguments.getLast()));
+    for (String argument : arguments.subList(hasFile ? 2 : 0, arguments.size())) {
+      int equals = argument.indexOf('=');
+      if (equals < 0) {
+        throw new IllegalArgumentException(USAGE.lines().findFirst().orElseThrow());
+      }
+      values.put(argument.substring(0, equals), argument.substring(equals + 1));
     }
-    throw new IllegalArgumentException(USAGE.lines().findFirst().orElseThrow());
+    return NodeOptions.of(values);
   }
 
   private static void run(NodeOptions options) throws IOException {

@@ -84,15 +84,15 @@ public final class NodeOptions {
     return options;
   }
 
-  /** Reads a file as java.util.Properties does. */
-  static NodeOptions read(Path file) throws IOException {
+  /** What a file says, read as java.util.Properties does. */
+  static Map<String, String> read(Path file) throws IOException {
     Properties properties = new Properties();
     try (Reader reader = Files.newBufferedReader(file)) {
       properties.load(reader);
     }
     Map<String, String> values = new HashMap<>();
     properties.stringPropertyNames().forEach(key -> values.put(key, properties.getProperty(key)));
-    return of(values);
+    return values;
   }
 
   private void validate() {

@@ -179,6 +179,18 @@ class NodeDaemonTest {
     }
   }
 
+  @Test
+  void anExecutorWithoutTheNodesMountIsRefusedWithTheReason() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      FileTree.delete(folder(APPLICATION)); // As it is in a pod that has an emptyDir instead.
+      assertThatThrownBy(() -> executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10)))
+          .hasMessageContaining("one has to be in the same mount")
+          .hasMessageContaining(folder(APPLICATION) + " is not there, for this process");
+    }
+  }
+
   private static FileStore store(Path path) throws IOException {
     return Files.getFileStore(path);
   }

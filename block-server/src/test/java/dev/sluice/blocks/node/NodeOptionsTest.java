@@ -8,6 +8,7 @@ import dev.sluice.rdma.verbs.VerbsOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +29,7 @@ class NodeOptionsTest {
         sluice.node.ports=7340-7355
         sluice.node.expireAfter=1h
         """);
-    NodeOptions options = NodeOptions.read(file);
+    NodeOptions options = NodeOptions.of(NodeOptions.read(file));
     assertThat(options.directories()).containsExactly(Path.of("/data1"), Path.of("/data2"));
     assertThat(options.ports()).isEqualTo(new NodeOptions.Ports(7340, 7355));
     assertThat(options.expireAfter()).isEqualTo(Duration.ofHours(1));
@@ -36,9 +37,23 @@ class NodeOptionsTest {
   }
 
   @Test
+  void whatIsAnArgumentCountsWhateverTheFileSays() throws Exception {
+    Path file = directory.resolve("conf");
+    Files.writeString(file, "sluice.node.directories=/data1\nsluice.node.host=192.0.2.1\n");
+    List<String> arguments = List.of("--conf", file.toString(), "sluice.node.host=192.0.2.2");
+
+    NodeOptions options = NodeMain.options(arguments);
+    assertThat(options.directories()).containsExactly(Path.of("/data1"));
+    assertThat(options.host()).isEqualTo("192.0.2.2");
+    assertThat(NodeMain.options(List.of("sluice.node.directories=/data2")).directories())
+        .containsExactly(Path.of("/data2"));
+    assertThatThrownBy(() -> NodeMain.options(List.of("--conf"))).hasMessageContaining("usage");
+  }
+
+  @Test
   void theTemplateIsRight() throws Exception {
     Path template = Path.of("../conf/sluice-node.conf.template");
-    assertThat(NodeOptions.read(template).directories()).hasSize(2);
+    assertThat(NodeOptions.of(NodeOptions.read(template)).directories()).hasSize(2);
     for (String line : Files.readAllLines(template)) {
       String key = line.replaceFirst("^#?(sluice[^=]*)=.*", "$1");
       assertThat(key.equals(line) || NodeSetting.isKey(key)).as(line).isTrue();

@@ -1,0 +1,164 @@
+package dev.sluice.cluster.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
+import dev.sluice.blocks.node.NodeOptions;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.spark.network.util.JavaUtils;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is in {@code conf/kubernetes} is of the API, and goes together. */
+final class ManifestsTest {
+  private static final String LOCAL = "spark-local-dir-";
+
+  private DaemonSet daemons;
+  private PodSpec daemon;
+  private PodSpec executor;
+  private PodSpec driver;
+  private Map<String, String> settings;
+
+  @BeforeEach
+  void read() throws Exception {
+    daemons = Manifests.read("sluice-node.yaml", DaemonSet.class);
+    daemon = daemons.getSpec().getTemplate().getSpec();
+    executor = Manifests.read("executor-pod.yaml", Pod.class).getSpec();
+    driver = Manifests.read("driver-pod.yaml", Pod.class).getSpec();
+    ConfigMap config = Manifests.read("sluice-node-config.yaml", ConfigMap.class);
+    settings = Manifests.properties(config.getData().get("sluice-node.conf"));
+  }
+
+  @Test
+  void aFieldThatTheApiDoesNotHaveIsAnError() {
+    assertThatThrownBy(
+            () -> Manifests.parse("spec: {securityContext: {hostUsers: true}}", Pod.class))
+        .isInstanceOf(UnrecognizedPropertyException.class)
+        .hasMessageContaining("hostUsers");
+    assertThatThrownBy(
+            () -> Manifests.parse("spec: {terminationGracePeriodSeconds: soon}", Pod.class))
+        .hasMessageContaining("terminationGracePeriodSeconds");
+  }
+
+  @Test
+  void theDaemonTakesItsSettings() {
+    assertThatCode(() -> NodeOptions.of(settings)).doesNotThrowAnyException();
+    assertThat(main(daemon).getArgs())
+        .contains("sluice.node.host=$(NODE_ADDRESS)")
+        .containsSubsequence("--conf", "/etc/sluice/sluice-node.conf");
+    assertThat(main(daemon).getEnv())
+        .filteredOn(variable -> variable.getName().equals("NODE_ADDRESS"))
+        .singleElement()
+        .extracting(variable -> variable.getValueFrom().getFieldRef().getFieldPath())
+        .isEqualTo("status.hostIP");
+    assertThat(volumes(daemon).get("conf").getConfigMap().getName()).isEqualTo("sluice-node");
+  }
+
+  @Test
+  void itsSetSelectsItsPods() {
+    assertThat(daemons.getSpec().getTemplate().getMetadata().getLabels())
+        .containsAllEntriesOf(daemons.getSpec().getSelector().getMatchLabels());
+  }
+
+  @Test
+  void allMountsHaveTheirVolumes() {
+    for (PodSpec pod : List.of(daemon, executor, driver)) {
+      assertThat(containers(pod).flatMap(container -> container.getVolumeMounts().stream()))
+          .extracting(VolumeMount::getName)
+          .isSubsetOf(volumes(pod).keySet());
+    }
+  }
+
+  @Test
+  void executorsHaveTheDaemonsMountsAtTheSamePaths() {
+    Map<String, String> mounted = mounts(daemon, LOCAL);
+    assertThat(mounts(executor, LOCAL)).isEqualTo(mounted);
+    assertThat(mounted.values())
+        .containsExactlyInAnyOrder(settings.get("sluice.node.directories").split(","));
+    assertThat(mounts(executor, "socket")).isEqualTo(mounts(daemon, "socket"));
+    assertThat(mounts(daemon, "socket"))
+        .containsValue(Path.of(settings.get("sluice.node.socket")).getParent().toString());
+    for (Volume volume : executor.getVolumes()) {
+      assertThat(volume.getHostPath().getPath())
+          .as(volume.getName())
+          .isEqualTo(volumes(daemon).get(volume.getName()).getHostPath().getPath());
+      assertThat(volume.getHostPath().getType()).as("made by the daemons").isEqualTo("Directory");
+    }
+    assertThat(executor.getNodeSelector()).isEqualTo(daemon.getNodeSelector());
+  }
+
+  @Test
+  void daemonAndExecutorsAreOneUser() {
+    assertThat(daemon.getSecurityContext().getRunAsUser())
+        .isPositive()
+        .isEqualTo(executor.getSecurityContext().getRunAsUser());
+    assertThat(main(executor).getSecurityContext().getRunAsUser()).isNull();
+    assertThat(main(daemon).getSecurityContext().getRunAsUser()).isNull();
+    assertThat(executor.getHostUsers()).isEqualTo(daemon.getHostUsers()).isTrue();
+  }
+
+  @Test
+  void theDaemonsMemoryHasRoomForAllThatItMayTake() {
+    long heap = JavaUtils.byteStringAsBytes("1g");
+    long registered =
+        JavaUtils.byteStringAsBytes(settings.get("sluice.node.registration.maxBytes"));
+    long staged = 16 * JavaUtils.byteStringAsBytes(settings.get("sluice.node.staging.maxBytes"));
+    Quantity limit = main(daemon).getResources().getLimits().get("memory");
+    assertThat(limit.getNumericalAmount().longValueExact())
+        .isGreaterThan(heap + registered + staged);
+    assertThat(main(daemon).getEnv())
+        .anySatisfy(variable -> assertThat(variable.getValue()).isEqualTo("-Xmx1g"));
+  }
+
+  @Test
+  void bothHaveTheDevice() {
+    for (PodSpec pod : List.of(daemon, executor)) {
+      assertThat(main(pod).getResources().getLimits())
+          .containsEntry("rdma/rdma_shared_device_a", new Quantity("1"));
+    }
+  }
+
+  private static Container main(PodSpec pod) {
+    return pod.getContainers().getFirst();
+  }
+
+  private static Stream<Container> containers(PodSpec pod) {
+    return Stream.concat(pod.getInitContainers().stream(), pod.getContainers().stream());
+  }
+
+  private static Map<String, Volume> volumes(PodSpec pod) {
+    return pod.getVolumes().stream()
+        .collect(Collectors.toMap(Volume::getName, Function.identity()));
+  }
+
+  /** Paths by name, as all of the pod's containers have them. */
+  private static Map<String, String> mounts(PodSpec pod, String prefix) {
+    return containers(pod)
+        .flatMap(container -> container.getVolumeMounts().stream())
+        .filter(mount -> mount.getName().startsWith(prefix))
+        .distinct()
+        .collect(
+            Collectors.toMap(
+                VolumeMount::getName,
+                VolumeMount::getMountPath,
+                (a, b) -> {
+                  assertThat(a).isEqualTo(b);
+                  return a;
+                }));
+  }
+}

@@ -1,0 +1,2 @@
+/** What is in {@code conf/kubernetes}. */
+package dev.sluice.cluster.kubernetes;
