@@ -178,6 +178,7 @@ public final class NodeClient implements AutoCloseable {
   }
 
   private NodeConnection open(long deadlineNanos) throws IOException {
+    IOException before = null;
     while (true) {
       if (closed) {
         throw new IOException("the executor stops");
@@ -188,8 +189,9 @@ public final class NodeClient implements AutoCloseable {
         throw e;
       } catch (IOException e) {
         if (System.nanoTime() - deadlineNanos >= 0) {
-          throw e;
+          throw before == null ? e : before; // The last try had no time to find out.
         }
+        before = e;
         sleep(e);
       }
     }

@@ -132,14 +132,14 @@ final class NodeIT {
   }
 
   /** The map stage is over, and was right. */
-  private static JavaPairRDD<Integer, byte[]> written(LocalCluster cluster) {
+  static JavaPairRDD<Integer, byte[]> written(LocalCluster cluster) {
     JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), PARTITIONS);
     assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
     PathAssert.allRead(cluster);
     return shuffled;
   }
 
-  private static void assertReadAgain(LocalCluster cluster, JavaPairRDD<Integer, byte[]> shuffled) {
+  static void assertReadAgain(LocalCluster cluster, JavaPairRDD<Integer, byte[]> shuffled) {
     Written again = new Written(cluster);
     long before = cluster.totals().readBytes();
     assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
@@ -151,7 +151,7 @@ final class NodeIT {
   }
 
   /** Returns when Spark has heard of it. */
-  private static void kill(LocalCluster cluster, NodeProcess node) throws InterruptedException {
+  static void kill(LocalCluster cluster, NodeProcess node) throws InterruptedException {
     List<ProcessHandle> executors = executors(cluster, node);
     CountDownLatch removed = new CountDownLatch(executors.size());
     cluster

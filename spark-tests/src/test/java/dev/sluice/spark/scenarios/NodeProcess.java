@@ -18,37 +18,54 @@ public final class NodeProcess implements AutoCloseable {
   private static final String MAIN = "dev.sluice.blocks.node.NodeMain";
 
   private final Path directory;
+  private final Path socket;
+  private final List<String> launcher;
   private Process process;
 
-  private NodeProcess(Path directory) {
+  private NodeProcess(Path directory, Path socket, List<String> launcher) {
     this.directory = directory;
+    this.socket = socket;
+    this.launcher = launcher;
   }
 
   /** One that keeps map outputs in a directory, in which executors have theirs as well. */
   public static NodeProcess start(Path directory) throws IOException, InterruptedException {
+    return start(directory, directory, socket(directory), "127.0.0.1", List.of());
+  }
+
+  /**
+   * One with its configuration and log in a directory.
+   *
+   * @param data where it keeps map outputs
+   * @param host how readers reach it
+   * @param launcher a command that starts another one, which follows; empty for none
+   */
+  static NodeProcess start(
+      Path directory, Path data, Path socket, String host, List<String> launcher)
+      throws IOException, InterruptedException {
     Files.write(
         directory.resolve("node.properties"),
         List.of(
-            "sluice.node.directories=" + directory,
-            "sluice.node.socket=" + socket(directory),
-            "sluice.node.host=127.0.0.1",
+            "sluice.node.directories=" + data,
+            "sluice.node.socket=" + socket,
+            "sluice.node.host=" + host,
             "sluice.node.provider=soft",
             "sluice.node.minFreeBytes=1m",
             "sluice.node.http="));
-    NodeProcess node = new NodeProcess(directory);
+    NodeProcess node = new NodeProcess(directory, socket, launcher);
     node.start();
     return node;
   }
 
   private void start() throws IOException, InterruptedException {
-    Files.deleteIfExists(socket(directory));
+    Files.deleteIfExists(socket);
     process =
         new ProcessBuilder(command())
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()))
             .start();
     long deadline = System.nanoTime() + TIMEOUT.toNanos();
-    while (!Files.exists(socket(directory))) {
+    while (!Files.exists(socket)) {
       if (!process.isAlive() || System.nanoTime() - deadline > 0) {
         close();
         throw new IOException(
@@ -59,7 +76,7 @@ public final class NodeProcess implements AutoCloseable {
   }
 
   private List<String> command() {
-    List<String> command = new ArrayList<>();
+    List<String> command = new ArrayList<>(launcher);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-Xmx256m");
     command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));

@@ -1,0 +1,130 @@
+package dev.sluice.spark.scenarios;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The mounts, users and networks of {@code conf/kubernetes}, without Kubernetes: the node's block
+ * server in the host's network, each executor in one of its own with a host path in common.
+ */
+@Timeout(value = 5, unit = TimeUnit.MINUTES)
+final class PodsIT {
+  @TempDir private Path directory;
+
+  private Path data;
+  private Path socket;
+  private PodNetwork network;
+
+  @BeforeEach
+  void open() throws Exception {
+    String lack = PodNetwork.lack();
+    assumeTrue(lack.isEmpty(), "there can be no network and mounts of an executor's own: " + lack);
+    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+    data = hostPath("data");
+    socket = hostPath("run").resolve("node.sock");
+    network = PodNetwork.create(directory.resolve("pods"));
+  }
+
+  /** As the DaemonSet makes it. */
+  private Path hostPath(String name) throws Exception {
+    Path path = Files.createDirectory(directory.resolve(name));
+    Files.setAttribute(path, "unix:uid", PodNetwork.USER);
+    Files.setAttribute(path, "unix:gid", PodNetwork.USER);
+    Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwx------"));
+    return path;
+  }
+
+  @AfterEach
+  void close() {
+    if (network != null) {
+      network.close();
+    }
+  }
+
+  private NodeProcess startNode() throws Exception {
+    return NodeProcess.start(directory, data, socket, network.host(), PodNetwork.asUser());
+  }
+
+  /** The folder with the socket, as executors have it. */
+  private String socketMount() {
+    return "mount --bind -o ro %1$s %1$s".formatted(socket.getParent());
+  }
+
+  private LocalCluster start(int user, Path localDirectory, String mounts) throws Exception {
+    List<String> settings = new ArrayList<>(network.settings(user, localDirectory, mounts));
+    settings.addAll(List.of("spark.shuffle.rdma.node", "required"));
+    settings.addAll(List.of("spark.shuffle.rdma.node.socket", socket.toString()));
+    settings.addAll(
+        List.of("spark.executor.extraJavaOptions", "-Dsluice.target=" + hostPath("target")));
+    return LocalCluster.start(settings.toArray(String[]::new));
+  }
+
+  @Test
+  void allIsReadAtTheNodeWhenItsPodsAndTheirAddressesAreGone() throws Exception {
+    String mounts = socketMount() + "; mount --bind %1$s %1$s".formatted(data);
+    try (NodeProcess node = startNode();
+        LocalCluster cluster = start(PodNetwork.USER, data, mounts)) {
+      JavaPairRDD<Integer, byte[]> shuffled = NodeIT.written(cluster);
+      List<String> pods = network.pods();
+      assertThat(pods).hasSize(2);
+      NodeIT.kill(cluster, node);
+      network.remove(pods);
+
+      NodeIT.assertReadAgain(cluster, shuffled);
+      assertThat(network.pods()).as("executors since then").hasSizeGreaterThanOrEqualTo(2);
+    }
+  }
+
+  @Test
+  void anEmptyDirIsRefusedWithTheReason() throws Exception {
+    assertRefused(
+        PodNetwork.USER,
+        data,
+        socketMount() + "; mount -t tmpfs -o mode=1777 tmpfs " + data,
+        "one has to be in the same mount",
+        "is not there, for this process");
+  }
+
+  @Test
+  void aSecondMountOfTheSameDiskIsRefusedWithTheReason() throws Exception {
+    Path second = hostPath("second");
+    assertRefused(
+        PodNetwork.USER,
+        second,
+        socketMount() + "; mount --bind %1$s %1$s; mount --bind %1$s %2$s".formatted(data, second),
+        "one has to be in the same mount",
+        "cross-device");
+  }
+
+  @Test
+  void anotherUserIsRefusedWithTheReason() throws Exception {
+    Path others = Files.createDirectory(directory.resolve("others"));
+    Files.setAttribute(others, "unix:uid", PodNetwork.USER + 1);
+    assertRefused(PodNetwork.USER + 1, others, socketMount(), "Permission denied");
+  }
+
+  private void assertRefused(int user, Path localDirectory, String mounts, String... reasons)
+      throws Exception {
+    try (NodeProcess _ = startNode();
+        LocalCluster cluster = start(user, localDirectory, mounts)) {
+      var failure = assertThatThrownBy(() -> NodeIT.written(cluster));
+      for (String reason : reasons) {
+        failure.hasStackTraceContaining(reason);
+      }
+    }
+  }
+}
