@@ -41,6 +41,10 @@ final class NodeFolders implements AutoCloseable {
   private static final String LOCK = "lock";
   private static final String REMOVED = ".removed-";
   private static final String STATE = ".application";
+
+  /** Put there by whoever starts and ends applications on this node; its name is known there. */
+  private static final String ENDED = ".ended";
+
   private static final String SECRET = "secret";
   private static final String PORT = "port";
   private static final String BOOT = "boot";
@@ -133,6 +137,11 @@ final class NodeFolders implements AutoCloseable {
       folders.add(new ApplicationFolder(folder));
     }
     return folders;
+  }
+
+  /** Whether somebody who may write to the application's folders says that it is over. */
+  boolean isEnded(String application) {
+    return roots.stream().anyMatch(root -> Files.exists(root.resolve(application).resolve(ENDED)));
   }
 
   /** Those that have a state; what is left of others is put away, for {@link #leftOver}. */

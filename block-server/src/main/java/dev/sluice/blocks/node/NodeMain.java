@@ -1,7 +1,9 @@
 package dev.sluice.blocks.node;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,8 +18,9 @@ public final class NodeMain {
   private static final Logger LOG = LoggerFactory.getLogger(NodeMain.class);
   private static final String USAGE =
       """
-      usage: sluice-node [--conf FILE] [KEY=VALUE ...]
-      Keeps and serves the map outputs of this node's executors.
+      usage: sluice-node [--conf FILE] [--supervised] [KEY=VALUE ...]
+      Keeps and serves the map outputs of this node's executors; when supervised, until its standard
+      input ends, as it does when the process ends that has started it.
       Settings, in a file of key=value lines; what is an argument counts, whatever the file says:
 
       """;
@@ -26,13 +29,17 @@ public final class NodeMain {
 
   /** Exits with 2 for wrong arguments or settings, with 1 where it cannot start. */
   public static void main(String[] arguments) {
-    List<String> given = List.of(arguments);
+    List<String> given = new ArrayList<>(List.of(arguments));
+    boolean supervised = given.remove("--supervised");
     if (given.contains("--help")) {
       System.out.print(USAGE + NodeSetting.help());
       return;
     }
     try {
       run(options(given));
+      if (supervised) {
+        Thread.ofPlatform().daemon().name("sluice-supervised").start(NodeMain::endWithInput);
+      }
     } catch (IllegalArgumentException e) {
       System.err.println(e.getMessage());
       System.exit(2);
@@ -63,6 +70,15 @@ public final class NodeMain {
   private static void run(NodeOptions options) throws IOException {
     NodeDaemon daemon = NodeDaemon.start(options);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon, options), "sluice-stop"));
+  }
+
+  private static void endWithInput() {
+    try {
+      System.in.transferTo(OutputStream.nullOutputStream());
+    } catch (IOException e) {
+      LOG.debug("Standard input has failed", e);
+    }
+    System.exit(0);
   }
 
   private static void stop(NodeDaemon daemon, NodeOptions options) {

@@ -108,23 +108,30 @@ final class Tenant implements AutoCloseable {
   }
 
   /**
-   * Removes what is over, in its own time: all, where there was no sign of the application for so
-   * long. Never blocks.
+   * Removes what is over, in its own time: all, where somebody says so or there was no sign of the
+   * application for so long. Never blocks.
    */
   void tidy(Duration expireAfter) {
-    boolean isSilent = silentNanos() >= expireAfter.toNanos();
-    boolean scanIsDue = System.nanoTime() - lastScanNanos >= expireAfter.toNanos();
-    if ((isSilent || scanIsDue) && tidying.compareAndSet(false, true)) {
+    if (tidying.compareAndSet(false, true)) {
       onThread(
           () -> {
             try {
-              if (!end(expireAfter)) {
-                scan();
-              }
+              tidyNow(expireAfter);
             } finally {
               tidying.set(false);
             }
           });
+    }
+  }
+
+  private void tidyNow(Duration expireAfter) throws IOException {
+    boolean isSilent = silentNanos() >= expireAfter.toNanos();
+    boolean scanIsDue = System.nanoTime() - lastScanNanos >= expireAfter.toNanos();
+    if (folders.isEnded(state.name())) {
+      over.run();
+      end(Duration.ZERO);
+    } else if ((isSilent || scanIsDue) && !end(expireAfter)) {
+      scan();
     }
   }
 

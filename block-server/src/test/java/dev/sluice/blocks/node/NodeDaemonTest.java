@@ -514,6 +514,18 @@ class NodeDaemonTest {
   }
 
   @Test
+  void anApplicationThatTheClusterSaysIsOverLeavesNothing() throws Exception {
+    set(NodeSetting.EXPIRE_AFTER, "10s"); // By which it looks each second.
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      Files.createFile(folder(APPLICATION).resolve(".ended"));
+      awaitNone(APPLICATION);
+    }
+  }
+
+  @Test
   void anApplicationThatGivesNoSignGoesAndOneThatDoesStays() throws Exception {
     set(NodeSetting.EXPIRE_AFTER, "2s");
     start();

@@ -330,7 +330,8 @@ final class Settings {
           "node.socket",
           new Type<>("a path", Path::of),
           "/run/sluice/node.sock",
-          "Unix domain socket of the node's block server.");
+          "Unix domain socket of the node's block server. On YARN, where it is not set, the one of the"
+              + " NodeManager's auxiliary service `sluice_node`.");
 
   static final Setting<Long> NODE_TIMEOUT =
       with(

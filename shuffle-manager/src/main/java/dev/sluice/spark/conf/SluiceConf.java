@@ -83,7 +83,7 @@ public final class SluiceConf {
         ? Optional.of(
             new NodeAccess(
                 conf.get(Settings.NODE_INCARNATION.key(), ""),
-                value(Settings.NODE_SOCKET),
+                NodeSocket.of(conf, System.getenv()),
                 Duration.ofMillis(value(Settings.NODE_TIMEOUT))))
         : Optional.empty();
   }

@@ -1,0 +1,2 @@
+/** The NodeManager's auxiliary service. */
+package dev.sluice.cluster.yarn;
