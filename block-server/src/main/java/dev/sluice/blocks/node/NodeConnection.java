@@ -98,35 +98,35 @@ final class NodeConnection implements AutoCloseable {
   private <T> T ask(Object request, Class<T> wanted, Step first, long deadlineNanos)
       throws IOException {
     try {
-      if (!lock.tryLock(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-        throw new IOException("others wait for an answer as well");
-      }
-      try {
-        return answer(exchange(request, first, deadlineNanos), wanted);
-      } finally {
-        lock.unlock();
-      }
+      return answer(exchange(request, first, deadlineNanos), wanted);
     } catch (RefusedException e) {
       throw e;
     } catch (IOException e) {
-      close(); // A late answer would be taken for that of the next request.
+      close(); // The daemon is gone, or hangs.
       throw e;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      close();
       throw new IOException("interrupted while " + request + " was to be answered", e);
     }
   }
 
-  /** On a thread of its own, since a socket's own operations have no deadline. */
+  /**
+   * On a thread of its own, since a socket's own operations have no deadline. It takes the answer
+   * whatever becomes of the one that waits: a task that is killed leaves the connection to others.
+   */
   private Object exchange(Object request, Step first, long deadlineNanos)
       throws IOException, InterruptedException {
     FutureTask<Object> exchange =
         new FutureTask<>(
             () -> {
-              first.run();
-              channel.send(request);
-              return channel.receive();
+              lock.lock();
+              try {
+                first.run();
+                channel.send(request);
+                return channel.receive();
+              } finally {
+                lock.unlock();
+              }
             });
     Thread.ofVirtual().inheritInheritableThreadLocals(false).start(exchange);
     try {

@@ -1,0 +1,93 @@
+package dev.sluice.blocks.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.ProcessName;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** An executor's side, with a daemon that answers when the test wants it to. */
+class NodeClientTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final int SHUFFLE = 5;
+
+  @TempDir private Path directory;
+  private final CountDownLatch asked = new CountDownLatch(1);
+  private final CountDownLatch answering = new CountDownLatch(1);
+  private final AtomicInteger connections = new AtomicInteger();
+
+  /** Spark interrupts the tasks that it kills, as those that are speculative. */
+  @Test
+  void aTaskThatIsKilledTakesNobodyElsesConnection() throws Exception {
+    TestMapOutputs outputs =
+        new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
+    outputs.write(SHUFFLE, 1, 1_000);
+    outputs.write(SHUFFLE, 2, 1_000);
+    Path socket = directory.resolve("node.sock");
+    try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      server.bind(UnixDomainSocketAddress.of(socket));
+      Thread.ofVirtual().start(() -> serve(server));
+      try (NodeClient client = NodeClient.enter(socket, new ProcessName("app", "3"), "", TIMEOUT)) {
+        FutureTask<Void> killed = handingOver(client, outputs, 1);
+        Thread task = Thread.ofPlatform().start(killed);
+        asked.await();
+        FutureTask<Void> other = handingOver(client, outputs, 2);
+        Thread.ofPlatform().start(other);
+        task.interrupt();
+        assertThatThrownBy(() -> killed.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
+            .hasMessageContaining("interrupted");
+        answering.countDown();
+
+        other.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+        assertThat(connections).hasValue(1);
+        assertThat(directory.resolve("5-2")).exists();
+        assertThat(directory.resolve("5-1")).doesNotExist();
+      }
+    }
+  }
+
+  private static FutureTask<Void> handingOver(
+      NodeClient client, TestMapOutputs outputs, long mapId) {
+    return new FutureTask<>(
+        () -> {
+          client.handOver(SHUFFLE, mapId, outputs.find(SHUFFLE, mapId));
+          return null;
+        });
+  }
+
+  private void serve(ServerSocketChannel server) {
+    while (true) {
+      try (MessageChannel channel = new MessageChannel(server.accept())) {
+        connections.incrementAndGet();
+        channel.receive();
+        channel.send(new Entered("node", "127.0.0.1", 7, "soft", List.of(directory.toString())));
+        while (channel.receive() instanceof HandOver) {
+          asked.countDown();
+          answering.await();
+          channel.send(new Taken());
+        }
+      } catch (IOException | InterruptedException e) {
+        if (!server.isOpen()) {
+          return;
+        }
+      }
+    }
+  }
+}
