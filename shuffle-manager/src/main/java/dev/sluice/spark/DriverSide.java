@@ -16,7 +16,6 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.internal.config.package$;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * What the shuffle manager runs on the driver: the location directory, from the first shuffle on,
@@ -77,17 +76,7 @@ final class DriverSide implements AutoCloseable {
             conf.locateTimeoutMs(),
             () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
     return new NodeLifetimes(
-        directory,
-        servers,
-        () -> shuffles(tracker),
-        tracker::removeOutputsOnExecutor,
-        System::nanoTime);
-  }
-
-  private static int[] shuffles(MapOutputTrackerMaster tracker) {
-    return CollectionConverters.asJava(tracker.shuffleStatuses()).keySet().stream()
-        .mapToInt(Integer.class::cast)
-        .toArray();
+        directory, servers, new TrackedOutputs(tracker, true), System::nanoTime);
   }
 
   private void executorLost(String executorId) {

@@ -8,17 +8,17 @@ import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.LocationDirectory;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * Tells the block servers of an application's nodes, on the driver, which of its shuffles are over,
  * and every ten seconds which are not: what they hear nothing of they remove after a while. So it
  * also learns of those that were started again, and has the directory send readers there; and of
- * nodes that are lost. Any thread; the driver's side of the shuffle manager closes it.
+ * nodes that are lost. Of executors that are gone the directory keeps where their nodes are until
+ * no map status names them. Any thread; the driver's side of the shuffle manager closes it.
  *
  * <p>It costs a message a node each time, and waits for none but when the application ends.
  */
@@ -38,10 +39,25 @@ final class NodeLifetimes implements AutoCloseable {
   /** A block server that was started again answers within this time. */
   private static final long LOST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(60);
 
+  /** Those that are gone are looked up in all map statuses so often, and from so many on. */
+  private static final long FORGET_EVERY_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  private static final int MIN_GONE = 100;
+
+  /** What Spark knows of map outputs. */
+  interface MapOutputs {
+    int[] liveShuffles();
+
+    /** Ids of all executors that map statuses name. */
+    Set<String> executors();
+
+    /** All map outputs of the executor are lost, which would fail a stage for each. */
+    void lost(String executorId);
+  }
+
   private final LocationDirectory directory;
   private final BlockServerClient servers;
-  private final Supplier<int[]> liveShuffles;
-  private final Consumer<String> outputsLost;
+  private final MapOutputs outputs;
   private final LongSupplier nanoClock;
 
   /** What nodes have answered last. */
@@ -49,6 +65,11 @@ final class NodeLifetimes implements AutoCloseable {
 
   /** Since when nodes have not answered. */
   private final Map<PeerAddress, Long> silentSince = new ConcurrentHashMap<>();
+
+  /** Executors that were gone when that was looked up last. */
+  private Set<String> goneBefore = Set.of();
+
+  private long forgotNanos;
 
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
@@ -61,20 +82,17 @@ final class NodeLifetimes implements AutoCloseable {
   /**
    * @param directory knows the nodes
    * @param servers asks them; closed with this
-   * @param outputsLost is told of each executor all of whose map outputs are lost: Spark, which
-   *     would find out by a stage's failure for each of a node's executors
    */
   NodeLifetimes(
       LocationDirectory directory,
       BlockServerClient servers,
-      Supplier<int[]> liveShuffles,
-      Consumer<String> outputsLost,
+      MapOutputs outputs,
       LongSupplier nanoClock) {
     this.directory = directory;
     this.servers = servers;
-    this.liveShuffles = liveShuffles;
-    this.outputsLost = outputsLost;
+    this.outputs = outputs;
     this.nanoClock = nanoClock;
+    this.forgotNanos = nanoClock.getAsLong();
     timer.scheduleWithFixedDelay(
         this::renew, RENEW_EVERY_MS, RENEW_EVERY_MS, TimeUnit.MILLISECONDS);
   }
@@ -82,14 +100,35 @@ final class NodeLifetimes implements AutoCloseable {
   /** Tells all nodes which shuffles live. Never blocks; completes, always normally, when it has. */
   CompletableFuture<Void> renew() {
     try {
+      forgetUnneeded();
       // In this order: what was on a node when it was last heard is of a shuffle that is listed.
       Map<PeerAddress, Heard> before = Map.copyOf(lastHeard);
-      int[] live = liveShuffles.get();
+      int[] live = outputs.liveShuffles();
       return tell(node -> new Renew(live, before.getOrDefault(node, Heard.NEVER)));
     } catch (RuntimeException e) {
       LOG.error("The nodes' block servers are not told that the application lives", e);
       return CompletableFuture.completedFuture(null);
     }
+  }
+
+  /**
+   * No task that has ended on an executor which is gone is recorded a minute later: what no map
+   * status names then nobody will ask for.
+   */
+  synchronized void forgetUnneeded() {
+    long nowNanos = nanoClock.getAsLong();
+    if (nowNanos - forgotNanos < FORGET_EVERY_NANOS) {
+      return;
+    }
+    forgotNanos = nowNanos;
+    Set<String> gone = directory.goneAtNodes();
+    if (gone.size() >= MIN_GONE) {
+      Set<String> unneeded = new HashSet<>(goneBefore);
+      unneeded.retainAll(gone);
+      unneeded.removeAll(outputs.executors());
+      directory.forgetAtNodes(unneeded);
+    }
+    goneBefore = gone;
   }
 
   /** The shuffle is over. Never blocks. */
@@ -135,10 +174,10 @@ final class NodeLifetimes implements AutoCloseable {
     if (nowNanos - sinceNanos >= LOST_AFTER_NANOS) {
       for (String executorId : directory.nodeLost(node)) {
         LOG.warn(
-            "{} does not answer: what executor {} has written is to be written again",
+            "{} does not answer: what executor {} has written is not looked for there any more",
             node,
             executorId);
-        outputsLost.accept(executorId);
+        outputs.lost(executorId);
       }
       silentSince.keySet().retainAll(directory.nodes());
       lastHeard.keySet().retainAll(directory.nodes());

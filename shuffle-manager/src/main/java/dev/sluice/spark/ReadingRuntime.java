@@ -19,6 +19,7 @@ import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.Publisher;
+import dev.sluice.spark.locate.SilentNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.read.ExecutorReading;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
@@ -52,6 +53,7 @@ final class ReadingRuntime extends SluiceRuntime {
   private final Optional<NodeHandOver> handOver;
 
   private final MapOutputRegistry registry;
+  private final SilentNodes silentNodes = new SilentNodes(System::nanoTime);
   private final LocatorClient locator;
 
   /**
@@ -211,7 +213,8 @@ final class ReadingRuntime extends SluiceRuntime {
             servers::resolve,
             conf.locateTimeoutMs(),
             peer -> peerLost(peer, endpoint, servers),
-            System::nanoTime));
+            System::nanoTime),
+        silentNodes);
   }
 
   /** READs are neither encrypted nor authenticated, as Spark's network may have to be. */
@@ -228,6 +231,7 @@ final class ReadingRuntime extends SluiceRuntime {
                 conf.readOptions(env.executor().cores()),
                 new EndpointTransport(endpoint, servers),
                 locator,
+                conf.node().map(_ -> new RdmaBlockStoreClient.Nodes(silentNodes, false)),
                 counters));
     return ExecutorReading.with(client, registry, counters, conf.readsOwnBlocks());
   }

@@ -13,7 +13,9 @@ import dev.sluice.spark.locate.LocationDirectory;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.network.util.MapConfigProvider;
@@ -29,6 +31,7 @@ class NodeLifetimesTest {
       new LocationDirectory(new Unused(), 1000, _ -> true, _ -> {});
   private final AtomicLong nowNanos = new AtomicLong();
   private final List<String> lost = new ArrayList<>();
+  private final Set<String> tracked = new HashSet<>();
   private final NodeLifetimes lifetimes =
       new NodeLifetimes(
           directory,
@@ -39,8 +42,7 @@ class NodeLifetimesTest {
               TransferOptions.DEFAULT,
               10_000,
               () -> 0),
-          () -> new int[0],
-          lost::add,
+          new Tracked(),
           nowNanos::get);
 
   @AfterEach
@@ -70,6 +72,33 @@ class NodeLifetimesTest {
     assertThat(directory.nodes()).isEmpty();
   }
 
+  /** As with dynamic allocation in an application that runs for months. */
+  @Test
+  void executorsThatAreGoneAreForgottenWhenNoMapStatusNamesThem() throws Exception {
+    PeerAddress node = new PeerAddress("node", "127.0.0.1", unusedPort());
+    for (int executor = 0; executor < 200; executor++) {
+      String id = "" + executor;
+      directory.handle(new Publish(new ExecutorEndpoint(id, node, "soft"), List.of()));
+      tracked.add(id);
+    }
+    for (int executor = 0; executor < 150; executor++) {
+      directory.executorLost("" + executor);
+    }
+    tracked.removeIf(id -> Integer.parseInt(id) < 140);
+
+    renewInAMinute();
+    assertThat(directory.goneAtNodes()).as("tasks may have ended just now").hasSize(150);
+    renewInAMinute();
+    assertThat(directory.goneAtNodes()).hasSize(10).isSubsetOf(tracked);
+    assertThat(lost).isEmpty();
+    assertThat(directory.nodes()).containsExactly(node);
+  }
+
+  private void renewInAMinute() {
+    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(60));
+    lifetimes.forgetUnneeded();
+  }
+
   private void renewInVain() throws Exception {
     lifetimes.renew().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
   }
@@ -77,6 +106,23 @@ class NodeLifetimesTest {
   private static int unusedPort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0)) {
       return socket.getLocalPort();
+    }
+  }
+
+  private final class Tracked implements NodeLifetimes.MapOutputs {
+    @Override
+    public int[] liveShuffles() {
+      return new int[0];
+    }
+
+    @Override
+    public Set<String> executors() {
+      return Set.copyOf(tracked);
+    }
+
+    @Override
+    public void lost(String executorId) {
+      lost.add(executorId);
     }
   }
 

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -77,6 +78,7 @@ final class TableReads implements AutoCloseable {
                 }),
             new EndpointTransport(reader.endpoint(), reader.client()),
             new Locations(),
+            Optional.empty(),
             new ShuffleCounters());
     bytesBefore = counted(TransferCounter.READ_BYTES);
     readsBefore = counted(TransferCounter.WORK_REQUESTS);

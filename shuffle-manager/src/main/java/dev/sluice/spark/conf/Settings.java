@@ -132,7 +132,9 @@ final class Settings {
           "read.timeout",
           Types.millis("100ms", "1h"),
           "30s",
-          "Blocks that are not READ by then are fetched by Spark's own transfer.");
+          "Blocks that are not READ by then are fetched by Spark's own transfer. A node's block"
+              + " server that gives nothing for so long by Spark's transfer either is left alone for"
+              + " a minute.");
 
   static final Setting<Long> READ_MAX_BYTES =
       with(

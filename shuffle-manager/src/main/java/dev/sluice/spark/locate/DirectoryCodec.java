@@ -5,6 +5,8 @@ import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.blocks.wire.MessageType;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DirectoryMessage.Find;
+import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
@@ -29,7 +31,9 @@ public final class DirectoryCodec {
           new MessageType<>(FIRST_ID + 3, Table.class, Table::write, Table::read),
           new MessageType<>(FIRST_ID + 4, Report.class, Report::write, Report::read),
           new MessageType<>(FIRST_ID + 5, Failure.class, Failure::write, Failure::read),
-          new MessageType<>(FIRST_ID + 6, Over.class, Over::write, Over::read));
+          new MessageType<>(FIRST_ID + 6, Over.class, Over::write, Over::read),
+          new MessageType<>(FIRST_ID + 7, Find.class, Find::write, Find::read),
+          new MessageType<>(FIRST_ID + 8, Found.class, Found::write, Found::read));
 
   private final MessageCodec codec = new MessageCodec(TYPES);
 

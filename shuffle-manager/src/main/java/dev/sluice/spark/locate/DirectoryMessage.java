@@ -4,6 +4,7 @@ import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
 import dev.sluice.blocks.wire.Fields;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.transfer.PeerAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -196,6 +197,41 @@ public sealed interface DirectoryMessage {
 
     static Over read(Input input) {
       return new Over(readAll(input, Fields::readShuffleId));
+    }
+  }
+
+  /**
+   * An executor has not got what another one wrote, and wants to know who has that by now; the
+   * answer is {@link Found}.
+   */
+  record Find(String executorId) implements DirectoryMessage {
+    void write(Output output) {
+      Fields.writeString(output, executorId);
+    }
+
+    static Find read(Input input) {
+      return new Find(Fields.readString(input));
+    }
+  }
+
+  /**
+   * Who has what an executor wrote.
+   *
+   * @param node the block server of its node; null where that has nothing of it
+   * @param gone whether Spark has removed the executor, so that it need not be asked
+   */
+  record Found(PeerAddress node, boolean gone) implements DirectoryMessage {
+    void write(Output output) {
+      output.writeBoolean(gone);
+      output.writeBoolean(node != null);
+      if (node != null) {
+        ExecutorEndpoint.write(output, node);
+      }
+    }
+
+    static Found read(Input input) {
+      boolean gone = input.readBoolean();
+      return new Found(input.readBoolean() ? ExecutorEndpoint.readPeer(input) : null, gone);
     }
   }
 

@@ -25,16 +25,22 @@ public record ExecutorEndpoint(String executorId, PeerAddress peer, String provi
 
   void write(Output output) {
     Fields.writeString(output, executorId);
+    write(output, peer);
+    Fields.writeString(output, provider);
+  }
+
+  static void write(Output output, PeerAddress peer) {
     Fields.writeString(output, peer.id());
     Fields.writeString(output, peer.host());
     output.writeInt(peer.port());
-    Fields.writeString(output, provider);
   }
 
   static ExecutorEndpoint read(Input input) {
     return new ExecutorEndpoint(
-        Fields.readString(input),
-        new PeerAddress(Fields.readString(input), Fields.readString(input), input.readInt()),
-        Fields.readString(input));
+        Fields.readString(input), readPeer(input), Fields.readString(input));
+  }
+
+  static PeerAddress readPeer(Input input) {
+    return new PeerAddress(Fields.readString(input), Fields.readString(input), input.readInt());
   }
 }

@@ -14,7 +14,8 @@ import java.util.stream.Collectors;
 /**
  * The executors that wrote map outputs which are served, by themselves or by their nodes, in the
  * {@link LocationDirectory}, under whose lock it is used. An executor takes some 200 bytes. Of
- * those that are gone it keeps only those whose map outputs their nodes have.
+ * those that are gone it keeps only those whose map outputs their nodes have. Where both have them,
+ * the executor serves as long as it is there, and its node from then on.
  *
  * <p>It has a version, which is the number of the last change, and an executor's number is that of
  * its arrival. Who knows a version gets those that came since; if any is gone since, the numbers of
@@ -26,6 +27,10 @@ final class ExecutorTable {
 
   private final TreeMap<Integer, ExecutorEndpoint> byNumber = new TreeMap<>();
   private final Map<String, Integer> numbers = new HashMap<>();
+
+  /** The block servers of nodes that have what executors wrote, by executor. */
+  private final Map<String, ExecutorEndpoint> nodes = new HashMap<>();
+
   private int version;
   private int lastLoss;
 
@@ -42,6 +47,26 @@ final class ExecutorTable {
     return version;
   }
 
+  /**
+   * The executor's node has what it writes, as well or alone.
+   *
+   * @return whether it is the node that serves it
+   */
+  boolean addNode(ExecutorEndpoint endpoint) {
+    nodes.put(endpoint.executorId(), endpoint);
+    ExecutorEndpoint serving = serving(endpoint.executorId());
+    return serving == null || serving.outlivesExecutor();
+  }
+
+  private ExecutorEndpoint serving(String executorId) {
+    return byNumber.get(numbers.getOrDefault(executorId, NONE));
+  }
+
+  /** What nodes have of the executor is not looked for any more. */
+  void removeNode(String executorId) {
+    nodes.remove(executorId);
+  }
+
   /** The number of an executor that is gone; NONE where it had none. */
   int remove(String executorId) {
     Integer number = numbers.remove(executorId);
@@ -54,30 +79,35 @@ final class ExecutorTable {
   }
 
   /** The node's block server that has what the executor wrote, also when that is gone. */
-  Optional<PeerAddress> node(String executorId) {
-    return Optional.ofNullable(byNumber.get(numbers.getOrDefault(executorId, NONE)))
-        .filter(ExecutorEndpoint::outlivesExecutor)
-        .map(ExecutorEndpoint::peer);
+  Optional<ExecutorEndpoint> node(String executorId) {
+    return Optional.ofNullable(nodes.get(executorId));
   }
 
   /** The block servers of nodes. */
   Set<PeerAddress> nodes() {
-    return byNumber.values().stream()
-        .filter(ExecutorEndpoint::outlivesExecutor)
-        .map(ExecutorEndpoint::peer)
-        .collect(Collectors.toSet());
+    return nodes.values().stream().map(ExecutorEndpoint::peer).collect(Collectors.toSet());
   }
 
-  /** The executors whose map outputs a node's block server has. */
-  List<ExecutorEndpoint> served(PeerAddress node) {
-    return byNumber.values().stream().filter(endpoint -> endpoint.peer().equals(node)).toList();
+  /** The executors of which nodes' block servers have map outputs. */
+  Set<String> atNodes() {
+    return nodes.keySet();
+  }
+
+  /** The executors of which a node's block server has map outputs. */
+  List<ExecutorEndpoint> at(PeerAddress node) {
+    return nodes.values().stream().filter(endpoint -> endpoint.peer().equals(node)).toList();
   }
 
   /** A block server of a node was started again: whoever it serves comes anew. */
   void replace(PeerAddress node, PeerAddress successor) {
-    for (ExecutorEndpoint endpoint : served(node)) {
-      remove(endpoint.executorId());
-      add(new ExecutorEndpoint(endpoint.executorId(), successor, endpoint.provider()));
+    for (ExecutorEndpoint before : at(node)) {
+      ExecutorEndpoint now =
+          new ExecutorEndpoint(before.executorId(), successor, before.provider());
+      nodes.put(now.executorId(), now);
+      if (before.equals(serving(now.executorId()))) {
+        remove(now.executorId());
+        add(now);
+      }
     }
   }
 

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /** What an executor knows of the others: the driver's {@link ExecutorTable} at some version. */
 final class KnownExecutors {
@@ -18,7 +19,7 @@ final class KnownExecutors {
   private int version;
 
   /**
-   * @param lost is told of executors that are gone
+   * @param lost is told of servers that are gone, with all executors that they served
    */
   KnownExecutors(Consumer<PeerAddress> lost) {
     this.lost = lost;
@@ -42,24 +43,33 @@ final class KnownExecutors {
 
   /** Takes what is new since some version that was known; something newer may have arrived. */
   void update(LiveExecutors news) {
-    List<PeerAddress> gone = new ArrayList<>();
+    Set<PeerAddress> gone;
     synchronized (this) {
       if (news.version() <= version) {
         return;
       }
-      if (news.staying() != null) {
-        removeAllBut(news, gone);
-      }
+      List<ExecutorEndpoint> removed = news.staying() == null ? List.of() : removeAllBut(news);
       news.arrived().forEach(arrival -> byId.put(arrival.endpoint().executorId(), arrival));
+      gone =
+          removed.stream()
+              .filter(endpoint -> !endpoint.outlivesExecutor() || !serves(endpoint.peer()))
+              .map(ExecutorEndpoint::peer)
+              .collect(Collectors.toSet());
       version = news.version();
     }
     gone.forEach(lost);
   }
 
-  private void removeAllBut(LiveExecutors news, List<PeerAddress> gone) {
+  private boolean serves(PeerAddress peer) {
+    return byId.values().stream().anyMatch(known -> known.endpoint().peer().equals(peer));
+  }
+
+  private List<ExecutorEndpoint> removeAllBut(LiveExecutors news) {
     Set<Integer> live = new HashSet<>(news.staying());
     news.arrived().forEach(arrival -> live.add(arrival.number()));
+    List<ExecutorEndpoint> removed = new ArrayList<>();
     byId.values()
-        .removeIf(known -> !live.contains(known.number()) && gone.add(known.endpoint().peer()));
+        .removeIf(known -> !live.contains(known.number()) && removed.add(known.endpoint()));
+    return removed;
   }
 }

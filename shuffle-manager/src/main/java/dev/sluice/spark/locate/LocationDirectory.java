@@ -4,6 +4,8 @@ import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DirectoryMessage.Find;
+import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
@@ -12,15 +14,18 @@ import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import java.util.function.IntPredicate;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -95,7 +100,11 @@ public final class LocationDirectory {
             report.shuffles().stream().filter(shuffle -> !registered.test(shuffle)).toList());
       }
       case Failure failure -> failed(failure);
-      case Ack _, Over _, Table _ ->
+      case Find find ->
+          new Found(
+              executors.node(find.executorId()).map(ExecutorEndpoint::peer).orElse(null),
+              gone.contains(find.executorId()));
+      case Ack _, Over _, Table _, Found _ ->
           throw new IOException("not a question: " + message.getClass().getSimpleName());
     };
   }
@@ -137,14 +146,16 @@ public final class LocationDirectory {
   }
 
   private void arrived(ExecutorEndpoint endpoint) {
+    boolean serves = true;
     if (endpoint.outlivesExecutor()) {
       // Its node was started again, maybe at another port, which nobody says for those that are
       // gone.
       executors
           .node(endpoint.executorId())
-          .ifPresent(node -> executors.replace(node, endpoint.peer()));
+          .ifPresent(node -> executors.replace(node.peer(), endpoint.peer()));
+      serves = executors.addNode(endpoint);
     }
-    if (executors.number(endpoint) == ExecutorTable.NONE) {
+    if (serves && executors.number(endpoint) == ExecutorTable.NONE) {
       forget(endpoint.executorId());
       executors.add(endpoint);
     }
@@ -176,8 +187,10 @@ public final class LocationDirectory {
 
   private synchronized void remove(String executorId) {
     gone.add(executorId);
-    if (executors.node(executorId).isEmpty()) {
+    Optional<ExecutorEndpoint> node = executors.node(executorId);
+    if (node.isEmpty() || executors.number(node.get()) == ExecutorTable.NONE) {
       forget(executorId);
+      node.ifPresent(executors::add);
     }
   }
 
@@ -240,12 +253,23 @@ public final class LocationDirectory {
    */
   public synchronized List<String> nodeLost(PeerAddress node) {
     List<String> lost =
-        executors.served(node).stream()
+        executors.at(node).stream()
             .map(ExecutorEndpoint::executorId)
             .filter(gone::contains)
             .toList();
-    lost.forEach(executors::remove);
+    forgetAtNodes(lost);
     return lost;
+  }
+
+  /** Executors that are gone, and of which nodes have what they wrote. */
+  public synchronized Set<String> goneAtNodes() {
+    return executors.atNodes().stream().filter(gone::contains).collect(Collectors.toSet());
+  }
+
+  /** What nodes have of these executors, which are gone, nobody asks for any more. */
+  public synchronized void forgetAtNodes(Collection<String> executorIds) {
+    executorIds.forEach(executors::removeNode);
+    executorIds.forEach(executors::remove);
   }
 
   /** Shuffles of which something is published. */

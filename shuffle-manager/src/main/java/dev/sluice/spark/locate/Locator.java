@@ -34,6 +34,29 @@ public interface Locator {
     return Optional.empty();
   }
 
+  /** Whether, as far as is known here, the executor itself serves what it wrote. */
+  default boolean servesItself(String executorId) {
+    return true;
+  }
+
+  /**
+   * Who has what an executor wrote, as the driver knows it.
+   *
+   * @param node the block server of its node; empty where that has nothing of it
+   * @param gone whether Spark has removed the executor, so that it need not be asked
+   */
+  record Whereabouts(Optional<PeerAddress> node, boolean gone) {}
+
+  /**
+   * Asks the driver who has what an executor wrote, that does not come from where it was thought to
+   * be.
+   *
+   * @return never completes exceptionally: of what the driver does not say is told what is known
+   */
+  default CompletableFuture<Whereabouts> find(String executorId) {
+    return CompletableFuture.completedFuture(new Whereabouts(node(executorId), false));
+  }
+
   /** A READ found the location stale: the next {@link #locate} asks the executor. */
   void invalidate(int shuffleId, MapOutputLocation stale);
 }

@@ -2,6 +2,8 @@ package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.DirectoryMessage.Find;
+import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
@@ -76,10 +78,22 @@ public final class LocatorClient implements Locator {
 
   private final Services services;
   private final KnownExecutors executors;
+  private final SilentNodes silentNodes;
   private final Map<Integer, CachedShuffle> shuffles = new ConcurrentHashMap<>();
 
+  /** Questions to the driver under way, by executor. */
+  private final Map<String, CompletableFuture<Whereabouts>> finding = new ConcurrentHashMap<>();
+
   public LocatorClient(Services services) {
+    this(services, new SilentNodes(services.nanoClock()));
+  }
+
+  /**
+   * @param silentNodes are not asked for locations
+   */
+  public LocatorClient(Services services, SilentNodes silentNodes) {
     this.services = services;
+    this.silentNodes = silentNodes;
     this.executors = new KnownExecutors(services.lost());
   }
 
@@ -134,6 +148,42 @@ public final class LocatorClient implements Locator {
     return Optional.ofNullable(executors.endpoint(executorId))
         .filter(ExecutorEndpoint::outlivesExecutor)
         .map(ExecutorEndpoint::peer);
+  }
+
+  @Override
+  public boolean servesItself(String executorId) {
+    ExecutorEndpoint endpoint = executors.endpoint(executorId);
+    return endpoint != null && !endpoint.outlivesExecutor();
+  }
+
+  @Override
+  public CompletableFuture<Whereabouts> find(String executorId) {
+    CompletableFuture<Whereabouts> question = new CompletableFuture<>();
+    CompletableFuture<Whereabouts> asked = finding.putIfAbsent(executorId, question);
+    if (asked != null) {
+      return asked;
+    }
+    askDriver(() -> findNow(executorId, question))
+        .thenRun(
+            () -> {
+              finding.remove(executorId);
+              question.complete(new Whereabouts(node(executorId), false)); // unless it said so
+            });
+    return question;
+  }
+
+  private void findNow(String executorId, CompletableFuture<Whereabouts> question) {
+    try {
+      if (services.driver().channel().ask(new Find(executorId)) instanceof Found found) {
+        if (found.gone() && servesItself(executorId)) {
+          // Its entry is older than its end, and that table is all shuffles'.
+          shuffles.values().stream().findAny().ifPresent(this::refresh);
+        }
+        question.complete(new Whereabouts(Optional.ofNullable(found.node()), found.gone()));
+      }
+    } catch (IOException e) {
+      LOG.warn("The driver does not say who has what executor {} wrote", executorId, e);
+    }
   }
 
   @Override
@@ -199,14 +249,15 @@ public final class LocatorClient implements Locator {
         return shuffle.refresh;
       }
       shuffle.refreshNanos = now;
-      shuffle.refresh = askDriver(shuffle.locations).thenRun(() -> shuffle.newsNanos = now);
+      shuffle.refresh =
+          askDriver(() -> ask(shuffle.locations)).thenRun(() -> shuffle.newsNanos = now);
       return shuffle.refresh;
     }
   }
 
-  private CompletableFuture<Void> askDriver(ShuffleLocations locations) {
+  private CompletableFuture<Void> askDriver(Runnable question) {
     try {
-      return CompletableFuture.runAsync(() -> ask(locations), services.driver().asker())
+      return CompletableFuture.runAsync(question, services.driver().asker())
           .orTimeout(services.timeoutMs(), TimeUnit.MILLISECONDS)
           .exceptionally(LocatorClient::unanswered);
     } catch (RejectedExecutionException e) {
@@ -231,7 +282,7 @@ public final class LocatorClient implements Locator {
   }
 
   private static Void unanswered(Throwable failure) {
-    LOG.warn("Locations are not refreshed", failure);
+    LOG.warn("The driver's location directory does not answer", failure);
     return null;
   }
 
@@ -239,7 +290,7 @@ public final class LocatorClient implements Locator {
   private CompletableFuture<Void> resolve(
       CachedShuffle shuffle, int shuffleId, String executorId, long[] mapIds) {
     PeerAddress peer = peer(executorId);
-    if (peer == null) {
+    if (peer == null || silentNodes.contains(peer)) {
       return CompletableFuture.completedFuture(null);
     }
     ShuffleLocations locations = shuffle.locations;

@@ -17,7 +17,7 @@ final class CountingClient extends ShuffleClient {
    * @param reason why nothing is READ
    */
   CountingClient(BlockStoreClient sparkClient, FallbackReason reason, ShuffleCounters counters) {
-    super(new SparkTransfer(sparkClient, counters, Runnable::run, _ -> Optional.empty()));
+    super(new SparkTransfer(sparkClient, counters, Runnable::run, Optional.empty()));
     this.reason = reason;
   }
 

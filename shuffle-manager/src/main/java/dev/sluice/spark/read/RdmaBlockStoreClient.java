@@ -5,6 +5,7 @@ import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.locate.BlockLocator;
 import dev.sluice.spark.locate.Locator;
+import dev.sluice.spark.locate.SilentNodes;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
@@ -56,17 +57,27 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   public record Stock(BlockStoreClient client, String executorId, TransportConf conf) {}
 
   /**
+   * Block servers of nodes.
+   *
+   * @param silent those that have not answered
+   * @param sparksService whether Spark's external shuffle service answers for executors
+   */
+  public record Nodes(SilentNodes silent, boolean sparksService) {}
+
+  /**
    * A client that READs.
    *
    * @param transport its endpoint is the caller's, who closes it after this client
+   * @param nodes empty where there are none
    */
   public static RdmaBlockStoreClient open(
       Stock stock,
       ReadOptions options,
       ReadTransport transport,
       Locator locator,
+      Optional<Nodes> nodes,
       ShuffleCounters counters) {
-    return open(stock, options, transport, locator, counters, ReadThreads.start());
+    return open(stock, options, transport, locator, nodes, counters, ReadThreads.start());
   }
 
   /**
@@ -79,6 +90,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       ReadOptions options,
       ReadTransport transport,
       Locator locator,
+      Optional<Nodes> nodes,
       ShuffleCounters counters,
       ReadThreads threads) {
     Executor deliverer = threads.deliverer();
@@ -89,7 +101,20 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
         new ReadPath(
             transport,
             new BlockLocator(locator, transport, deliverer, tableBytes, timer::nanoTime),
-            new SparkTransfer(stock.client(), counters, threads.blocking(), locator::node),
+            new SparkTransfer(
+                stock.client(),
+                counters,
+                threads.blocking(),
+                nodes.map(
+                    known ->
+                        new NodeFetch.Shared(
+                            stock.client(),
+                            locator,
+                            known.silent(),
+                            threads.blocking(),
+                            timer,
+                            options.readTimeoutMs(),
+                            known.sparksService()))),
             counters,
             options,
             stock.conf(),

@@ -8,7 +8,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -28,18 +27,17 @@ final class SparkTransfer {
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
   private final Executor executor;
-  private final Function<String, Optional<PeerAddress>> nodes;
+  private final Optional<NodeFetch.Shared> nodes;
 
   /**
    * @param executor runs the client's calls, which block while they connect
-   * @param nodes the block server of a node that has what an executor wrote; empty where that
-   *     serves it itself
+   * @param nodes how block servers of nodes are asked; empty where there are none
    */
   SparkTransfer(
       BlockStoreClient client,
       ShuffleCounters counters,
       Executor executor,
-      Function<String, Optional<PeerAddress>> nodes) {
+      Optional<NodeFetch.Shared> nodes) {
     this.client = client;
     this.counters = counters;
     this.executor = executor;
@@ -52,7 +50,7 @@ final class SparkTransfer {
 
   /** The block server of a node that has what the executor wrote; empty where there is none. */
   Optional<PeerAddress> node(String executorId) {
-    return nodes.apply(executorId);
+    return nodes.flatMap(shared -> shared.locator().node(executorId));
   }
 
   /** Fetches on the calling thread, as Spark's tasks do: may block while it connects. */
@@ -96,10 +94,8 @@ final class SparkTransfer {
 
   private void fetch(
       BlockManagerId target, String[] blockIds, Relay relay, DownloadFileManager files) {
-    Optional<PeerAddress> node = node(target.executorId());
-    if (node.isPresent()) {
-      NodeFetch.start(
-          new NodeFetch.Call(client, executor, node.get(), target, relay, files), blockIds);
+    if (nodes.isPresent()) {
+      new NodeFetch(nodes.get(), target, relay, files).start(blockIds, relay.reason);
     } else {
       client.fetchBlocks(target.host(), target.port(), target.executorId(), blockIds, relay, files);
     }

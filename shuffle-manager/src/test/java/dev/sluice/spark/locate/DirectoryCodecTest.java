@@ -7,6 +7,8 @@ import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DirectoryMessage.Find;
+import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
@@ -36,6 +38,9 @@ class DirectoryCodecTest {
         new Report("1", -5, "soft/soft0", Map.of("read.blocks", 1L, "read.bytes", 1L << 50)),
         new Report("1", 6, "soft/soft0", Map.of(), List.of(0, 7)),
         new Over(List.of(7)),
+        new Find("1"),
+        new Found(null, true),
+        new Found(Samples.atNode("2", "node").peer(), false),
         new Failure("1", "no device \u2013 none"));
   }
 

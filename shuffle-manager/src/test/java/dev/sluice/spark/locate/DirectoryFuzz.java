@@ -8,6 +8,8 @@ import dev.sluice.rdma.fuzz.Allocation;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DirectoryMessage.Find;
+import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
@@ -141,6 +143,8 @@ public final class DirectoryFuzz {
     messages.add(
         new Report("1", 5, "soft/soft0", Map.of("read.blocks", 1L, "read.bytes", 2L), List.of(1)));
     messages.add(new Over(List.of(1)));
+    messages.add(new Find("1"));
+    messages.add(new Found(Samples.atNode("1", "node").peer(), true));
     messages.add(new Failure("1", "no device"));
     List<byte[]> encoded = new ArrayList<>();
     for (DirectoryMessage message : messages) {

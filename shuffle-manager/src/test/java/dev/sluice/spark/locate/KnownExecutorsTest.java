@@ -45,6 +45,20 @@ class KnownExecutorsTest {
   }
 
   @Test
+  void aNodeIsLostWithTheLastExecutorThatItServes() {
+    table.add(Samples.atNode("1", "node"));
+    table.add(Samples.atNode("2", "node"));
+    update();
+    table.remove("1");
+    update();
+    assertThat(lost).isEmpty();
+    assertThat(known.endpoint("1")).isNull();
+    table.remove("2");
+    update();
+    assertThat(lost).containsExactly("node");
+  }
+
+  @Test
   void answersThatOvertakeEachOtherEndInTheNewest() {
     Random random = new Random(7);
     List<LiveExecutors> answers = new ArrayList<>();

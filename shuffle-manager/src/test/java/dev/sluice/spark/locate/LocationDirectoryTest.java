@@ -11,6 +11,8 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
+import dev.sluice.spark.locate.DirectoryMessage.Find;
+import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
@@ -99,6 +101,54 @@ class LocationDirectoryTest {
             Samples.atNode("1", "moved"),
             Samples.atNode("2", "moved"),
             Samples.atNode("3", "other"));
+  }
+
+  @Test
+  void anExecutorServesWhatItsNodeHasAsWellUntilItIsGone() throws IOException {
+    ExecutorEndpoint node = Samples.atNode("1", "node");
+    directory.handle(new Publish(node, List.of()));
+    directory.handle(publish("1", location(5)));
+    directory.handle(new Publish(node, List.of()));
+    assertThat(serving()).containsExactly(Samples.endpoint("1"));
+    assertThat(directory.nodes()).containsExactly(node.peer());
+    assertThat(directory.handle(new Find("1"))).isEqualTo(new Found(node.peer(), false));
+    int known = locate(0, 0).executors().version();
+
+    directory.executorLost("1");
+
+    assertThat(serving()).containsExactly(node);
+    assertThat(Samples.read(locate(0, 0).records())).as("its own locations").isEmpty();
+    assertThat(((Table) directory.handle(new Locate(SHUFFLE, 0, 0, known))).executors().staying())
+        .isEmpty();
+    assertThat(directory.handle(new Find("1"))).isEqualTo(new Found(node.peer(), true));
+  }
+
+  @Test
+  void aNodeThatWasStartedAgainHasWhatExecutorsServeThemselvesAsWell() throws IOException {
+    directory.handle(publish("1", location(5)));
+    directory.handle(new Publish(Samples.atNode("1", "before"), List.of()));
+    directory.nodeIsNow(Samples.atNode("1", "before").peer(), "after");
+    assertThat(serving()).containsExactly(Samples.endpoint("1"));
+
+    directory.executorLost("1");
+    assertThat(serving()).containsExactly(Samples.atNode("1", "after"));
+  }
+
+  @Test
+  void ofExecutorsThatAreGoneNothingIsLeftWhenItIsForgotten() throws IOException {
+    directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
+    directory.handle(new Publish(Samples.atNode("2", "node"), List.of()));
+    directory.executorLost("1");
+    assertThat(directory.goneAtNodes()).containsExactly("1");
+
+    directory.forgetAtNodes(Set.of("1"));
+    assertThat(directory.goneAtNodes()).isEmpty();
+    assertThat(serving()).containsExactly(Samples.atNode("2", "node"));
+    assertThat(directory.handle(new Find("1"))).isEqualTo(new Found(null, true));
+  }
+
+  private List<ExecutorEndpoint> serving() throws IOException {
+    return locate(0, 0).executors().arrived().stream().map(Arrival::endpoint).toList();
   }
 
   @Test

@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -49,14 +50,17 @@ class LocatorClientTest {
   }
 
   private LocatorClient locator(Executor asker, long timeoutMs) {
-    return new LocatorClient(
-        new LocatorClient.Services(
-            "soft",
-            new LocatorClient.Driver(this::driver, broadcasts, asker),
-            this::peer,
-            timeoutMs,
-            peer -> lost.add(peer.id()),
-            () -> nowNanos));
+    return new LocatorClient(services(asker, timeoutMs));
+  }
+
+  private LocatorClient.Services services(Executor asker, long timeoutMs) {
+    return new LocatorClient.Services(
+        "soft",
+        new LocatorClient.Driver(this::driver, broadcasts, asker),
+        this::peer,
+        timeoutMs,
+        peer -> lost.add(peer.id()),
+        () -> nowNanos);
   }
 
   @Test
@@ -101,6 +105,50 @@ class LocatorClientTest {
     assertThat(locate("1", 8).outputs()).containsExactly(location(8));
 
     assertThat(peerQuestions).containsExactly("1 [8]");
+  }
+
+  @Test
+  void asksTheDriverWhoHasWhatDoesNotCome() throws IOException {
+    directory.handle(publish("1", location(5)));
+    assertThat(locate("1", 5).peer().id()).isEqualTo("1");
+    assertThat(locator.servesItself("1")).isTrue();
+    directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
+    directory.executorLost("1");
+    nowNanos += TimeUnit.SECONDS.toNanos(2);
+
+    var first = locator.find("1");
+    var second = locator.find("1");
+    int before = asked;
+    answer();
+
+    PeerAddress node = Samples.atNode("1", "node").peer();
+    assertThat(first.join()).isEqualTo(new Locator.Whereabouts(Optional.of(node), true));
+    assertThat(second.join()).isEqualTo(first.join());
+    assertThat(asked - before).as("once, and for the table that is old").isEqualTo(2);
+    assertThat(locator.servesItself("1")).isFalse();
+    assertThat(locator.node("1")).contains(node);
+  }
+
+  @Test
+  void ofWhatTheDriverDoesNotSayIsToldWhatIsKnown() {
+    driverIsGone = true;
+    var found = locator.find("1");
+    answer();
+    assertThat(found.join()).isEqualTo(new Locator.Whereabouts(Optional.empty(), false));
+  }
+
+  @Test
+  void asksNoNodeForLocationsThatHasNotAnsweredOthers() throws IOException {
+    SilentNodes silent = new SilentNodes(() -> nowNanos);
+    locator = new LocatorClient(services(driverQuestions::add, 10_000), silent);
+    directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
+    atPeer.put(8L, location(8));
+    silent.add(Samples.atNode("1", "node").peer());
+    assertThat(locate("1", 8).outputs()).containsOnlyNulls();
+    assertThat(peerQuestions).isEmpty();
+
+    silent.remove(Samples.atNode("1", "node").peer());
+    assertThat(locate("1", 8).outputs()).containsExactly(location(8));
   }
 
   @Test

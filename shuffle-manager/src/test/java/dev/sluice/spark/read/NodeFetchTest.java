@@ -2,7 +2,10 @@ package dev.sluice.spark.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.Locator;
+import dev.sluice.spark.locate.SilentNodes;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
@@ -12,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import org.apache.spark.ExecutorDeadException;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
@@ -22,49 +26,79 @@ import org.apache.spark.storage.BlockManagerId;
 import org.junit.jupiter.api.Test;
 import scala.Option;
 
-/** What is not READ of a node's block server comes by Spark's transfer, from there first. */
+/** Whom blocks are fetched from by Spark's transfer where nodes have block servers. */
 class NodeFetchTest {
   private static final PeerAddress NODE = new PeerAddress("node", "node-host", 5000);
   private static final BlockManagerId TARGET = BlockManagerId.apply("1", "host", 7, Option.empty());
   private static final String BLOCK = "shuffle_0_1_2";
   private static final String OTHER = "shuffle_0_1_3";
+  private static final String ALL = " of 1 [" + BLOCK + ", " + OTHER + "]";
+  private static final String REST = " of 1 [" + OTHER + "]";
+  private static final long TIMEOUT_MS = 30_000;
 
   private final RecordingListener listener = new RecordingListener();
   private final Scripted client = new Scripted();
-  private final ShuffleCounters counters = new ShuffleCounters();
+  private final FakeTimer timer = new FakeTimer();
+  private final SilentNodes silent = new SilentNodes(timer::nanoTime);
+  private final Known driver = new Known();
+  private boolean sparksService;
+
+  private void fetch(FallbackReason reason, BlockFetchingListener answers, String... blockIds) {
+    NodeFetch.Shared nodes =
+        new NodeFetch.Shared(
+            client, driver, silent, Runnable::run, timer, TIMEOUT_MS, sparksService);
+    new SparkTransfer(client, new ShuffleCounters(), Runnable::run, Optional.of(nodes))
+        .fetch(TARGET, blockIds, reason, answers, null);
+  }
 
   private void fetch() {
-    new SparkTransfer(client, counters, Runnable::run, _ -> Optional.of(NODE))
-        .fetch(TARGET, new String[] {BLOCK, OTHER}, FallbackReason.STAGING, listener, null);
+    fetch(FallbackReason.STAGING, listener, BLOCK, OTHER);
   }
 
   @Test
   void blocksOfAnExecutorComeFromItsNode() {
     fetch();
-    assertThat(client.fetches)
-        .containsExactly("node-host:5000 of 1 [" + BLOCK + ", " + OTHER + "]");
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
+    assertThat(driver.asked).isZero();
     assertAllCame();
   }
 
   @Test
   void whatTheNodeDoesNotGiveComesFromTheExecutorThatWroteIt() {
-    client.failures.add(new IOException("refused"));
+    client.failures.add(new IllegalStateException("refused"));
     fetch();
-    assertThat(client.fetches)
-        .containsExactly(
-            "node-host:5000 of 1 [" + BLOCK + ", " + OTHER + "]", "host:7 of 1 [" + OTHER + "]");
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "host:7" + REST);
     assertAllCame();
   }
 
   @Test
-  void aNodeThatIsStartedAgainIsAskedAgainWhereTheExecutorIsDead() {
+  void aNodeThatIsStartedAgainIsAskedAgainWhereTheExecutorIsGone() {
+    driver.gone = true;
+    client.failures.add(new IOException("closed"));
     client.failures.add(new ExecutorDeadException("dead"));
     fetch();
     assertThat(client.fetches)
-        .containsExactly(
-            "node-host:5000 of 1 [" + BLOCK + ", " + OTHER + "]",
-            "node-host:5000 of 1 [" + OTHER + "]");
+        .containsExactly("node-host:5000" + ALL, "node-host:5000" + REST, "node-host:5000" + REST);
     assertAllCame();
+  }
+
+  @Test
+  void aNodeIsFollowedToWhereTheDriverSaysThatItIsNow() {
+    driver.gone = true;
+    driver.now = Optional.of(new PeerAddress("node-2", "node-host", 5001));
+    client.failures.add(new IOException("closed"));
+    fetch();
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "node-host:5001" + REST);
+    assertAllCame();
+  }
+
+  @Test
+  void whatALivingNodeDoesNotHaveOfAnExecutorThatIsGoneFailsAtOnce() {
+    driver.gone = true;
+    client.failures.add(new IllegalStateException("no such block"));
+    fetch();
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
+    assertOtherFailed("no such block");
   }
 
   @Test
@@ -72,9 +106,104 @@ class NodeFetchTest {
     client.failures.add(new IOException("refused"));
     client.failures.add(new IOException("no such block"));
     fetch();
-    assertThat(listener.successes()).containsOnlyKeys(BLOCK);
-    assertThat(listener.failures().get(OTHER)).hasMessage("no such block");
-    assertThat(listener.repeated()).isEmpty();
+    assertOtherFailed("no such block");
+  }
+
+  @Test
+  void aNodeThatGivesNothingIsWaitedForOnceByAll() {
+    driver.gone = true;
+    client.hangs = true;
+    fetch();
+    assertThat(listener.failures()).isEmpty();
+    timer.advanceMs(TIMEOUT_MS);
+    assertThat(listener.failures().get(OTHER)).hasMessageContaining("has given nothing for 30000");
+    assertThat(silent.contains(NODE)).isTrue();
+
+    fetch(FallbackReason.STAGING, listener, "shuffle_0_2_0");
+    assertThat(client.fetches).as("of both").hasSize(1);
+    assertThat(listener.failures().get("shuffle_0_2_0")).hasMessageContaining("of late");
+    assertThat(timer.scheduled()).isZero();
+  }
+
+  @Test
+  void aNodeThatGivesNothingIsAskedAgainByOneAfterAWhile() {
+    client.hangs = true;
+    fetch();
+    timer.advanceMs(TIMEOUT_MS);
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "host:7" + ALL);
+    client.fetches.clear();
+
+    timer.advanceMs(60_000);
+    fetch();
+    fetch();
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "host:7" + ALL);
+    client.answerAll();
+    assertThat(silent.contains(NODE)).isFalse();
+    assertThat(timer.scheduled()).isZero();
+  }
+
+  @Test
+  void aNodeThatGivesBlockAfterBlockIsWaitedFor() {
+    client.hangs = true;
+    fetch();
+    timer.advanceMs(TIMEOUT_MS - 1);
+    client.answer(BLOCK);
+    timer.advanceMs(TIMEOUT_MS - 1);
+    client.answer(OTHER);
+    assertAllCame();
+    assertThat(client.fetches).hasSize(1);
+    assertThat(timer.scheduled()).isZero();
+  }
+
+  @Test
+  void anExecutorThatTheDriverKnowsToBeGoneIsNotAsked() {
+    driver.known = Optional.empty();
+    driver.servesItself = false;
+    driver.gone = true;
+    fetch(FallbackReason.PEER, listener, BLOCK, OTHER);
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
+    assertAllCame();
+  }
+
+  @Test
+  void noNodeAndNoExecutorIsAFailure() {
+    driver.known = Optional.empty();
+    driver.now = Optional.empty();
+    driver.servesItself = false;
+    driver.gone = true;
+    fetch(FallbackReason.PEER, listener, BLOCK, OTHER);
+    assertThat(client.fetches).isEmpty();
+    assertThat(listener.failures()).containsOnlyKeys(BLOCK, OTHER);
+  }
+
+  @Test
+  void anExecutorThatServesItselfIsAskedAndThenTheCopyThatItsNodeHas() {
+    driver.known = Optional.empty();
+    driver.servesItself = true;
+    client.failures.add(new IOException("closed"));
+    fetch(FallbackReason.BUFFERS, listener, BLOCK, OTHER);
+    assertThat(client.fetches).containsExactly("host:7" + ALL, "node-host:5000" + REST);
+    assertAllCame();
+  }
+
+  @Test
+  void whereAReadHasFailedTheDriverIsAskedBeforeTheExecutor() {
+    driver.known = Optional.empty();
+    driver.servesItself = true;
+    driver.gone = true;
+    fetch(FallbackReason.CONNECT, listener, BLOCK, OTHER);
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
+    assertAllCame();
+  }
+
+  @Test
+  void sparksServiceAnswersForExecutorsThatAreGone() {
+    sparksService = true;
+    driver.gone = true;
+    client.failures.add(new IOException("closed"));
+    fetch();
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "host:7" + REST);
+    assertAllCame();
   }
 
   @Test
@@ -96,9 +225,14 @@ class NodeFetchTest {
             others.onBlockFetchFailure(blockId, failure);
           }
         };
-    new SparkTransfer(client, counters, Runnable::run, _ -> Optional.of(NODE))
-        .fetch(TARGET, new String[] {OTHER, BLOCK}, FallbackReason.STAGING, throwing, null);
+    fetch(FallbackReason.STAGING, throwing, OTHER, BLOCK);
     assertAllCame();
+  }
+
+  private void assertOtherFailed(String reason) {
+    assertThat(listener.successes()).containsOnlyKeys(BLOCK);
+    assertThat(listener.failures().get(OTHER)).hasMessage(reason);
+    assertThat(listener.repeated()).isEmpty();
   }
 
   private void assertAllCame() {
@@ -107,10 +241,60 @@ class NodeFetchTest {
     assertThat(listener.repeated()).isEmpty();
   }
 
-  /** Gives all blocks, but for the last of a fetch as long as there are failures. */
+  /** What table and driver say. */
+  private static final class Known implements Locator {
+    Optional<PeerAddress> known = Optional.of(NODE);
+    Optional<PeerAddress> now = Optional.of(NODE);
+    boolean servesItself;
+    boolean gone;
+    int asked;
+
+    @Override
+    public void prepare(int shuffleId) {}
+
+    @Override
+    public CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Optional<PeerAddress> node(String executorId) {
+      return known;
+    }
+
+    @Override
+    public boolean servesItself(String executorId) {
+      return servesItself;
+    }
+
+    @Override
+    public CompletableFuture<Whereabouts> find(String executorId) {
+      asked++;
+      return CompletableFuture.completedFuture(new Whereabouts(now, gone));
+    }
+
+    @Override
+    public void invalidate(int shuffleId, MapOutputLocation stale) {}
+  }
+
+  /**
+   * Gives all blocks, but for the last of a fetch as long as there are failures. Of a node that
+   * hangs they come when the test says so.
+   */
   private static final class Scripted extends BlockStoreClient {
     final List<String> fetches = new ArrayList<>();
     final Queue<Exception> failures = new ArrayDeque<>();
+    final List<BlockFetchingListener> waiting = new ArrayList<>();
+    boolean hangs;
+
+    void answer(String blockId) {
+      waiting.forEach(listener -> succeed(listener, blockId));
+    }
+
+    void answerAll() {
+      answer(BLOCK);
+      answer(OTHER);
+    }
 
     @Override
     public void fetchBlocks(
@@ -121,6 +305,10 @@ class NodeFetchTest {
         BlockFetchingListener listener,
         DownloadFileManager files) {
       fetches.add(host + ":" + port + " of " + execId + " " + List.of(blockIds));
+      if (hangs && host.equals(NODE.host())) {
+        waiting.add(listener);
+        return;
+      }
       Exception failure = failures.poll();
       for (String blockId : blockIds) {
         if (failure != null && blockId.equals(OTHER)) {

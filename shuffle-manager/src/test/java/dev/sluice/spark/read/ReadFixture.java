@@ -11,6 +11,7 @@ import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.MapOutput;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Executor;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -74,6 +75,7 @@ final class ReadFixture {
             options,
             transport,
             locator,
+            Optional.empty(),
             counters,
             new ReadThreads(timer, executor, executor, () -> {}));
   }

@@ -24,6 +24,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -86,6 +87,7 @@ class SoftReadTest {
                 }),
             new EndpointTransport(endpoint, servers),
             new Resolving(),
+            Optional.empty(),
             counters);
     Random random = new Random(1);
     for (long mapId = 0; mapId < MAPS; mapId++) {

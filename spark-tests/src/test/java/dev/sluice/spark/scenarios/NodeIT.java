@@ -106,6 +106,28 @@ final class NodeIT {
     }
   }
 
+  /** By Spark's own retries each fetch would take eight minutes. */
+  @Test
+  void aNodeThatHangsIsLeftAloneWhereExecutorsLive() throws Exception {
+    try (NodeProcess node = NodeProcess.start(directory);
+        LocalCluster cluster =
+            start(
+                "spark.shuffle.rdma.read.timeout",
+                "2s",
+                "spark.shuffle.rdma.locate.timeout",
+                "2s")) {
+      JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
+      Written again = new Written(cluster);
+      node.signal("STOP");
+
+      CompletableFuture<Map<Integer, Long>> answer =
+          CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(shuffled));
+      assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(DATA.answer());
+      again.assertNothing(cluster);
+      node.signal("CONT");
+    }
+  }
+
   @Test
   void processesThatAuthenticateReadAtTheNodeAsWell() throws Exception {
     try (NodeProcess node = NodeProcess.start(directory);

@@ -96,8 +96,13 @@ public final class NodeProcess implements AutoCloseable {
 
   /** Kills it and starts it again. */
   void restart() throws IOException, InterruptedException {
-    close();
+    kill();
     start();
+  }
+
+  /** STOP or CONT. */
+  void signal(String name) throws IOException, InterruptedException {
+    new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor();
   }
 
   long pid() {
@@ -106,6 +111,10 @@ public final class NodeProcess implements AutoCloseable {
 
   @Override
   public void close() {
+    kill();
+  }
+
+  void kill() {
     process.destroyForcibly();
     try {
       process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);

@@ -1,0 +1,43 @@
+package dev.sluice.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.apache.spark.MapOutputTrackerMaster;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.Test;
+import scala.Tuple2;
+
+/** What is read of Spark's own tracker. */
+class TrackedOutputsTest {
+  @Test
+  void executorsOfLiveShufflesAreThoseThatMapStatusesName() {
+    SparkConf conf =
+        new SparkConf(false)
+            .setMaster("local[1]")
+            .setAppName("test")
+            .set("spark.ui.enabled", "false")
+            .set("spark.driver.host", "127.0.0.1");
+    try (JavaSparkContext context = new JavaSparkContext(conf)) {
+      MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
+      TrackedOutputs promised = new TrackedOutputs(tracker, true);
+      TrackedOutputs others = new TrackedOutputs(tracker, false);
+      assertThat(promised.executors()).isEmpty();
+      context
+          .parallelize(List.of(1, 2, 3), 2)
+          .mapToPair(number -> new Tuple2<>(number, number))
+          .groupByKey(2)
+          .count();
+      assertThat(promised.liveShuffles()).containsExactly(0);
+      assertThat(promised.executors()).containsExactly("driver");
+
+      others.lost("driver");
+      assertThat(promised.executors()).as("Spark has taken care itself").containsExactly("driver");
+      promised.lost("driver");
+      assertThat(promised.executors()).isEmpty();
+      assertThat(promised.liveShuffles()).containsExactly(0);
+    }
+  }
+}
