@@ -16,6 +16,9 @@ final class CountingRuntime extends SluiceRuntime {
   }
 
   @Override
+  void aboutToWrite() {}
+
+  @Override
   void committed(int shuffleId, long mapId) {}
 
   @Override

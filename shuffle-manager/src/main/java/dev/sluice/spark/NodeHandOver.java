@@ -8,10 +8,14 @@ import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.ExecutorEndpoint;
+import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -19,20 +23,23 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Hands an executor's map outputs over to the block server of its node, and has the driver's
- * directory say that they are there. Map tasks' threads call it when they commit, and wait; the
- * executor's runtime closes it.
+ * directory say that they are there. The caller waits for it. What does not go is tried again with
+ * the next task, so that a block server may come later than its executors.
  *
  * <p>Of single map outputs nothing is published: readers ask the node for the locations of those
  * that they want, once each shuffle and executor.
  */
-final class NodeHandOver implements AutoCloseable {
+final class NodeHandOver implements HandOver {
   private static final Logger LOG = LoggerFactory.getLogger(NodeHandOver.class);
   private static final long REFRESH_EVERY_MS = 10_000;
 
-  private final NodeClient node;
-  private final String executorId;
+  private final NodeAccess access;
+  private final ProcessName self;
+  private final String secret;
+  private final String provider;
   private final DriverChannel driver;
   private final MapOutputFiles files;
+  private final ShuffleCounters counters;
 
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
@@ -42,40 +49,42 @@ final class NodeHandOver implements AutoCloseable {
               .inheritInheritableThreadLocals(false)
               .factory());
 
+  /** The attempt to enter that is under way, or has succeeded. Guarded by this. */
+  private Optional<FutureTask<NodeClient>> entering = Optional.empty();
+
   /** What the driver knows. Guarded by this. */
   private Optional<NodeEndpoint> published = Optional.empty();
 
-  private NodeHandOver(NodeClient node, String executorId, SluiceRuntime.Environment env) {
-    this.node = node;
-    this.executorId = executorId;
+  private boolean closed;
+
+  /**
+   * @param self this executor
+   * @param provider of this executor's device
+   */
+  NodeHandOver(
+      NodeAccess access,
+      ProcessName self,
+      String provider,
+      SluiceRuntime.Environment env,
+      ShuffleCounters counters) {
+    this.access = access;
+    this.self = self;
+    this.provider = provider;
+    this.secret = env.network().secret();
     this.driver = env.driver();
     this.files = env.files();
+    this.counters = counters;
   }
 
   /**
    * Returns when the node knows the executor and the driver knows the node.
    *
-   * @param self this executor
    * @throws IOException when there is no block server on this node, or it takes nothing of this
    *     application, or the driver does not answer; the message is the reason
    */
-  static NodeHandOver enter(NodeAccess access, ProcessName self, SluiceRuntime.Environment env)
-      throws IOException {
-    NodeClient node =
-        NodeClient.enter(access.socket(), self, env.network().secret(), access.timeout());
-    NodeHandOver handOver = new NodeHandOver(node, self.id(), env);
-    boolean known = false;
-    try {
-      handOver.publish();
-      known = true;
-    } finally {
-      if (!known) {
-        handOver.close();
-      }
-    }
-    handOver.timer.scheduleWithFixedDelay(
-        handOver::refresh, REFRESH_EVERY_MS, REFRESH_EVERY_MS, TimeUnit.MILLISECONDS);
-    return handOver;
+  @Override
+  public void expect() throws IOException {
+    publish(entered().endpoint());
   }
 
   /**
@@ -83,19 +92,76 @@ final class NodeHandOver implements AutoCloseable {
    *
    * @throws IOException where that cannot be; the message is the reason
    */
-  void handOver(int shuffleId, long mapId) throws IOException {
+  @Override
+  public void committed(int shuffleId, long mapId) throws IOException {
+    boolean taken = false;
     try {
-      MapOutputFiles.Files found = files.find(shuffleId, mapId);
-      if (found == null) {
-        throw new IOException(
-            "Map output %d of shuffle %d has no index file".formatted(mapId, shuffleId));
-      }
-      node.handOver(shuffleId, mapId, found);
-      publish();
+      NodeClient node = entered();
+      node.handOver(shuffleId, mapId, find(shuffleId, mapId));
+      publish(node.endpoint());
+      taken = true;
     } catch (RuntimeException e) {
       throw new IOException(
           "Map output %d of shuffle %d is not handed over: %s".formatted(mapId, shuffleId, e), e);
+    } finally {
+      counters.handedOver(taken);
     }
+  }
+
+  private MapOutputFiles.Files find(int shuffleId, long mapId) throws IOException {
+    MapOutputFiles.Files found = files.find(shuffleId, mapId);
+    if (found == null) {
+      throw new IOException(
+          "Map output %d of shuffle %d has no index file".formatted(mapId, shuffleId));
+    }
+    return found;
+  }
+
+  /** Waits within the limit of one request. */
+  private NodeClient entered() throws IOException {
+    Future<NodeClient> attempt = entering();
+    try {
+      return attempt.get();
+    } catch (ExecutionException e) {
+      throw new IOException(e.getCause().getMessage(), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while the node's block server was entered", e);
+    }
+  }
+
+  /** On a thread of its own: it is for all tasks, of which one may be killed. */
+  private synchronized Future<NodeClient> entering() throws IOException {
+    if (closed) {
+      throw new IOException("the executor stops");
+    }
+    if (entering.isEmpty() || entering.get().state() == Future.State.FAILED) {
+      entering = Optional.of(new FutureTask<>(this::enter));
+      Thread.ofVirtual().inheritInheritableThreadLocals(false).start(entering.get());
+    }
+    return entering.get();
+  }
+
+  private NodeClient enter() throws IOException {
+    NodeClient node = NodeClient.enter(access.socket(), self, secret, access.timeout());
+    synchronized (this) {
+      if (closed) {
+        node.close();
+        throw new IOException("the executor stops");
+      }
+    }
+    NodeEndpoint endpoint = node.endpoint();
+    LOG.info("Map outputs are handed over to {}", endpoint.peer());
+    if (!endpoint.provider().equals(provider)) {
+      LOG.warn(
+          "Shuffle blocks of this node go by Spark's own transfer: its block server has provider"
+              + " {}, this executor {} (sluice.node.provider, spark.shuffle.rdma.provider)",
+          endpoint.provider(),
+          provider);
+    }
+    timer.scheduleWithFixedDelay(
+        this::refresh, REFRESH_EVERY_MS, REFRESH_EVERY_MS, TimeUnit.MILLISECONDS);
+    return node;
   }
 
   /**
@@ -103,31 +169,29 @@ final class NodeHandOver implements AutoCloseable {
    */
   void refresh() {
     try {
+      NodeClient node = entered();
       node.refresh();
-      publish();
+      publish(node.endpoint());
     } catch (IOException | RuntimeException e) {
       LOG.debug("The node's block server is not there for now", e);
     }
   }
 
-  /** Who serves what is handed over. */
-  NodeEndpoint node() {
-    return node.endpoint();
-  }
-
   /** The driver says where readers find the node; anew where that was started again. */
-  private synchronized void publish() throws IOException {
-    NodeEndpoint now = node.endpoint();
+  private synchronized void publish(NodeEndpoint now) throws IOException {
     if (!published.equals(Optional.of(now))) {
       driver.ask(
-          new Publish(new ExecutorEndpoint(executorId, now.peer(), now.provider()), List.of()));
+          new Publish(new ExecutorEndpoint(self.id(), now.peer(), now.provider()), List.of()));
       published = Optional.of(now);
     }
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
+    closed = true;
     timer.shutdownNow();
-    node.close();
+    entering
+        .filter(attempt -> attempt.state() == Future.State.SUCCESS)
+        .ifPresent(attempt -> attempt.resultNow().close());
   }
 }

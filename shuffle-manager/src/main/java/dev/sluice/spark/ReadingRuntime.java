@@ -16,6 +16,7 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.Publisher;
@@ -34,8 +35,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Registers, publishes, serves and READs map outputs: an executor's parts, put together in one
- * place. Where the node's block server serves map outputs the executor registers none, and is asked
- * for none: it hands them over, and reads its own as it does those that find no room.
+ * place. Where the node's block server has to serve map outputs the executor registers none, and is
+ * asked for none: it hands them over, and reads its own as it does those that find no room.
  */
 final class ReadingRuntime extends SluiceRuntime {
   /** Opens what blocks are READ by and served with. */
@@ -49,9 +50,7 @@ final class ReadingRuntime extends SluiceRuntime {
 
   private final SluiceConf conf;
 
-  /** Empty where this executor serves its map outputs itself. */
-  private final Optional<NodeHandOver> handOver;
-
+  private final HandOver handOver;
   private final MapOutputRegistry registry;
   private final SilentNodes silentNodes = new SilentNodes(System::nanoTime);
   private final LocatorClient locator;
@@ -80,8 +79,10 @@ final class ReadingRuntime extends SluiceRuntime {
           started(
               openRegistry(endpoint, conf.node().isPresent() ? MapOutputListener.NONE : publisher));
       handOver = handOver(endpoint.device().providerName());
-      PeerAddress server =
-          handOver.isPresent() ? handOver.get().node().peer() : serve(endpoint, publisher);
+      String server =
+          conf.node().isPresent()
+              ? "the node's at " + conf.node().get().socket()
+              : serve(endpoint, publisher);
       locator = locator(endpoint, servers);
       ready(
           reading(endpoint, servers),
@@ -101,38 +102,29 @@ final class ReadingRuntime extends SluiceRuntime {
     return new ProcessName(conf.application(), env.executor().id());
   }
 
-  private Optional<NodeHandOver> handOver(String provider) throws IOException {
+  private HandOver handOver(String provider) {
     Optional<NodeAccess> access = conf.node();
     if (access.isEmpty()) {
-      return Optional.empty();
+      return HandOver.NONE;
     }
-    NodeHandOver entered = started(NodeHandOver.enter(access.get(), self(), env));
-    if (!entered.node().provider().equals(provider)) {
-      LOG.warn(
-          "Shuffle blocks of this node go by Spark's own transfer: its block server has provider"
-              + " {}, this executor {} (sluice.node.provider, spark.shuffle.rdma.provider)",
-          entered.node().provider(),
-          provider);
-    }
-    return Optional.of(entered);
+    return started(new NodeHandOver(access.get(), self(), provider, env, counters));
   }
 
-  private PeerAddress serve(RdmaEndpoint endpoint, Publisher publisher) throws IOException {
+  private String serve(RdmaEndpoint endpoint, Publisher publisher) throws IOException {
     BlockServer server = started(listen(endpoint, started(stager(endpoint))));
     PeerAddress self = new PeerAddress(env.executor().id(), env.executor().host(), server.port());
     started(publisher);
     publisher.start(new ExecutorEndpoint(self, endpoint.device().providerName()));
-    return self;
+    return self.host() + ":" + self.port();
   }
 
-  private void sayStarted(Device device, PeerAddress server) {
+  private void sayStarted(Device device, String server) {
     LOG.info(
-        "Shuffle blocks are READ by provider {}, device {}; block server at {}:{}; {} MiB for map"
+        "Shuffle blocks are READ by provider {}, device {}; block server: {}; {} MiB for map"
             + " outputs, {} MiB for what of them is staged, {} MiB for buffers",
         device.providerName(),
         device.name(),
-        server.host(),
-        server.port(),
+        server,
         conf.registrationMaxBytes() >> 20,
         conf.stagingMaxBytes() >> 20,
         conf.buffersMaxBytes() >> 20);
@@ -250,10 +242,29 @@ final class ReadingRuntime extends SluiceRuntime {
   }
 
   @Override
-  void committed(int shuffleId, long mapId) throws IOException {
-    if (handOver.isPresent()) {
-      handOver.get().handOver(shuffleId, mapId);
+  void aboutToWrite() {
+    try {
+      handOver.expect();
+    } catch (IOException e) {
+      String reason =
+          NodeConfiguration.NODE + " is \"required\", which does not work here: " + e.getMessage();
+      say(new Failure(env.executor().id(), reason));
+      throw new IllegalStateException(reason, e);
     }
+  }
+
+  /** On the driver, where people look first. */
+  private void say(Failure failure) {
+    try {
+      env.driver().ask(failure);
+    } catch (IOException e) {
+      LOG.debug("The driver does not hear why tasks fail here", e);
+    }
+  }
+
+  @Override
+  void committed(int shuffleId, long mapId) throws IOException {
+    handOver.committed(shuffleId, mapId);
     registry.add(shuffleId, mapId);
   }
 

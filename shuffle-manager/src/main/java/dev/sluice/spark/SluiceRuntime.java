@@ -141,6 +141,14 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
   }
 
   /**
+   * A map task begins.
+   *
+   * @throws IllegalStateException where what it writes cannot be kept where it has to be, with the
+   *     reason
+   */
+  abstract void aboutToWrite();
+
+  /**
    * A map task has committed.
    *
    * @throws IOException where the map output could not be handed over to the node; the message is
@@ -148,7 +156,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
    */
   abstract void committed(int shuffleId, long mapId) throws IOException;
 
-  /** A task that wrote or read has ended. */
+  /** A task that wrote or read has ended, or what it wrote was counted later. */
   final void taskEnded() {
     reporter.changed();
   }

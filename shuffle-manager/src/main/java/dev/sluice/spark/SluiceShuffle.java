@@ -259,7 +259,9 @@ public final class SluiceShuffle extends RdmaShuffle {
   /** Spark, which is not given the writer where there is no runtime, cannot stop it. */
   private SluiceRuntime runtime(ShuffleWriter<?, ?> writer, TaskContext context) {
     try {
-      return runtime(context);
+      SluiceRuntime started = runtime(context);
+      started.aboutToWrite();
+      return started;
     } catch (RuntimeException e) {
       writer.stop(false);
       throw e;

@@ -100,6 +100,21 @@ class ExecutorStartTest {
   }
 
   @Test
+  void aBlockServerThatComesLaterThanTheExecutorIsUsed(@TempDir Path directory) throws IOException {
+    Path socket = directory.resolve("node.sock");
+    try (RdmaShuffle rdma = handingOver(socket, new Answering())) {
+      OpenWriter first = new OpenWriter();
+      assertThatThrownBy(() -> rdma.registering(first, 0, 0, TASK))
+          .isInstanceOf(IllegalStateException.class);
+      assertThat(first.stoppedAs).isFalse();
+      assertThat(rdma.client(TASK)).as("who only reads needs none").isNotNull();
+      try (NodeDaemon _ = NodeDaemon.start(node(directory, socket))) {
+        assertThat(rdma.registering(new OpenWriter(), 0, 1, TASK)).isNotNull();
+      }
+    }
+  }
+
+  @Test
   void tasksSayWhyWhereTheDriverCannotTellOfTheNode(@TempDir Path directory) {
     Path socket = directory.resolve("node.sock");
     try (RdmaShuffle rdma = handingOver(socket, new SluiceShuffle.Outside() {})) {
@@ -114,12 +129,12 @@ class ExecutorStartTest {
   void aNodeOfAnotherProviderIsSaid(@TempDir Path directory) throws IOException {
     Path socket = directory.resolve("node.sock");
     try (NodeDaemon _ = NodeDaemon.start(node(directory, socket));
-        LogCapture log = new LogCapture(SluiceRuntime.class, Level.WARN);
+        LogCapture log = new LogCapture(NodeHandOver.class, Level.WARN);
         RdmaShuffle other = handingOver(socket, new OtherProvider());
         RdmaShuffle same = handingOver(socket, new Answering())) {
-      assertThat(same.client(TASK)).isNotNull();
+      assertThat(same.registering(new OpenWriter(), 0, 0, TASK)).isNotNull();
       assertThat(log.messages()).isEmpty();
-      assertThat(other.client(TASK)).isNotNull();
+      assertThat(other.registering(new OpenWriter(), 0, 0, TASK)).isNotNull();
       assertThat(log.messages())
           .singleElement()
           .asString()

@@ -18,6 +18,8 @@ public final class ShuffleCounters {
   private final LongAdder localBytes = new LongAdder();
   private final LongAdder gatheredBlocks = new LongAdder();
   private final LongAdder corruptions = new LongAdder();
+  private final LongAdder handedOver = new LongAdder();
+  private final LongAdder notHandedOver = new LongAdder();
   private final Map<FallbackReason, LongAdder> fallbackBlocks = adders();
   private final Map<FallbackReason, LongAdder> fallbackBytes = adders();
 
@@ -63,6 +65,15 @@ public final class ShuffleCounters {
     fallbackBytes.get(reason).add(bytes);
   }
 
+  /**
+   * A map output of this executor was to be handed over to the node's block server.
+   *
+   * @param taken whether that has it
+   */
+  public void handedOver(boolean taken) {
+    (taken ? handedOver : notHandedOver).increment();
+  }
+
   /** Blocks whose bytes did not match Spark's checksum after a READ. */
   public void corrupt(long blocks) {
     corruptions.add(blocks);
@@ -71,8 +82,8 @@ public final class ShuffleCounters {
   /**
    * All counters by name: {@code read.blocks}, {@code read.bytes}, {@code staged.bytes}, {@code
    * staged.waits}, {@code staged.late}, {@code local.*}, {@code gathered.blocks}, {@code
-   * corruptions} and, for each {@link FallbackReason}, {@code fallback.blocks.REASON} and {@code
-   * fallback.bytes.REASON}.
+   * corruptions}, {@code node.taken}, {@code node.refused} and, for each {@link FallbackReason},
+   * {@code fallback.blocks.REASON} and {@code fallback.bytes.REASON}.
    */
   public Map<String, LongSupplier> byName() {
     Map<String, LongSupplier> all = new TreeMap<>();
@@ -85,6 +96,8 @@ public final class ShuffleCounters {
     all.put("local.bytes", localBytes::sum);
     all.put("gathered.blocks", gatheredBlocks::sum);
     all.put("corruptions", corruptions::sum);
+    all.put("node.taken", handedOver::sum);
+    all.put("node.refused", notHandedOver::sum);
     fallbackBlocks.forEach((reason, sum) -> all.put("fallback.blocks." + reason, sum::sum));
     fallbackBytes.forEach((reason, sum) -> all.put("fallback.bytes." + reason, sum::sum));
     return all;
