@@ -76,7 +76,7 @@ final class DriverSide implements AutoCloseable {
             conf.locateTimeoutMs(),
             () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
     return new NodeLifetimes(
-        directory, servers, new TrackedOutputs(tracker, true), System::nanoTime);
+        directory, servers, new TrackedOutputs(tracker, conf.isNodeRequired()), System::nanoTime);
   }
 
   private void executorLost(String executorId) {

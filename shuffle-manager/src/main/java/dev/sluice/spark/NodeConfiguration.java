@@ -10,10 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What {@code spark.shuffle.rdma.node=required} makes of the driver's configuration: Spark is told
- * that map outputs outlive their executors, and nothing in it keeps an executor for their sake or
- * looks for them where it was. A shuffle manager's constructor sees to it, before Spark reads any
- * of these keys and before executors start, which get them as they are then. Compiled for Java 17.
+ * What {@code spark.shuffle.rdma.node} makes of the driver's configuration. {@code required}: Spark
+ * is told that map outputs outlive their executors, and nothing in it keeps an executor for their
+ * sake or looks for them where it was. {@code auto}: Spark is told nothing. A shuffle manager's
+ * constructor sees to it, before Spark reads any of these keys and before executors start, which
+ * get them as they are then. Compiled for Java 17.
  */
 final class NodeConfiguration {
   static final String NODE = "spark.shuffle.rdma.node";
@@ -45,18 +46,39 @@ final class NodeConfiguration {
     return conf.get(NODE, "off").equals("required");
   }
 
-  /** Whether a shuffle manager of ours has called {@link #require}. */
-  static boolean isInEffect(SparkConf conf) {
-    return isRequired(conf) && conf.contains(INCARNATION);
-  }
-
   /**
    * Sets what it takes, for this run of the application alone.
    *
    * @param lack why Sluice does not run here; empty where it does
-   * @throws IllegalStateException where it cannot be, with the reason
+   * @throws IllegalStateException where what is required cannot be, with the reason
    */
-  static void require(SparkConf conf, String lack) {
+  static void prepare(SparkConf conf, String lack) {
+    conf.remove(INCARNATION); // as of a configuration that was copied
+    if (isRequired(conf)) {
+      require(conf, lack);
+    } else if (conf.get(NODE, "off").equals("auto")) {
+      use(conf);
+    }
+  }
+
+  private static void use(SparkConf conf) {
+    if (conf.getBoolean(TLS, false)) {
+      LOG.warn("No node's block server is used, as {} is true, and they speak no TLS", TLS);
+    } else {
+      name(conf);
+    }
+  }
+
+  private static void name(SparkConf conf) {
+    conf.set(INCARNATION, HexFormat.of().toHexDigits(new SecureRandom().nextLong()));
+  }
+
+  /** Whether a shuffle manager of ours has called {@link #prepare}. */
+  static boolean isInEffect(SparkConf conf) {
+    return isRequired(conf) && conf.contains(INCARNATION);
+  }
+
+  private static void require(SparkConf conf, String lack) {
     if (!lack.isEmpty()) {
       throw refusal(lack);
     }
@@ -75,7 +97,7 @@ final class NodeConfiguration {
       throw refusal(PLUGIN + " is " + plugin + ", whose map outputs may not be files");
     }
     OF_SPARK.forEach(conf::set);
-    conf.set(INCARNATION, HexFormat.of().toHexDigits(new SecureRandom().nextLong()));
+    name(conf);
     LOG.info("Map outputs become the nodes' block servers', so that {}", new TreeMap<>(OF_SPARK));
   }
 

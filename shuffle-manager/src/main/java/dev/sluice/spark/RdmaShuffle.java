@@ -77,8 +77,8 @@ public abstract class RdmaShuffle implements AutoCloseable {
       throw new IllegalArgumentException(
           "only files of Spark's own resolver are registered, not those of " + stock.getClass());
     }
-    if (isDriver && NodeConfiguration.isRequired(conf)) {
-      NodeConfiguration.require(conf, lack);
+    if (isDriver) {
+      NodeConfiguration.prepare(conf, lack);
     }
     if (conf.get(PROVIDER, "auto").equals("off")) {
       return new StockShuffle(stock);

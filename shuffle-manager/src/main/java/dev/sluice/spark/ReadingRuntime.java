@@ -77,10 +77,10 @@ final class ReadingRuntime extends SluiceRuntime {
       Publisher publisher = new Publisher(env.driver(), writers::any);
       registry =
           started(
-              openRegistry(endpoint, conf.node().isPresent() ? MapOutputListener.NONE : publisher));
+              openRegistry(endpoint, conf.isNodeRequired() ? MapOutputListener.NONE : publisher));
       handOver = handOver(endpoint.device().providerName());
       String server =
-          conf.node().isPresent()
+          conf.isNodeRequired()
               ? "the node's at " + conf.node().get().socket()
               : serve(endpoint, publisher);
       locator = locator(endpoint, servers);
@@ -107,7 +107,10 @@ final class ReadingRuntime extends SluiceRuntime {
     if (access.isEmpty()) {
       return HandOver.NONE;
     }
-    return started(new NodeHandOver(access.get(), self(), provider, env, counters));
+    NodeHandOver node = started(new NodeHandOver(access.get(), self(), provider, env, counters));
+    return access.get().required()
+        ? node
+        : started(new BackgroundHandOver(node, env.files(), counters, this::taskEnded));
   }
 
   private String serve(RdmaEndpoint endpoint, Publisher publisher) throws IOException {
@@ -223,7 +226,8 @@ final class ReadingRuntime extends SluiceRuntime {
                 conf.readOptions(env.executor().cores()),
                 new EndpointTransport(endpoint, servers),
                 locator,
-                conf.node().map(_ -> new RdmaBlockStoreClient.Nodes(silentNodes, false)),
+                conf.node()
+                    .map(_ -> new RdmaBlockStoreClient.Nodes(silentNodes, conf.hasSparksService())),
                 counters));
     return ExecutorReading.with(client, registry, counters, conf.readsOwnBlocks());
   }

@@ -104,7 +104,7 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   /** Before executors start; where the driver is the executor, its device is tried, too. */
   private void checkOnDriver(SluiceConf conf) {
-    if (conf.node().isPresent()) {
+    if (conf.isNodeRequired()) {
       requireReads(conf);
     }
     if (conf.offReason().isPresent()) {
@@ -144,7 +144,7 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   private static String unavailable(SluiceConf conf, Throwable cause) {
     String asked =
-        conf.node().isPresent()
+        conf.isNodeRequired()
             ? NodeConfiguration.NODE + " is \"required\""
             : "spark.shuffle.rdma.provider is \"" + conf.provider() + "\"";
     return asked + ", which does not work here: " + cause.getMessage();
@@ -167,7 +167,7 @@ public final class SluiceShuffle extends RdmaShuffle {
         return new CountingRuntime(env);
       }
       if (!driver.hasDirectory()) {
-        if (checked.node().isPresent()) {
+        if (checked.isNodeRequired()) {
           throw new IOException("the driver has no location directory");
         }
         LOG.warn(
@@ -186,7 +186,7 @@ public final class SluiceShuffle extends RdmaShuffle {
       if (cause instanceof RegistrationUnavailableException || known == null) {
         throw new IllegalStateException(cause.getMessage(), cause);
       }
-      if (known.isRequired() || known.node().isPresent()) {
+      if (known.isRequired() || known.isNodeRequired()) {
         throw new IllegalStateException(unavailable(known, cause), cause);
       }
       if (environment == null) {

@@ -81,6 +81,27 @@ class NodeConfigurationTest {
   }
 
   @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void autoNamesTheRunAndPromisesSparkNothing(boolean sparksService) {
+    conf.set(NodeConfiguration.NODE, "auto")
+        .set("spark.shuffle.service.enabled", "" + sparksService);
+    SparkConf before = conf.clone();
+    create(true, "").close();
+    assertThat(conf.get(NodeConfiguration.INCARNATION)).hasSize(16);
+    assertThat(plugin()).isExactlyInstanceOf(LocalDiskShuffleDataIO.class);
+    conf.remove(NodeConfiguration.INCARNATION);
+    assertThat(conf.getAll()).containsExactlyInAnyOrder(before.getAll());
+  }
+
+  @Test
+  void autoGoesOnWithoutWhereNodesSpeakNoTls() {
+    conf.set(NodeConfiguration.NODE, "auto").set("spark.ssl.rpc.enabled", "true");
+    conf.set(NodeConfiguration.INCARNATION, "of another run");
+    create(true, "").close();
+    assertThat(conf.contains(NodeConfiguration.INCARNATION)).isFalse();
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "spark.shuffle.service.enabled, true",
     "spark.shuffle.sort.io.plugin.class, org.example.OtherDataIO",

@@ -9,6 +9,7 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -50,17 +51,22 @@ class NodeRefreshTest {
   }
 
   private NodeHandOver enter() throws IOException {
-    return NodeHandOver.enter(
-        new NodeAccess("ab", socket(), Duration.ofSeconds(20)),
-        new ProcessName("app-1-ab", "3"),
-        new SluiceRuntime.Environment(
-            new SparkConf(false),
-            new SluiceRuntime.Executor("3", "127.0.0.1", 1),
-            new SluiceRuntime.Network(null, List.of(), List.of(), "", null),
-            this::publish,
-            null,
-            (_, _) -> null,
-            List.of()));
+    NodeHandOver entered =
+        new NodeHandOver(
+            new NodeAccess("ab", socket(), Duration.ofSeconds(20), true),
+            new ProcessName("app-1-ab", "3"),
+            "soft",
+            new SluiceRuntime.Environment(
+                new SparkConf(false),
+                new SluiceRuntime.Executor("3", "127.0.0.1", 1),
+                new SluiceRuntime.Network(null, List.of(), List.of(), "", null),
+                this::publish,
+                null,
+                (_, _) -> null,
+                List.of()),
+            new ShuffleCounters());
+    entered.expect();
+    return entered;
   }
 
   @Test

@@ -319,13 +319,15 @@ final class Settings {
   static final Setting<String> NODE =
       with(
           "node",
-          Types.oneOf("off", "required"),
+          Types.oneOf("off", "auto", "required"),
           "off",
           "Who serves map outputs. `off`: the executors that wrote them. `required`: the block server"
               + " of their node, to which each is handed over when its task commits, so that it"
               + " outlives its executor; where that cannot be, the task fails with the reason. Not"
               + " with Spark's external shuffle service, another shuffle data plug-in or"
-              + " `spark.shuffle.useOldFetchProtocol`.");
+              + " `spark.shuffle.useOldFetchProtocol`. `auto`: executors serve them, and hand them"
+              + " over after the commit where their node has a block server that takes them; what"
+              + " it has is read when the executor is gone, and Spark is promised nothing.");
 
   static final Setting<Path> NODE_SOCKET =
       with(
@@ -340,8 +342,8 @@ final class Settings {
           "node.timeout",
           Types.millis("100ms", "10min"),
           "10s",
-          "A map output that the node's block server has not taken by then fails its task. An"
-              + " executor's first task waits as long for a block server that is being started.");
+          "A map output that the node's block server has not taken by then fails its task with"
+              + " `node=required`. As long a task waits for a block server that is being started.");
 
   static final Setting<String> NODE_INCARNATION =
       derived(

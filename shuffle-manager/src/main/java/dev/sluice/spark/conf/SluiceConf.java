@@ -52,12 +52,12 @@ public final class SluiceConf {
         MemoryBudget.derive(
             ExecutorMemory.of(conf), value(Settings.MEMORY_SHARE), new Cgroup(root).memoryMax());
     this.registrationMaxBytes =
-        readsForbidden() || node().isPresent()
+        readsForbidden() || isNodeRequired()
             ? 0
             : or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
     this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
     this.stagingMaxBytes =
-        node().isPresent() ? 0 : or(Settings.STAGING_MAX_BYTES, budget.stagingBytes());
+        isNodeRequired() ? 0 : or(Settings.STAGING_MAX_BYTES, budget.stagingBytes());
   }
 
   /** {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
@@ -77,15 +77,34 @@ public final class SluiceConf {
         : Optional.empty();
   }
 
-  /** How map outputs reach the node's block server; empty where executors serve them. */
+  /** How map outputs reach the node's block server; empty where they are not handed over. */
   public Optional<NodeAccess> node() {
-    return value(Settings.NODE).equals("required")
+    return isNodeRequired() || isNodeUsed()
         ? Optional.of(
             new NodeAccess(
                 conf.get(Settings.NODE_INCARNATION.key(), ""),
                 NodeSocket.of(conf, System.getenv()),
-                Duration.ofMillis(value(Settings.NODE_TIMEOUT))))
+                Duration.ofMillis(value(Settings.NODE_TIMEOUT)),
+                isNodeRequired()))
         : Optional.empty();
+  }
+
+  /** Whether map outputs are served by block servers of nodes alone. */
+  public boolean isNodeRequired() {
+    return value(Settings.NODE).equals("required");
+  }
+
+  /** Whether they are handed over where that goes: the driver has to want it, too. */
+  private boolean isNodeUsed() {
+    return value(Settings.NODE).equals("auto")
+        && conf.contains(Settings.NODE_INCARNATION.key())
+        && !readsForbidden()
+        && offReason().isEmpty();
+  }
+
+  /** Whether Spark's external shuffle service answers for executors. */
+  public boolean hasSparksService() {
+    return conf.getBoolean("spark.shuffle.service.enabled", false);
   }
 
   /** The application, and what tells this run of it from others, which may have the same id. */

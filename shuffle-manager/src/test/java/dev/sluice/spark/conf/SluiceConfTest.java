@@ -103,8 +103,23 @@ class SluiceConfTest {
         .set("spark.shuffle.rdma.node.timeout", "2s");
     SluiceConf made = new SluiceConf(conf);
     assertThat(made.node())
-        .contains(new NodeAccess("ab", Path.of("/there"), Duration.ofSeconds(2)));
+        .contains(new NodeAccess("ab", Path.of("/there"), Duration.ofSeconds(2), true));
     assertThat(made.registrationMaxBytes()).isZero();
+  }
+
+  @Test
+  void whatANodeMayHaveExecutorsRegisterAllTheSame() {
+    conf.set("spark.shuffle.rdma.node", "auto");
+    assertThat(new SluiceConf(conf).node()).as("as the driver does not want it").isEmpty();
+
+    conf.set("spark.shuffle.rdma.node.incarnation", "ab");
+    SluiceConf made = new SluiceConf(conf);
+    assertThat(made.node()).hasValueSatisfying(node -> assertThat(node.required()).isFalse());
+    assertThat(made.registrationMaxBytes()).isPositive();
+    assertThat(made.stagingMaxBytes()).isPositive();
+
+    conf.set("spark.network.crypto.enabled", "true");
+    assertThat(new SluiceConf(conf).node()).as("as nothing is READ").isEmpty();
   }
 
   @Test
