@@ -10,6 +10,7 @@ import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Taken;
 import dev.sluice.blocks.wire.ProcessName;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -100,18 +101,29 @@ public final class NodeClient implements AutoCloseable {
     }
   }
 
+  /**
+   * A daemon may be killed more than once, and is found to be dead only when it is asked. A folder
+   * that it has removed is there again when it is entered again, or never.
+   */
   private void handOverOrAgain(int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {
     long deadlineNanos = deadlineNanos();
     NodeConnection used = connection;
-    try {
-      handOver(used, shuffleId, mapId, files, deadlineNanos);
-    } catch (IOException e) {
-      if (used.isOpen()) {
-        throw e; // The daemon lives, and would say the same again.
+    boolean linksFailed = false;
+    boolean taken = false;
+    while (!taken) {
+      try {
+        handOver(used, shuffleId, mapId, files, deadlineNanos);
+        taken = true;
+      } catch (IOException e) {
+        boolean isFinal = linksFailed && e instanceof FileSystemException;
+        if (used.isOpen() || isFinal || System.nanoTime() - deadlineNanos >= 0) {
+          throw e; // The daemon lives, and would say the same again.
+        }
+        linksFailed |= e instanceof FileSystemException;
+        LOG.debug("Shuffle {}: map output {} is handed over again", shuffleId, mapId, e);
+        used = reconnected(used, e, deadlineNanos);
       }
-      LOG.debug("Shuffle {}: map output {} is handed over again", shuffleId, mapId, e);
-      handOver(reconnected(used, e, deadlineNanos), shuffleId, mapId, files, deadlineNanos);
     }
   }
 

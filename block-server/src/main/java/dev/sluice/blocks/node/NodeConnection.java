@@ -155,7 +155,7 @@ final class NodeConnection implements AutoCloseable {
    * Puts the map output into the folder that takes links to its data file.
    *
    * @return what takes it out again, or nothing where it was there before
-   * @throws IOException when none does, with each one's reason
+   * @throws FileSystemException when none does, with each one's reason
    */
   Step commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
     Path directory = files.data().getParent();
@@ -173,9 +173,11 @@ final class NodeConnection implements AutoCloseable {
         reasons.add(reason(folder, e));
       }
     }
-    throw new IOException(
-        "%s cannot be linked into any of the node's folders, of which one has to be in the same mount: %s"
-            .formatted(files.data(), String.join("; ", reasons)));
+    throw new FileSystemException(
+        files.data().toString(),
+        null,
+        "it cannot be linked into any of the node's folders, of which one has to be in the same mount: "
+            + String.join("; ", reasons));
   }
 
   /** Executors in containers may have other mounts than the daemon. */

@@ -33,6 +33,9 @@ class NodeClientTest {
   private final CountDownLatch answering = new CountDownLatch(1);
   private final AtomicInteger connections = new AtomicInteger();
 
+  /** Times that the daemon dies before it answers. */
+  private final AtomicInteger kills = new AtomicInteger();
+
   /** Spark interrupts the tasks that it kills, as those that are speculative. */
   @Test
   void aTaskThatIsKilledTakesNobodyElsesConnection() throws Exception {
@@ -63,6 +66,25 @@ class NodeClientTest {
     }
   }
 
+  @Test
+  void aDaemonThatIsKilledAgainAndAgainIsWaitedFor() throws Exception {
+    TestMapOutputs outputs =
+        new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
+    outputs.write(SHUFFLE, 1, 1_000);
+    Path socket = directory.resolve("node.sock");
+    answering.countDown();
+    kills.set(4);
+    try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      server.bind(UnixDomainSocketAddress.of(socket));
+      Thread.ofVirtual().start(() -> serve(server));
+      try (NodeClient client = NodeClient.enter(socket, new ProcessName("app", "3"), "", TIMEOUT)) {
+        client.handOver(SHUFFLE, 1, outputs.find(SHUFFLE, 1));
+      }
+      assertThat(connections).hasValue(5);
+      assertThat(directory.resolve("5-1")).exists();
+    }
+  }
+
   private static FutureTask<Void> handingOver(
       NodeClient client, TestMapOutputs outputs, long mapId) {
     return new FutureTask<>(
@@ -81,6 +103,9 @@ class NodeClientTest {
         while (channel.receive() instanceof HandOver) {
           asked.countDown();
           answering.await();
+          if (kills.getAndDecrement() > 0) {
+            throw new IOException("killed");
+          }
           channel.send(new Taken());
         }
       } catch (IOException | InterruptedException e) {
