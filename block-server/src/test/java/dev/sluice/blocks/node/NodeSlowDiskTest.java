@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,6 +56,7 @@ class NodeSlowDiskTest {
   @TempDir Path directory;
   private final List<MessageChannel> connections = new ArrayList<>();
   private final List<Path> pipes = new ArrayList<>();
+  private volatile boolean closed;
   private Path socket;
   private TestMapOutputs outputs;
   private int httpPort;
@@ -86,11 +88,31 @@ class NodeSlowDiskTest {
     for (MessageChannel connection : connections) {
       connection.close();
     }
-    for (Path pipe : pipes) {
-      Files.newByteChannel(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
-    }
+    answerPipes();
     awaitNone("{" + STUCK + ",.removed-*}"); // on threads of their own, which nobody waits for
     daemon.close();
+    closed = true;
+  }
+
+  /** From now on whoever waits for a pipe finds it empty: no thread of a registry is left. */
+  private void answerPipes() {
+    Thread.ofPlatform()
+        .daemon()
+        .start(
+            () -> {
+              while (!closed) {
+                pipes.forEach(NodeSlowDiskTest::answer);
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+              }
+            });
+  }
+
+  private static void answer(Path pipe) {
+    try {
+      Files.newByteChannel(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
+    } catch (IOException _) {
+      // It was removed with its application.
+    }
   }
 
   @Test
@@ -121,8 +143,9 @@ class NodeSlowDiskTest {
     try (NodeReader driver = new NodeReader(STUCK, SECRET)) {
       driver.tell(node, new EndApplication());
     }
-    Files.write(pipes.removeFirst(), index(100), StandardOpenOption.WRITE);
+    Files.write(pipes.getFirst(), index(100), StandardOpenOption.WRITE);
     assertThat(connections.getFirst().receive()).isEqualTo(new Taken());
+    answerPipes();
     awaitNone(STUCK);
     assertThat(directory.resolve("node/.sluice")).isDirectoryNotContaining("glob:**/*app*");
   }
