@@ -109,6 +109,7 @@ public final class NodeClient implements AutoCloseable {
       throws IOException {
     long deadlineNanos = deadlineNanos();
     NodeConnection used = connection;
+    boolean isAgain = false;
     boolean linksFailed = false;
     boolean taken = false;
     while (!taken) {
@@ -122,6 +123,10 @@ public final class NodeClient implements AutoCloseable {
         }
         linksFailed |= e instanceof FileSystemException;
         LOG.debug("Shuffle {}: map output {} is handed over again", shuffleId, mapId, e);
+        if (isAgain) {
+          sleep(e); // It may be the daemon itself that ends what it is asked on.
+        }
+        isAgain = true;
         used = reconnected(used, e, deadlineNanos);
       }
     }

@@ -194,7 +194,8 @@ final class NodeConnection implements AutoCloseable {
       boolean isNew = folder.commit(shuffleId, mapId, files);
       return isNew ? () -> folder.remove(shuffleId, mapId) : () -> {};
     } catch (FileSystemException e) {
-      if (!Files.isDirectory(folder.path())) {
+      // One alone may be missing among this process's mounts.
+      if (folders.stream().map(ApplicationFolder::path).noneMatch(Files::isDirectory)) {
         close(); // The daemon has removed the application, which is to be entered again.
       }
       throw e;

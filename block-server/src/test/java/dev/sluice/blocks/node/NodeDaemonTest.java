@@ -191,6 +191,19 @@ class NodeDaemonTest {
     }
   }
 
+  @Test
+  void anExecutorThatHasOneOfTwoMountsUsesThatOne() throws Exception {
+    Path second = Files.createDirectory(directory.resolve("second"));
+    set(NodeSetting.DIRECTORIES, directory.resolve("node") + "," + second);
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      FileTree.delete(folder(APPLICATION)); // As it is in a pod without the first.
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    }
+    assertThat(second.resolve(".sluice").resolve(APPLICATION).resolve(SHUFFLE + "-10")).exists();
+  }
+
   private static FileStore store(Path path) throws IOException {
     return Files.getFileStore(path);
   }
