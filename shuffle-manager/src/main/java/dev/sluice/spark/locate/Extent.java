@@ -41,8 +41,10 @@ public record Extent(MapOutputHeader output, boolean isStaged, long position, lo
   }
 
   /**
-   * In parts of which no more than so many bytes are staged, where only one extent may have more:
-   * that in parts of one size, nearly.
+   * What has to be asked for one after the other, where a peer stages so many bytes at a time: all
+   * at once, or one extent that is larger in parts of one size.
+   *
+   * @param extents of which so many bytes are staged at most; or one
    */
   public static List<List<Extent>> split(List<Extent> extents, int maxStagedBytes) {
     Extent first = extents.getFirst();

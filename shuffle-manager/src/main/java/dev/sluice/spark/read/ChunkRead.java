@@ -12,16 +12,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs a span of located blocks into one pooled buffer, which it gives to a sink: at once, but for
- * a block that is larger than what a peer stages at a time, part by part. Answers on the thread
- * that ended the READ, or on the caller's; nothing here blocks.
+ * READs a span of located blocks into one pooled buffer, which a sink gets when all of them are
+ * there. A block that is larger than what a peer stages at a time is READ part by part. Answers on
+ * the thread that ended the READ, or on the caller's; nothing here blocks.
  */
 final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   private static final Logger LOG = LoggerFactory.getLogger(ChunkRead.class);
 
   /** Has one answer: {@link #arrived}, {@link #failed}, or none where nobody waits any more. */
   interface Sink {
-    /** Whether it still wants the bytes, when there is a buffer for them. */
+    /** Whether it still wants the bytes, when there is a buffer for them, or a part of them. */
     boolean awaits();
 
     /** All bytes are there; the buffer is the sink's to release. */
@@ -37,11 +37,13 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   private long deadlineNanos;
   private StagedBuffer buffer;
 
-  /** What is READ one after the other; the one that is, and where in the buffer it begins. */
+  /** What is READ one after the other. */
   private List<List<Extent>> parts;
 
+  /** The one that is READ. */
   private int part;
 
+  /** Where in the buffer it begins. */
   private int offset;
 
   ChunkRead(ReadPath path, LocatedBlocks located, LocatedBlocks.Span span, Sink sink) {
@@ -80,12 +82,26 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
 
   @Override
   public void arrived() {
-    offset += (int) parts.get(part).stream().mapToLong(Extent::length).sum();
     part++;
     if (part == parts.size()) {
       sink.arrived(buffer.take());
     } else {
-      read();
+      readNext();
+    }
+  }
+
+  /** What is thrown here nobody else answers for: the part before has had its answer. */
+  private void readNext() {
+    try {
+      if (sink.awaits()) {
+        offset += (int) parts.get(part - 1).stream().mapToLong(Extent::length).sum();
+        read();
+      } else {
+        buffer.release();
+      }
+    } catch (RuntimeException | Error e) {
+      LOG.error("{} is given up", this, e);
+      failed(FallbackReason.TRANSPORT);
     }
   }
 

@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import org.apache.spark.network.buffer.NettyManagedBuffer;
 
 /**
- * A block on its way into memory such as Spark's own transfer receives into, since no buffer of the
- * pool is large enough.
+ * A block on its way into memory such as Spark's own transfer receives into, since it is larger
+ * than a buffer of the pool, or than what its peer stages at a time.
  */
 final class PartialMemory extends PartialBlock {
   /**
@@ -55,8 +55,9 @@ final class PartialMemory extends PartialBlock {
 
   @Override
   void finish(FetchCall call, boolean staged) {
+    NettyManagedBuffer data = new NettyManagedBuffer(memory);
     ended = true;
-    call.deliver(block, new NettyManagedBuffer(memory), staged);
+    call.deliver(block, data, staged);
   }
 
   @Override

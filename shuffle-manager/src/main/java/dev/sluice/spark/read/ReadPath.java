@@ -63,7 +63,20 @@ record ReadPath(
     return located.spans(maxBytes, options.maxStagedBytes());
   }
 
-  /** Bytes of a block that is READ in one go, at most. */
+  /**
+   * Requests to stage that a gathered block takes at most: all have its one deadline, and the
+   * buffer and the share that it has are others' only after the last of them.
+   */
+  private static final int MAX_STAGED_PARTS = 4;
+
+  /** Bytes of a block that is gathered, at most. */
+  int maxGatheredBytes(LocatedBlocks located, int block) {
+    int largest = transport.maxBufferBytes();
+    long staged = (long) MAX_STAGED_PARTS * options.maxStagedBytes();
+    return located.isStaged(block) ? (int) Math.min(largest, staged) : largest;
+  }
+
+  /** Bytes of a block of Spark's own iterator that is READ in one go, at most. */
   int maxBlockBytes(LocatedBlocks located, int block) {
     int largest = transport.maxBufferBytes();
     return located.isStaged(block) ? Math.min(largest, options.maxStagedBytes()) : largest;

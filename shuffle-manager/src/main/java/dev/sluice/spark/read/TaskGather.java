@@ -212,7 +212,9 @@ final class TaskGather implements RemoteChunks {
             .members()
             .filter(
                 member ->
-                    located.failure(member) != null || located.length(member) > maxMemberBytes)
+                    located.failure(member) != null
+                        || located.length(member)
+                            > Math.min(maxMemberBytes, path.maxGatheredBytes(located, member)))
             .toArray();
     IntStream.of(unfit).forEach(located::leaveOut);
     group.leave(IntStream.of(unfit));

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ChunkReadTest {
-  /** Throws at the first or second time that it is asked whether it waits. */
+  /** Throws at some time that it is asked whether it waits: the third is between two parts. */
   private static final class Defect implements ChunkRead.Sink {
     final List<FallbackReason> answers = new ArrayList<>();
     private int left;
@@ -42,9 +42,9 @@ class ChunkReadTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2})
+  @ValueSource(ints = {1, 2, 3})
   void whateverIsThrownItsBufferAndShareAreGivenBack(int time) {
-    ReadFixture fixture = new ReadFixture();
+    ReadFixture fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = 60));
     fixture.staged(10, 100);
     ReadPath path = fixture.client.path;
     RequestedBlocks blocks = new RequestedBlocks(List.of(RequestedBlock.parse(block(10, 0))));

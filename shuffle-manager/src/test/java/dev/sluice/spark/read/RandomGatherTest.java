@@ -51,6 +51,7 @@ class RandomGatherTest {
               o -> {
                 o.maxGroupBytes = 4_000;
                 o.gatherBytes = random.nextInt(3_000, 60_000);
+                o.maxStagedBytes = chance(30) ? 1_000 : 1 << 20;
               });
       reads = new ReadFixture(options, steps::add, random.nextInt(1 << 17));
     }

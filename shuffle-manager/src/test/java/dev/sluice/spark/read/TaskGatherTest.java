@@ -500,6 +500,33 @@ class TaskGatherTest {
   }
 
   @Test
+  void aTaskThatEndsHasNoMorePartsStaged() {
+    ReadFixture parts = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = 1999));
+    parts.staged(0, 500, 2 * BLOCK_BYTES, 500);
+    Deque<Runnable> answers = new ArrayDeque<>();
+    parts.transport.holdStages(answers::add);
+    GatherFixture task = new GatherFixture(parts).start(block(0, 1));
+    task.close();
+    answers.remove().run();
+
+    assertThat(parts.transport.stages()).hasSize(1);
+    parts.assertNothingIsHeld();
+  }
+
+  @Test
+  void aBlockOfManyPartsIsLeftToSpark() {
+    ReadFixture parts = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = 1000));
+    parts.staged(0, 500, 4000, 500);
+    parts.staged(1, 500, 4001, 500);
+    GatherFixture task = new GatherFixture(parts).start(block(0, 1), block(1, 1)).readAll();
+
+    assertThat(task.bySpark).containsExactly(block(1, 1));
+    assertThat(task.delivered).containsExactlyInAnyOrder(block(0, 1), block(1, 1));
+    task.close();
+    parts.assertNothingIsHeld();
+  }
+
+  @Test
   void aChunkThatIsNotStagedIsLeftToSpark() {
     stageUnverifiable();
     reads.stager.answers(
