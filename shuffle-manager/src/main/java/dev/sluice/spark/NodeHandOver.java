@@ -84,7 +84,7 @@ final class NodeHandOver implements HandOver {
    */
   @Override
   public void expect() throws IOException {
-    publish(entered().endpoint());
+    publish(entered());
   }
 
   /**
@@ -98,7 +98,7 @@ final class NodeHandOver implements HandOver {
     try {
       NodeClient node = entered();
       node.handOver(shuffleId, mapId, find(shuffleId, mapId));
-      publish(node.endpoint());
+      publish(node);
       taken = true;
     } catch (RuntimeException e) {
       throw new IOException(
@@ -149,6 +149,8 @@ final class NodeHandOver implements HandOver {
         node.close();
         throw new IOException("the executor stops");
       }
+      timer.scheduleWithFixedDelay(
+          this::refresh, REFRESH_EVERY_MS, REFRESH_EVERY_MS, TimeUnit.MILLISECONDS);
     }
     NodeEndpoint endpoint = node.endpoint();
     LOG.info("Map outputs are handed over to {}", endpoint.peer());
@@ -159,8 +161,6 @@ final class NodeHandOver implements HandOver {
           endpoint.provider(),
           provider);
     }
-    timer.scheduleWithFixedDelay(
-        this::refresh, REFRESH_EVERY_MS, REFRESH_EVERY_MS, TimeUnit.MILLISECONDS);
     return node;
   }
 
@@ -171,14 +171,15 @@ final class NodeHandOver implements HandOver {
     try {
       NodeClient node = entered();
       node.refresh();
-      publish(node.endpoint());
+      publish(node);
     } catch (IOException | RuntimeException e) {
       LOG.debug("The node's block server is not there for now", e);
     }
   }
 
   /** The driver says where readers find the node; anew where that was started again. */
-  private synchronized void publish(NodeEndpoint now) throws IOException {
+  private synchronized void publish(NodeClient node) throws IOException {
+    NodeEndpoint now = node.endpoint(); // here, lest an older one is published after a newer
     if (!published.equals(Optional.of(now))) {
       driver.ask(
           new Publish(new ExecutorEndpoint(self.id(), now.peer(), now.provider()), List.of()));
