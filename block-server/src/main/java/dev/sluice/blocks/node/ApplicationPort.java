@@ -72,7 +72,7 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
         : List.of(new AuthServerBootstrap(conf, new Secret(state.secret())));
   }
 
-  private record Secret(String secret) implements SecretKeyHolder {
+  record Secret(String secret) implements SecretKeyHolder {
     /** As Spark's SecurityManager has it. */
     @Override
     public String getSaslUser(String appId) {

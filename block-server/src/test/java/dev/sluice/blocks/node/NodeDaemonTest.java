@@ -744,7 +744,7 @@ class NodeDaemonTest {
         new TransportConf(
             "shuffle", new MapConfigProvider(Map.of("spark.shuffle.io.maxRetries", "0")));
     ExternalBlockStoreClient client =
-        new ExternalBlockStoreClient(conf, new NodeReader.Secret(secret), true, 5_000);
+        new ExternalBlockStoreClient(conf, new ApplicationPort.Secret(secret), true, 5_000);
     client.init(application);
     return client;
   }

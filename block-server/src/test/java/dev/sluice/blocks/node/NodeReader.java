@@ -30,7 +30,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
-import org.apache.spark.network.sasl.SecretKeyHolder;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
@@ -72,20 +71,7 @@ final class NodeReader implements AutoCloseable {
     String sparks = application.substring(0, application.lastIndexOf('-'));
     return secret.isEmpty()
         ? List.of()
-        : List.of(new AuthClientBootstrap(CONF, sparks, new Secret(secret)));
-  }
-
-  /** As an application's security manager has it. */
-  record Secret(String secret) implements SecretKeyHolder {
-    @Override
-    public String getSaslUser(String appId) {
-      return "sparkSaslUser";
-    }
-
-    @Override
-    public String getSecretKey(String appId) {
-      return secret;
-    }
+        : List.of(new AuthClientBootstrap(CONF, sparks, new ApplicationPort.Secret(secret)));
   }
 
   /** Where a map output's data can be READ; null when the node does not have it. */

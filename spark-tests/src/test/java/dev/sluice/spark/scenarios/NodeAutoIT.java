@@ -7,12 +7,10 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.scheduler.SparkListener;
-import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,7 +85,7 @@ final class NodeAutoIT {
       CompletableFuture<Map<Integer, Long>> answer =
           CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(gated));
       gate.awaitArrivals(2);
-      killOne(cluster, node);
+      NodeIT.kill(cluster, NodeIT.executors(cluster, node).subList(0, 1));
       gate.open();
 
       assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(DATA.answer());
@@ -110,27 +108,6 @@ final class NodeAutoIT {
           .isNegative();
       TimeUnit.MILLISECONDS.sleep(100);
     }
-  }
-
-  /** Returns when Spark has heard of it. */
-  private static void killOne(LocalCluster cluster, NodeProcess node) throws InterruptedException {
-    CountDownLatch removed = new CountDownLatch(1);
-    cluster
-        .context()
-        .sc()
-        .addSparkListener(
-            new SparkListener() {
-              @Override
-              public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
-                removed.countDown();
-              }
-            });
-    cluster.executors().stream()
-        .filter(process -> process.pid() != node.pid())
-        .findFirst()
-        .orElseThrow()
-        .destroyForcibly();
-    assertThat(removed.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
   }
 
   /**

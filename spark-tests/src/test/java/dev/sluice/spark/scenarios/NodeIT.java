@@ -46,7 +46,7 @@ final class NodeIT {
     try (NodeProcess node = NodeProcess.start(directory);
         LocalCluster cluster = start()) {
       JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
-      kill(cluster, node);
+      kill(cluster, executors(cluster, node));
 
       assertReadAgain(cluster, shuffled);
     }
@@ -74,7 +74,7 @@ final class NodeIT {
     try (NodeProcess node = NodeProcess.start(directory);
         LocalCluster cluster = start()) {
       JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
-      kill(cluster, node);
+      kill(cluster, executors(cluster, node));
       node.restart();
 
       Written again = new Written(cluster);
@@ -91,7 +91,7 @@ final class NodeIT {
         LocalCluster cluster = start("spark.reducer.maxSizeInFlight", "1m")) {
       JavaPairRDD<Integer, byte[]> shuffled = data.repartitioned(cluster.context(), PARTITIONS);
       shuffled.count();
-      kill(cluster, node);
+      kill(cluster, executors(cluster, node));
       Written again = new Written(cluster);
       JavaPairRDD<Integer, byte[]> gated = shuffled.mapPartitionsToPair(gate::pass, true);
       CompletableFuture<Map<Integer, Long>> answer =
@@ -134,7 +134,7 @@ final class NodeIT {
         LocalCluster cluster =
             start("spark.authenticate", "true", "spark.authenticate.secret", "of this test")) {
       JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
-      kill(cluster, node);
+      kill(cluster, executors(cluster, node));
 
       assertReadAgain(cluster, shuffled);
     }
@@ -173,8 +173,8 @@ final class NodeIT {
   }
 
   /** Returns when Spark has heard of it. */
-  static void kill(LocalCluster cluster, NodeProcess node) throws InterruptedException {
-    List<ProcessHandle> executors = executors(cluster, node);
+  static void kill(LocalCluster cluster, List<ProcessHandle> executors)
+      throws InterruptedException {
     CountDownLatch removed = new CountDownLatch(executors.size());
     cluster
         .context()
@@ -191,7 +191,7 @@ final class NodeIT {
   }
 
   /** Of this process, which has the node's block server beside them. */
-  private static List<ProcessHandle> executors(LocalCluster cluster, NodeProcess node) {
+  static List<ProcessHandle> executors(LocalCluster cluster, NodeProcess node) {
     return cluster.executors().stream().filter(process -> process.pid() != node.pid()).toList();
   }
 

@@ -81,7 +81,7 @@ final class PodsIT {
       JavaPairRDD<Integer, byte[]> shuffled = NodeIT.written(cluster);
       List<String> pods = network.pods();
       assertThat(pods).hasSize(2);
-      NodeIT.kill(cluster, node);
+      NodeIT.kill(cluster, NodeIT.executors(cluster, node));
       network.remove(pods);
 
       NodeIT.assertReadAgain(cluster, shuffled);
