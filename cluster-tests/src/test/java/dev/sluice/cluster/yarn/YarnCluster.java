@@ -51,6 +51,8 @@ final class YarnCluster implements AutoCloseable {
     yarn.set("sluice.yarn.conf", conf.toString());
     yarn.set("sluice.yarn.socket", cluster.socket.toString());
     yarn.setBoolean("yarn.nodemanager.vmem-check-enabled", false);
+    // For which it looks for the processes of containers that have ended.
+    yarn.setInt("yarn.nodemanager.process-kill-wait.ms", 500);
     // What a capacity-scheduler.xml says.
     yarn.set("yarn.scheduler.capacity.root.queues", "default");
     yarn.set("yarn.scheduler.capacity.root.default.capacity", "100");

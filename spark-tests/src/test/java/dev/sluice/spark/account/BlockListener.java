@@ -18,7 +18,7 @@ public final class BlockListener extends SparkListener {
   @Override
   public void onTaskEnd(SparkListenerTaskEnd end) {
     if (end.taskMetrics() != null) {
-      blocks += end.taskMetrics().shuffleReadMetrics().totalBlocksFetched();
+      blocks += ManagerTotals.blocks(end.taskMetrics().shuffleReadMetrics());
     }
   }
 

@@ -5,7 +5,9 @@ import dev.sluice.spark.cluster.SparkHome;
 import dev.sluice.spark.cluster.SparkProcess;
 import dev.sluice.spark.cluster.StandaloneCluster;
 import dev.sluice.spark.cluster.Submission;
+import dev.sluice.spark.cluster.UnusedPort;
 import dev.sluice.spark.other.SparkJars;
+import dev.sluice.spark.scenarios.LocalCluster;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -64,6 +66,25 @@ public final class Deployment implements AutoCloseable {
     return launch(name, SparkJars.onJava25(), JAVA, List.of(hosts), List.of());
   }
 
+  /** With Spark's external shuffle service in the Worker. */
+  static Deployment startWithService(String name, Map<String, String> service)
+      throws IOException, InterruptedException {
+    return start(
+        name,
+        service.entrySet().stream()
+            .map(e -> "-D" + e.getKey() + "=" + e.getValue())
+            .toArray(String[]::new));
+  }
+
+  /** What Worker and application have to agree on for that. */
+  static Map<String, String> service() throws IOException {
+    return Map.of(
+        "spark.shuffle.service.enabled",
+        "true",
+        "spark.shuffle.service.port",
+        Integer.toString(UnusedPort.find()));
+  }
+
   /** With the drop-in jar among Spark's own, as in an image. */
   static Deployment startImage(String name) throws IOException, InterruptedException {
     return launch(
@@ -120,6 +141,20 @@ public final class Deployment implements AutoCloseable {
   Result submitWithJars(String name, Map<String, String> settings, String work)
       throws IOException, InterruptedException {
     return run(name, settings, work, List.of(DropInJar.path()), List.of());
+  }
+
+  /**
+   * {@link ShuffleApplication#LEAVE} with two executors, which leave when they have been idle for a
+   * moment.
+   */
+  Result submitLeaving(Map<String, String> settings) throws IOException, InterruptedException {
+    Map<String, String> all = new LinkedHashMap<>(settings);
+    all.put("spark.dynamicAllocation.enabled", "true");
+    all.put("spark.dynamicAllocation.initialExecutors", "2");
+    all.put("spark.dynamicAllocation.maxExecutors", "2");
+    all.put("spark.dynamicAllocation.executorIdleTimeout", "2s");
+    all.put(LocalCluster.REMOVE_DELAY, "0");
+    return submitWithJars("leave", all, ShuffleApplication.LEAVE);
   }
 
   /** With nothing: the jar is part of the image. */
@@ -196,6 +231,7 @@ public final class Deployment implements AutoCloseable {
     conf.put("spark.shuffle.readHostLocalDisk", "false");
     conf.put("spark.executor.cores", "1");
     conf.put("spark.executor.memory", "512m");
+    conf.put(LocalCluster.EXECUTOR_OPTIONS, System.getProperty(LocalCluster.EXECUTOR_OPTIONS));
     // No task before both are there, however long they take: one would have all map outputs.
     conf.put("spark.cores.max", "2");
     conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");

@@ -3,7 +3,6 @@ package dev.sluice.spark.deployment;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.account.Totals;
-import dev.sluice.spark.cluster.UnusedPort;
 import dev.sluice.spark.deployment.Deployment.Result;
 import java.util.Locale;
 import java.util.Map;
@@ -13,23 +12,9 @@ import org.junit.jupiter.api.Test;
 final class ExternalShuffleServiceIT {
   @Test
   void blocksOfExecutorsThatHaveLeftComeFromTheService() throws Exception {
-    String port = Integer.toString(UnusedPort.find());
-    try (Deployment deployment =
-        Deployment.start(
-            "external-shuffle-service",
-            "-Dspark.shuffle.service.enabled=true",
-            "-Dspark.shuffle.service.port=" + port)) {
-      Result result =
-          deployment.submitWithJars(
-              "leave",
-              Map.of(
-                  "spark.shuffle.service.enabled", "true",
-                  "spark.shuffle.service.port", port,
-                  "spark.dynamicAllocation.enabled", "true",
-                  "spark.dynamicAllocation.initialExecutors", "2",
-                  "spark.dynamicAllocation.maxExecutors", "2",
-                  "spark.dynamicAllocation.executorIdleTimeout", "2s"),
-              ShuffleApplication.LEAVE);
+    Map<String, String> service = Deployment.service();
+    try (Deployment deployment = Deployment.startWithService("external-shuffle-service", service)) {
+      Result result = deployment.submitLeaving(service);
 
       assertThat(result.exitCode()).as(result.end()).isZero();
       assertThat(result.rounds()).hasSize(3).allMatch(Round::right);

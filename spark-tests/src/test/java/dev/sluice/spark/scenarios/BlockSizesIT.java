@@ -24,7 +24,7 @@ final class BlockSizesIT {
   void manyEmptyPartitionsCostNoReads() {
     KnownShuffle data = new KnownShuffle(8, 50, 5, 100);
     try (LocalCluster cluster = LocalCluster.start()) {
-      assertThat(KnownShuffle.answerOf(data.repartitioned(cluster.context(), 300)))
+      assertThat(KnownShuffle.answerOf(data.repartitioned(cluster.context(), 300).coalesce(4)))
           .isEqualTo(data.answer());
       PathAssert.allRead(cluster);
     }

@@ -89,7 +89,7 @@ final class GatherIT {
   }
 
   @ParameterizedTest
-  @CsvSource({"lz4, true", "lz4, false", "zstd, true", "zstd, false"})
+  @CsvSource({"lz4, true", "lz4, false", "zstd, true"})
   void repartitionedRowsAreTheSame(String codec, boolean gather) {
     try (LocalCluster cluster =
         start(
@@ -163,8 +163,8 @@ final class GatherIT {
   }
 
   private static void shuffle(LocalCluster cluster, int partitions) {
-    assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), partitions)))
-        .isEqualTo(DATA.answer());
+    JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), partitions);
+    assertThat(KnownShuffle.answerOf(shuffled.coalesce(PARTITIONS))).isEqualTo(DATA.answer());
   }
 
   private static long gathered(Totals totals) {

@@ -17,7 +17,12 @@ import org.apache.spark.sql.SparkSession;
  * each other's files from disk. Whoever starts it closes it; for one thread.
  */
 public final class LocalCluster implements AutoCloseable {
-  private static final String EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions";
+  /** Which the build sets. */
+  public static final String EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions";
+
+  /** For which Spark waits for the exit code of an executor that it has told to end; else 5 s. */
+  public static final String REMOVE_DELAY = "spark.standalone.executorRemoveDelayOnDisconnection";
+
   private static final long LISTENER_TIMEOUT_MS = 30_000;
 
   private final SparkSession session;
@@ -66,9 +71,7 @@ public final class LocalCluster implements AutoCloseable {
 
   /** Blocks and bytes by path, of driver and executors, once they have all reported. */
   public Totals totals() {
-    ReadMetrics.Sums spark = metrics();
-    return ManagerTotals.settled(
-        SparkEnv.get().shuffleManager(), spark.remoteBlocks() + spark.localBlocks());
+    return ManagerTotals.settled(SparkEnv.get().shuffleManager(), metrics().counted());
   }
 
   /** What Spark's own task metrics say. */
@@ -97,10 +100,17 @@ public final class LocalCluster implements AutoCloseable {
 
   /** Sums up the tasks' shuffle read metrics; called on Spark's listener thread. */
   public static final class ReadMetrics extends SparkListener {
+    /**
+     * @param counted blocks that the manager counts too
+     */
     public record Sums(
-        long remoteBlocks, long remoteBytes, long remoteBytesToDisk, long localBlocks) {}
+        long remoteBlocks,
+        long remoteBytes,
+        long remoteBytesToDisk,
+        long localBlocks,
+        long counted) {}
 
-    private Sums sums = new Sums(0, 0, 0, 0);
+    private Sums sums = new Sums(0, 0, 0, 0, 0);
 
     @Override
     public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
@@ -111,7 +121,8 @@ public final class LocalCluster implements AutoCloseable {
                 sums.remoteBlocks + read.remoteBlocksFetched(),
                 sums.remoteBytes + read.remoteBytesRead(),
                 sums.remoteBytesToDisk + read.remoteBytesReadToDisk(),
-                sums.localBlocks + read.localBlocksFetched());
+                sums.localBlocks + read.localBlocksFetched(),
+                sums.counted + ManagerTotals.blocks(read));
       }
     }
 

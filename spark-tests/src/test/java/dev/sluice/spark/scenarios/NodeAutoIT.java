@@ -26,7 +26,7 @@ final class NodeAutoIT {
   @TempDir private Path directory;
 
   private LocalCluster start() {
-    return start("10s");
+    return start("5s");
   }
 
   /**

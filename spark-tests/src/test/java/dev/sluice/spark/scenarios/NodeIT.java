@@ -57,11 +57,18 @@ final class NodeIT {
     try (NodeProcess node = NodeProcess.start(directory);
         LocalCluster cluster =
             start(
-                "spark.dynamicAllocation.enabled", "true",
-                "spark.dynamicAllocation.initialExecutors", "2",
-                "spark.dynamicAllocation.minExecutors", "0",
-                "spark.dynamicAllocation.executorIdleTimeout", "5s",
-                "spark.executor.cores", "1")) {
+                "spark.dynamicAllocation.enabled",
+                "true",
+                "spark.dynamicAllocation.initialExecutors",
+                "2",
+                "spark.dynamicAllocation.minExecutors",
+                "0",
+                "spark.dynamicAllocation.executorIdleTimeout",
+                "2s",
+                LocalCluster.REMOVE_DELAY,
+                "0",
+                "spark.executor.cores",
+                "1")) {
       JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
       awaitNoExecutor(cluster, node);
 
@@ -91,6 +98,7 @@ final class NodeIT {
         LocalCluster cluster = start("spark.reducer.maxSizeInFlight", "1m")) {
       JavaPairRDD<Integer, byte[]> shuffled = data.repartitioned(cluster.context(), PARTITIONS);
       shuffled.count();
+      PathAssert.allRead(cluster); // and all is counted
       kill(cluster, executors(cluster, node));
       Written again = new Written(cluster);
       JavaPairRDD<Integer, byte[]> gated = shuffled.mapPartitionsToPair(gate::pass, true);
@@ -144,7 +152,7 @@ final class NodeIT {
   void withoutABlockServerTheApplicationEndsWithTheReason() {
     assertThatThrownBy(
             () -> {
-              try (LocalCluster cluster = start()) {
+              try (LocalCluster cluster = start("spark.shuffle.rdma.node.timeout", "1s")) {
                 written(cluster);
               }
             })

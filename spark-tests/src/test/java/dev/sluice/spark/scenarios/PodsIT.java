@@ -64,8 +64,10 @@ final class PodsIT {
     return "mount --bind -o ro %1$s %1$s".formatted(socket.getParent());
   }
 
-  private LocalCluster start(int user, Path localDirectory, String mounts) throws Exception {
+  private LocalCluster start(int user, Path localDirectory, String mounts, String... more)
+      throws Exception {
     List<String> settings = new ArrayList<>(network.settings(user, localDirectory, mounts));
+    settings.addAll(List.of(more));
     settings.addAll(List.of("spark.shuffle.rdma.node", "required"));
     settings.addAll(List.of("spark.shuffle.rdma.node.socket", socket.toString()));
     settings.addAll(
@@ -91,40 +93,45 @@ final class PodsIT {
 
   @Test
   void anEmptyDirIsRefusedWithTheReason() throws Exception {
-    assertRefused(
-        PodNetwork.USER,
-        data,
-        socketMount() + "; mount -t tmpfs -o mode=1777 tmpfs " + data,
-        "one has to be in the same mount",
-        "is not there, for this process");
+    String mounts = socketMount() + "; mount -t tmpfs -o mode=1777 tmpfs " + data;
+    try (NodeProcess _ = startNode();
+        LocalCluster cluster = start(PodNetwork.USER, data, mounts)) {
+      assertRefused(cluster, "one has to be in the same mount", "is not there, for this process");
+    }
   }
 
   @Test
   void aSecondMountOfTheSameDiskIsRefusedWithTheReason() throws Exception {
     Path second = hostPath("second");
-    assertRefused(
-        PodNetwork.USER,
-        second,
-        socketMount() + "; mount --bind %1$s %1$s; mount --bind %1$s %2$s".formatted(data, second),
-        "one has to be in the same mount",
-        "cross-device");
+    String mounts =
+        socketMount() + "; mount --bind %1$s %1$s; mount --bind %1$s %2$s".formatted(data, second);
+    try (NodeProcess _ = startNode();
+        LocalCluster cluster = start(PodNetwork.USER, second, mounts)) {
+      assertRefused(cluster, "one has to be in the same mount", "cross-device");
+    }
   }
 
   @Test
   void anotherUserIsRefusedWithTheReason() throws Exception {
     Path others = Files.createDirectory(directory.resolve("others"));
     Files.setAttribute(others, "unix:uid", PodNetwork.USER + 1);
-    assertRefused(PodNetwork.USER + 1, others, socketMount(), "Permission denied");
+    // It is tried again and again, for there may be another socket soon.
+    try (NodeProcess _ = startNode();
+        LocalCluster cluster =
+            start(
+                PodNetwork.USER + 1,
+                others,
+                socketMount(),
+                "spark.shuffle.rdma.node.timeout",
+                "1s")) {
+      assertRefused(cluster, "Permission denied");
+    }
   }
 
-  private void assertRefused(int user, Path localDirectory, String mounts, String... reasons)
-      throws Exception {
-    try (NodeProcess _ = startNode();
-        LocalCluster cluster = start(user, localDirectory, mounts)) {
-      var failure = assertThatThrownBy(() -> NodeIT.written(cluster));
-      for (String reason : reasons) {
-        failure.hasStackTraceContaining(reason);
-      }
+  private static void assertRefused(LocalCluster cluster, String... reasons) {
+    var failure = assertThatThrownBy(() -> NodeIT.written(cluster));
+    for (String reason : reasons) {
+      failure.hasStackTraceContaining(reason);
     }
   }
 }
