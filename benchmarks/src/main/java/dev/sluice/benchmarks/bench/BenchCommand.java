@@ -21,7 +21,7 @@ import picocli.CommandLine.ScopeType;
 @Command(
     name = "bench",
     description = {
-      "Measures Sluice beside its partners: stock Spark, a plain socket, perftest.",
+      "Measures Sluice beside its partners: stock Spark, its shuffle service, perftest.",
       "bench --quick is bench all --quick."
     },
     subcommands = {

@@ -28,8 +28,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
   /** What has a goal, in less than half an hour: without TeraSort of 10 GB and TPC-DS. */
   static final List<Part> QUICK =
       List.of(
-          of("read-soft", 2, "read --quick"),
-          onVerbs("read-verbs", 2, "read --provider verbs --quick --rounds 3"),
+          onVerbs("read-verbs", 2, "read --quick --rounds 3"),
           of("terasort-1g", 2, "terasort --size 1g --repeat 1"),
           of("storm", 17, "storm --rounds 1 --warm-up 8 --repetitions 1"),
           of("node", 4, "node --quick --only lost_executors,hand_over"));
@@ -38,8 +37,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
       List.of(
           of("engine", 2, "engine"),
           of("stage", 10, "stage"),
-          of("read-soft", 6, "read"),
-          onVerbs("read-verbs", 20, "read --provider verbs"),
+          onVerbs("read-verbs", 20, "read"),
           of("terasort-1g", 6, "terasort --size 1g --repeat 5"),
           of("storm", 75, "storm"),
           of("node", 170, "node"),

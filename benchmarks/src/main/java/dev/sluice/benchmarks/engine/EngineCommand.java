@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "engine",
     description = {
-      "READs by the transfer engine on adapters of memory, which complete them as fast as links of",
+      "READs by the transfer engine on an adapter of memory, which completes them as fast as links of",
       "100, 200 and 400 Gb/s would: how many its thread does, and what they take of it. Needs gcc",
       "and rdma-core's headers, and no RDMA device."
     })
@@ -34,8 +34,8 @@ public final class EngineCommand implements Callable<Integer> {
     Path directory = RunDirectory.of("engine");
     Pairs pairs = new Pairs();
     try {
-      FakeAdapters adapters = FakeAdapters.load(Path.of(System.getenv("SLUICE_HOME")), directory);
-      try (EngineRuns runs = new EngineRuns(adapters, rounds, pairs)) {
+      FakeAdapter adapter = FakeAdapter.load(Path.of(System.getenv("SLUICE_HOME")), directory);
+      try (EngineRuns runs = new EngineRuns(adapter, rounds, pairs)) {
         runs.measure();
       }
       return output.write(pairs.comparisons());

@@ -28,9 +28,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * An endpoint that READs from itself as fast as its engine goes: a fixed number of requests are
- * under way to some peers, and each is submitted again when it was answered: by the engine's
- * thread, which so does all there is, or by another one, which does nothing else. One thread at a
- * time measures; whoever made it closes it.
+ * under way to some peers, and each is submitted again when it was answered, by the engine's
+ * thread, which so does all there is. One thread at a time measures; whoever made it closes it.
  */
 final class EngineLoad implements QueuePairConnector, AutoCloseable {
   private static final int PEERS = 8;
@@ -103,26 +102,8 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
 
   /** Has the engine READ so many pieces, and some before and after. */
   Sample measure(int bytes, long reads) throws IOException, InterruptedException {
-    return start(bytes, reads).await();
-  }
-
-  Run start(int bytes, long reads) throws IOException, InterruptedException {
-    Run run = new Run(bytes, reads, false);
+    Run run = new Run(bytes, reads);
     run.slots.forEach(Slot::submit);
-    return run;
-  }
-
-  /** As {@link #measure}, with all requests submitted by this thread. */
-  Sample measureSubmitting(int bytes, long reads) throws IOException, InterruptedException {
-    Run run = new Run(bytes, reads, true);
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-    while (!run.done.isDone() && System.nanoTime() < end) {
-      for (Slot slot : run.slots) {
-        if (slot.ready) {
-          slot.submit();
-        }
-      }
-    }
     return run.await();
   }
 
@@ -141,9 +122,8 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
   }
 
   /** One measurement, which goes on until its end is awaited. */
-  final class Run {
+  private final class Run {
     private final long reads;
-    private final boolean submitted;
     private final List<PooledBuffer> buffers = new ArrayList<>();
     private final List<Slot> slots = new ArrayList<>();
     private final CompletableFuture<Sample> done = new CompletableFuture<>();
@@ -156,12 +136,8 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     private final Reading end = new Reading();
     private Sample sample;
 
-    /**
-     * @param submitted by another thread than the engine's
-     */
-    private Run(int bytes, long reads, boolean submitted) throws IOException, InterruptedException {
+    Run(int bytes, long reads) throws IOException, InterruptedException {
       this.reads = reads;
-      this.submitted = submitted;
       int count = Math.min(MOST_REQUESTS, MOST_BYTES / bytes);
       first = 8L * count;
       List<RemoteRegion> ranges = List.of(new RemoteRegion(region.address(), bytes, region.rkey()));
@@ -205,9 +181,6 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     private final Run run;
     private final ReadRequest request;
 
-    /** To be submitted. */
-    private volatile boolean ready = true;
-
     Slot(Run run, String peer, List<RemoteRegion> ranges, PooledBuffer target) {
       this.run = run;
       request =
@@ -220,18 +193,15 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     }
 
     void submit() {
-      ready = false;
       endpoint.read(request);
     }
 
     @Override
     public void onSuccess() {
-      if (!run.answered()) {
-        run.ended();
-      } else if (run.submitted) {
-        ready = true;
+      if (run.answered()) {
+        submit();
       } else {
-        endpoint.read(request);
+        run.ended();
       }
     }
 

@@ -7,8 +7,7 @@ import java.util.List;
 
 /**
  * The rows: what an engine does at most, by itself and with another thread that submits, what that
- * takes of its thread, whether two do twice as much, and whether one keeps up with links. Closed by
- * whoever made it.
+ * takes of its thread, and whether it keeps up with links. Closed by whoever made it.
  */
 final class EngineRuns implements AutoCloseable {
   private static final List<Integer> SIZES_KIB = List.of(16, 64, 256, 1024);
@@ -32,18 +31,16 @@ final class EngineRuns implements AutoCloseable {
   private static final double CPU_GOAL_MICROS = 0.3;
   private static final double LINK_GOAL = 0.97;
 
-  private final FakeAdapters adapters;
+  private final FakeAdapter adapter;
   private final int rounds;
   private final Pairs pairs;
-  private final EngineLoad one;
-  private final EngineLoad other;
+  private final EngineLoad load;
 
-  EngineRuns(FakeAdapters adapters, int rounds, Pairs pairs) throws IOException {
-    this.adapters = adapters;
+  EngineRuns(FakeAdapter adapter, int rounds, Pairs pairs) throws IOException {
+    this.adapter = adapter;
     this.rounds = rounds;
     this.pairs = pairs;
-    one = new EngineLoad(adapters.open(0));
-    other = new EngineLoad(adapters.open(1));
+    load = new EngineLoad(adapter.open());
   }
 
   void measure() throws IOException, InterruptedException {
@@ -54,7 +51,7 @@ final class EngineRuns implements AutoCloseable {
       }
     }
     for (int gigabits : LINKS_GIGABITS) {
-      adapters.link(0, gigabits);
+      adapter.link(gigabits);
       for (int round = -1; round < rounds; round++) {
         for (int kib : SIZES_KIB) {
           link(kib, gigabits, round >= 0);
@@ -63,15 +60,11 @@ final class EngineRuns implements AutoCloseable {
     }
   }
 
-  /** Without a limit of the link: by one engine, and by two at the same time. */
+  /** Without a limit of the link. */
   private void most(int kib, boolean counts) throws IOException, InterruptedException {
-    Sample sample = one.measure(kib << 10, READS);
+    Sample sample = load.measure(kib << 10, READS);
     double cpuNanos = (double) sample.cpuNanos() / sample.reads();
-    double ofAdapter = adapters.nanosOfRead(0, sample.meanChain());
-    EngineLoad.Run left = one.start(kib << 10, READS);
-    EngineLoad.Run right = other.start(kib << 10, READS);
-    double byTwo = left.await().thousandsPerSecond() + right.await().thousandsPerSecond();
-    Sample submitted = one.measureSubmitting(kib << 10, READS);
+    double ofAdapter = adapter.nanosOfRead(sample.meanChain());
     if (!counts) {
       return;
     }
@@ -82,15 +75,12 @@ final class EngineRuns implements AutoCloseable {
     pairs.more("engine-rate-" + size, "1000/s", rate, "400Gb/s", needed(kib, FASTEST));
     pairs.less(cpu, "us/READ", (cpuNanos - ofAdapter) / 1e3, "goal", CPU_GOAL_MICROS);
     allocated("engine-allocated-" + size, sample, kib);
-    pairs.more("engine-two-" + size, "1000/s", byTwo, "one", rate);
-    pairs.more(
-        "engine-submitted-" + size, "1000/s", submitted.thousandsPerSecond(), "itself", rate);
   }
 
   private void link(int kib, int gigabits, boolean counts)
       throws IOException, InterruptedException {
     double needed = needed(kib, gigabits);
-    Sample sample = one.measure(kib << 10, (long) (needed * 1e3 * LINK_SECONDS));
+    Sample sample = load.measure(kib << 10, (long) (needed * 1e3 * LINK_SECONDS));
     if (!counts) {
       return;
     }
@@ -119,7 +109,6 @@ final class EngineRuns implements AutoCloseable {
 
   @Override
   public void close() {
-    one.close();
-    other.close();
+    load.close();
   }
 }

@@ -52,9 +52,4 @@ record Workload(int bytes, int inFlight) {
   int count(long totalBytes, int least, int most) {
     return Math.clamp(totalBytes / bytes, least, most);
   }
-
-  /** Where READ {@code i} begins in the peer's memory. */
-  long offset(long i, long memoryBytes) {
-    return i * bytes % (memoryBytes - bytes);
-  }
 }

@@ -1,6 +1,2 @@
-/**
- * bin/bench read: READs between two processes. {@link SoftReads} has those of the software
- * provider, with the other process in {@link PeerMain}; {@link VerbsReads} starts bin/verbs and
- * perftest.
- */
+/** bin/bench read: READs between two processes on an RDMA device, by bin/verbs and by perftest. */
 package dev.sluice.benchmarks.read;

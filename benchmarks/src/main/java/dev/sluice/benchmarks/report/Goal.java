@@ -70,7 +70,6 @@ record Goal(String what, String ratio, String names) {
           new Goal("TPC-DS SF1, sum of all queries", "0.97 or less", "tpcds-sf1-total"),
           new Goal("the same: CPU seconds of the executors", "1.00 or less", "tpcds-sf1-total-cpu"),
           new Goal("TPC-DS SF1, each query", "1.05 or less", "tpcds-sf1-q*"),
-          new Goal("READs of 1 MiB on soft, beside a socket", "0.95 or more", "read-soft-*-1MiB-*"),
           new Goal(
               "READs of 64 KiB and more on verbs, beside ib_read_bw",
               "0.97 or more",

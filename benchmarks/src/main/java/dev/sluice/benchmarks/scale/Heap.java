@@ -12,7 +12,7 @@ final class Heap {
   private Heap() {}
 
   /** Bytes that are reachable. */
-  static long usedBytes() {
+  private static long usedBytes() {
     for (int i = 0; i < COLLECTIONS; i++) {
       System.gc();
     }

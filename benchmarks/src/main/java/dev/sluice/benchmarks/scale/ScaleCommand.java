@@ -8,27 +8,20 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * What grows with executors, map outputs and partitions, by Sluice's own classes in one process:
- * each figure beside Spark's for the same, or beside that of a smaller number.
+ * What the driver's directory takes, which grows with executors and map outputs, by Sluice's own
+ * classes in one process: each figure beside Spark's for the same, or that of a smaller number.
  */
 @Command(
     name = "scale",
-    description = "What grows with executors, map outputs and partitions; and a model of more")
+    description = "What the driver's directory takes; and a model of a large cluster")
 public final class ScaleCommand implements Callable<Integer> {
-  /** Whose network parts are in this process. */
-  private static final int EXECUTORS = 64;
-
   /** Executors that publish map outputs. */
   private static final int PUBLISHERS = 1000;
 
   private static final int MAP_OUTPUTS = 100_000;
   private static final int PARTITIONS = 10_000;
 
-  /** Of one measurement of a rate. */
-  private static final int READS = 200_000;
-
-  // What growth is measured against has one in so many.
-  private static final int FEWER_EXECUTORS = 4;
+  /** What growth is measured against has one in so many. */
   private static final int FEWER_MAPS = 10;
 
   @Option(
@@ -49,12 +42,7 @@ public final class ScaleCommand implements Callable<Integer> {
       return 0;
     }
     Pairs pairs = new Pairs();
-    System.err.println(EXECUTORS + " executors");
-    new EndpointScale(EXECUTORS / FEWER_EXECUTORS, EXECUTORS, rounds, READS).measure(pairs);
-    System.err.println(MAP_OUTPUTS + " map outputs");
     new DirectoryScale(PUBLISHERS, MAP_OUTPUTS, PARTITIONS, rounds).measure(FEWER_MAPS, pairs);
-    System.err.println(PARTITIONS + " partitions");
-    new TableScale(PUBLISHERS, MAP_OUTPUTS, PARTITIONS, rounds).measure(pairs);
     return output.write(pairs.comparisons());
   }
 }

@@ -8,8 +8,8 @@ import java.util.stream.IntStream;
 
 /**
  * What 1,000 executors on nodes with one NIC each would do with 100,000 maps x 10,000 reducers:
- * arithmetic on what {@code bin/bench scale} measures and on published figures of NICs.
- * docs/scale.md says where each constant comes from, and holds these very tables.
+ * arithmetic on what was measured and on published figures of NICs. docs/scale.md says where each
+ * constant comes from, and holds these very tables.
  */
 final class ScaleModel {
   // The cluster.

@@ -1,5 +1,5 @@
 /**
- * bin/bench scale: what grows with executors, map outputs and partitions, each in a class of its
- * own that {@link ScaleCommand} names; and the model of docs/scale.md, {@link ScaleModel}.
+ * bin/bench scale: what the driver's directory takes, {@link DirectoryScale}, and the model of
+ * docs/scale.md, {@link ScaleModel}.
  */
 package dev.sluice.benchmarks.scale;

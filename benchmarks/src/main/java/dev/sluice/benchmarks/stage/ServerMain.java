@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.stage;
 
 import dev.sluice.benchmarks.CpuTime;
-import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.stage;
 
-import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;

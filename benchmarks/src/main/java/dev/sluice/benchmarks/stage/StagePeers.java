@@ -2,7 +2,6 @@ package dev.sluice.benchmarks.stage;
 
 import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.Commands;
-import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.ReadLimit;
 import dev.sluice.benchmarks.stage.StageLoad.Answer;

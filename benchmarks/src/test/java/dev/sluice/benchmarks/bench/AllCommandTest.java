@@ -6,14 +6,14 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class AllCommandTest {
-  private final Part read = new Part("read-soft", false, List.of("read"), 2);
+  private final Part stage = new Part("stage", false, List.of("stage"), 2);
   private final Part sort = new Part("terasort-1g", false, List.of("terasort"), 5);
 
   @Test
   void progressSaysWhatIsDoneAndWhatIsLeft() {
-    assertThat(AllCommand.progress(3, List.of(read, sort)))
+    assertThat(AllCommand.progress(3, List.of(stage, sort)))
         .isEqualTo(
-            "1 of 3 parts done; now read-soft (about 2 min), then terasort-1g; all in about 7 min");
+            "1 of 3 parts done; now stage (about 2 min), then terasort-1g; all in about 7 min");
     assertThat(AllCommand.progress(3, List.of(sort)))
         .isEqualTo("2 of 3 parts done; now terasort-1g (about 5 min); all in about 5 min");
   }

@@ -32,16 +32,16 @@ class PartTest {
   @Test
   void aPartIsDoneWhenRowsOfItsNameAreThere() {
     Part terasort = new Part("terasort-1g", false, List.of("terasort"), 1);
-    assertThat(terasort.isIn(List.of(row("read-soft"), row("terasort-1g")))).isTrue();
+    assertThat(terasort.isIn(List.of(row("stage"), row("terasort-1g")))).isTrue();
     assertThat(terasort.isIn(List.of(row("terasort-1g-verbs")))).isTrue();
     assertThat(terasort.isIn(List.of(row("terasort-10g")))).isFalse();
   }
 
   @Test
   void itsCommandIsWhatAUserWouldType() {
-    Part part = new Part("read-soft", false, List.of("read", "--quick"), 2);
+    Part part = new Part("terasort-1g", false, List.of("terasort", "--size", "1g"), 2);
     assertThat(String.join(" ", part.command(BIN, ROWS)))
-        .isEqualTo("/sluice/bin/bench read --quick --json /results/part.json");
+        .isEqualTo("/sluice/bin/bench terasort --size 1g --json /results/part.json");
   }
 
   @Test

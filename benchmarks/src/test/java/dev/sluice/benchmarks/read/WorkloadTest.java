@@ -34,12 +34,4 @@ class WorkloadTest {
     assertThat(new Workload(16, 8).count(512L * MIB, 64, 1_000)).isEqualTo(1_000);
     assertThat(new Workload(16 * MIB, 8).count(512L * MIB, 64, 1_000)).isEqualTo(64);
   }
-
-  @Test
-  void everyReadEndsWithinTheMemory() {
-    Workload workload = new Workload(8 * MIB, 8);
-    for (long i = 0; i < 100; i++) {
-      assertThat(workload.offset(i, 64L * MIB)).isBetween(0L, 56L * MIB);
-    }
-  }
 }

@@ -2,7 +2,6 @@ package dev.sluice.benchmarks.stage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.NetworkParts;
 import dev.sluice.benchmarks.stage.StageLoad.Answer;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import java.nio.file.Path;

@@ -23,12 +23,15 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The adapters of the tests' {@code fake_ibverbs.c}, which are faster than any memory, as this
- * process's libibverbs: it must not have loaded another one. They take no thread: READs are due at
- * a time, and come to who polls. One thread; what it opens is its callers' to close.
+ * An adapter of the tests' {@code fake_ibverbs.c}, which is faster than any memory, as this
+ * process's libibverbs: it must not have loaded another one. It takes no thread: READs are due at a
+ * time, and come to who polls. One thread; what it opens is its callers' to close.
  */
-final class FakeAdapters {
-  static final int COUNT = 2;
+final class FakeAdapter {
+  /** Its number among them. */
+  private static final int ADAPTER = 0;
+
+  private static final String NAME = "mlx5_0";
 
   private static final String SOURCE =
       "rdma-net/src/test/resources/dev/sluice/rdma/verbs/fake_ibverbs.c";
@@ -45,13 +48,11 @@ final class FakeAdapters {
   private final Path directory;
   private final NativeLibrary library;
 
-  private FakeAdapters(Path directory, NativeLibrary library) throws VerbsException {
+  private FakeAdapter(Path directory, NativeLibrary library) throws VerbsException {
     this.directory = directory;
     this.library = library;
     function("fake_reset()", FunctionDescriptor.ofVoid()).invoke();
-    for (int adapter = 0; adapter < COUNT; adapter++) {
-      set(adapter, "latency_ns", LATENCY_NANOS);
-    }
+    set("latency_ns", LATENCY_NANOS);
   }
 
   /**
@@ -59,15 +60,13 @@ final class FakeAdapters {
    * @param directory for what is made, the caller's to delete
    * @throws ProviderUnavailableException where there is no C compiler, or no header of rdma-core
    */
-  static FakeAdapters load(Path home, Path directory) throws IOException, InterruptedException {
+  static FakeAdapter load(Path home, Path directory) throws IOException, InterruptedException {
     Path made = directory.resolve("libibverbs.so.1");
     compile(home.resolve(SOURCE), made);
     NativeLibrary library = new NativeLibrary(made.toString(), "gcc");
     library.require();
-    for (int adapter = 0; adapter < COUNT; adapter++) {
-      Files.createDirectories(directory.resolve("sys/class/infiniband").resolve(name(adapter)));
-    }
-    return new FakeAdapters(directory, library);
+    Files.createDirectories(directory.resolve("sys/class/infiniband").resolve(NAME));
+    return new FakeAdapter(directory, library);
   }
 
   private static void compile(Path source, Path library) throws IOException, InterruptedException {
@@ -98,14 +97,9 @@ final class FakeAdapters {
     }
   }
 
-  Device open(int adapter) throws IOException {
-    VerbsOptions options =
-        VerbsOptions.DEFAULT.with(o -> o.devices = DeviceFilter.parse(name(adapter)));
+  Device open() throws IOException {
+    VerbsOptions options = VerbsOptions.DEFAULT.with(o -> o.devices = DeviceFilter.parse(NAME));
     return new VerbsProvider(options, directory).open(InetAddress.getLoopbackAddress());
-  }
-
-  private static String name(int adapter) {
-    return "mlx5_" + adapter;
   }
 
   /**
@@ -113,30 +107,30 @@ final class FakeAdapters {
    *
    * @param gigabits a second; 0 for no limit
    */
-  void link(int adapter, int gigabits) throws VerbsException {
-    set(adapter, "gigabits", gigabits);
+  void link(int gigabits) throws VerbsException {
+    set("gigabits", gigabits);
   }
 
   /**
-   * Nanoseconds of CPU time that an adapter itself takes for a READ, as calls of C that post and
+   * Nanoseconds of CPU time that the adapter itself takes for a READ, as calls of C that post and
    * poll so many at a time; while nothing is READ.
    */
-  double nanosOfRead(int adapter, int chain) throws VerbsException {
+  double nanosOfRead(int chain) throws VerbsException {
     long picoseconds =
         (long)
             function(
                     "fake_cost(adapter, chain, reads)",
                     FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT))
-                .invoke(adapter, chain, CALIBRATION_READS);
+                .invoke(ADAPTER, chain, CALIBRATION_READS);
     return picoseconds / 1e3;
   }
 
-  private void set(int adapter, String knob, long value) throws VerbsException {
+  private void set(String knob, long value) throws VerbsException {
     try (Arena arena = Arena.ofConfined()) {
       function(
               "fake_set(adapter, name, value)",
               FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, JAVA_LONG))
-          .invoke(adapter, arena.allocateFrom(knob), value);
+          .invoke(ADAPTER, arena.allocateFrom(knob), value);
     }
   }
 

@@ -1,4 +1,4 @@
-package dev.sluice.benchmarks;
+package dev.sluice.benchmarks.stage;
 
 import dev.sluice.blocks.BlockServer;
 import dev.sluice.blocks.BlockServerClient;
@@ -10,34 +10,26 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.wire.ProcessName;
-import dev.sluice.rdma.AccessFlag;
-import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
 /**
  * What an executor has for its peers, without a Spark around it: an endpoint on a software device,
- * the block server that gives out its queue pairs and stages, the client that asks others for
- * theirs, and some memory that they may READ. Closed by whoever makes it.
+ * the block server that gives out its queue pairs and stages, and the client that asks others for
+ * theirs. Closed by whoever makes it.
  */
-public final class NetworkParts implements AutoCloseable {
-  /** What peers may READ. */
-  public static final long MEMORY_BYTES = 1 << 20;
-
+final class NetworkParts implements AutoCloseable {
   private static final int CONNECT_TIMEOUT_MS = 30_000;
   private static final RegistryLimits LIMITS = new RegistryLimits(0, 10_000, 60_000);
 
@@ -46,11 +38,8 @@ public final class NetworkParts implements AutoCloseable {
 
   private static final SoftOptions DEVICE = SoftOptions.DEFAULT;
 
-  /** A small pool: 64 executors share this process. */
-  private static final long POOL_BYTES = 16 << 20;
-
   /** One thread each way: the transport's pools are Spark's to choose, and do not grow with us. */
-  public static final TransportConf TRANSPORT =
+  private static final TransportConf TRANSPORT =
       new TransportConf(
           "sluice",
           new MapConfigProvider(
@@ -58,47 +47,19 @@ public final class NetworkParts implements AutoCloseable {
                   "spark.sluice.io.serverThreads", "1",
                   "spark.sluice.io.clientThreads", "1")));
 
-  private final Arena arena = Arena.ofShared();
   private final BlockServerClient client;
   private final RdmaEndpoint endpoint;
   private final MapOutputRegistry registry;
   private final Stager stager;
   private final BlockServer server;
   private final PeerAddress address;
-  private final MemorySegment bytes;
-  private final RemoteRegion memory;
-
-  /** Without map outputs. */
-  public NetworkParts(String executorId) throws IOException {
-    this(executorId, POOL_BYTES, MEMORY_BYTES);
-  }
-
-  /**
-   * The same.
-   *
-   * @param memoryBytes that peers may READ
-   */
-  public NetworkParts(String executorId, long poolBytes, long memoryBytes) throws IOException {
-    this(executorId, poolBytes, memoryBytes, (_, _) -> null, List.of());
-  }
 
   /**
    * @param poolBytes of buffers that it READs to
    * @param files its map outputs, all of which it stages
    * @param directories that these lie in
    */
-  public NetworkParts(
-      String executorId, long poolBytes, MapOutputFiles files, List<Path> directories)
-      throws IOException {
-    this(executorId, poolBytes, MEMORY_BYTES, files, directories);
-  }
-
-  private NetworkParts(
-      String executorId,
-      long poolBytes,
-      long memoryBytes,
-      MapOutputFiles files,
-      List<Path> directories)
+  NetworkParts(String executorId, long poolBytes, MapOutputFiles files, List<Path> directories)
       throws IOException {
     TransferOptions options =
         TransferOptions.DEFAULT.with(
@@ -131,32 +92,21 @@ public final class NetworkParts implements AutoCloseable {
             registry,
             stager);
     address = new PeerAddress(executorId, "localhost", server.port());
-    bytes = arena.allocate(memoryBytes, 4096);
-    memory = endpoint.protectionDomain().register(bytes, Set.of(AccessFlag.REMOTE_READ)).toRemote();
   }
 
   private static long clockMs() {
     return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
   }
 
-  public PeerAddress address() {
+  PeerAddress address() {
     return address;
   }
 
-  /** What {@link #memory} is to its owner. */
-  public MemorySegment bytes() {
-    return bytes;
-  }
-
-  public RemoteRegion memory() {
-    return memory;
-  }
-
-  public RdmaEndpoint endpoint() {
+  RdmaEndpoint endpoint() {
     return endpoint;
   }
 
-  public BlockServerClient client() {
+  BlockServerClient client() {
     return client;
   }
 
@@ -167,6 +117,5 @@ public final class NetworkParts implements AutoCloseable {
     registry.close();
     endpoint.close();
     client.close();
-    arena.close();
   }
 }
