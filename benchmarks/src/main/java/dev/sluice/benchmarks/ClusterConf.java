@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks;
 
-import dev.sluice.benchmarks.oracle.OracleShuffleManager;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -37,16 +36,10 @@ public record ClusterConf(
     conf.put("spark.jars", installation.benchmarksJar().toUri().toString());
     // Executors of one machine would read each other's files, and nothing would be transferred.
     conf.put("spark.shuffle.readHostLocalDisk", "false");
-    if (shuffle.isOurs()) {
+    if (shuffle == Shuffle.SLUICE) {
       conf.put("spark.executor.extraClassPath", installation.sluiceJar().toString());
-    }
-    switch (shuffle) {
-      case SLUICE -> {
-        conf.put("spark.shuffle.manager", "dev.sluice.spark.RdmaShuffleManager");
-        conf.put("spark.shuffle.rdma.provider", provider);
-      }
-      case ORACLE -> conf.put("spark.shuffle.manager", OracleShuffleManager.class.getName());
-      case STOCK, CONTROL -> {}
+      conf.put("spark.shuffle.manager", "dev.sluice.spark.RdmaShuffleManager");
+      conf.put("spark.shuffle.rdma.provider", provider);
     }
     conf.putAll(further);
     return conf;

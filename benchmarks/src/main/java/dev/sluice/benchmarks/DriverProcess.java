@@ -50,7 +50,7 @@ public record DriverProcess(Path directory) {
         .of(shuffle, installation)
         .forEach((key, value) -> options.add("-D" + key + "=" + value));
     List<Path> classPath = new ArrayList<>(List.of(installation.benchmarksJar()));
-    if (shuffle.isOurs()) {
+    if (shuffle == Shuffle.SLUICE) {
       classPath.add(installation.sluiceJar());
     }
     Process process =

@@ -30,7 +30,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
       List.of(
           onVerbs("read-verbs", 2, "read --quick --rounds 3"),
           of("terasort-1g", 2, "terasort --size 1g --repeat 1"),
-          of("storm", 17, "storm --rounds 1 --warm-up 8 --repetitions 1"),
+          of("storm", 12, "storm --rounds 1 --warm-up 8 --repetitions 1"),
           of("node", 4, "node --quick --only lost_executors,hand_over"));
 
   static final List<Part> FULL =
@@ -39,7 +39,7 @@ record Part(String name, boolean onVerbs, List<String> arguments, int minutes) {
           of("stage", 10, "stage"),
           onVerbs("read-verbs", 20, "read"),
           of("terasort-1g", 6, "terasort --size 1g --repeat 5"),
-          of("storm", 75, "storm"),
+          of("storm", 50, "storm"),
           of("node", 170, "node"),
           of("scale", 3, "scale"),
           of("tpcds", 65, "tpcds"),

@@ -25,10 +25,6 @@ record Goal(String what, String ratio, String names) {
               "0.15 or less",
               "storm-rdd-kryo-400x400-1KB-task"),
           new Goal(
-              "the same, beside the oracle",
-              "0.58 or less",
-              "storm-rdd-kryo-400x400-1KB-task-oracle"),
-          new Goal(
               "the same: wall time of the reduce stage",
               "0.32 or less",
               "storm-rdd-kryo-400x400-1KB-wall"),
@@ -41,10 +37,6 @@ record Goal(String what, String ratio, String names) {
               "0.09 or less",
               "storm-rdd-kryo-1000x1000-0.3KB-task"),
           new Goal(
-              "the same, beside the oracle",
-              "0.83 or less",
-              "storm-rdd-kryo-1000x1000-0.3KB-*-oracle"),
-          new Goal(
               "block storm as SQL repartition, AQE off: task run time of the reduce stage",
               "0.16 or less",
               "storm-sql-repartition-400x400-0.3KB-task"),
@@ -52,10 +44,6 @@ record Goal(String what, String ratio, String names) {
               "the same: wall time of the reduce stage",
               "0.40 or less",
               "storm-sql-repartition-400x400-0.3KB-wall"),
-          new Goal(
-              "groupBy with AQE and default coalescing, 400 maps, beside the oracle",
-              "1.11 or less",
-              "storm-sql-aggregate-400x*-oracle"),
           new Goal(
               "CPU seconds of both sides: 400 x 400 blocks of 1 KB",
               "0.33 or less",

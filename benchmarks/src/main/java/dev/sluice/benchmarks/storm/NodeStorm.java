@@ -35,17 +35,11 @@ public final class NodeStorm {
     problems.addAll(rounds.problems());
     return rounds.problems().isEmpty()
         ? List.of(
-            rounds.compare(
-                "node-storm-task",
-                "s",
-                each -> each.stage().taskSeconds(),
-                Shuffle.STOCK,
-                TASK_GOAL),
+            rounds.compare("node-storm-task", "s", each -> each.stage().taskSeconds(), TASK_GOAL),
             rounds.compare(
                 "node-storm-serving-cpu",
                 "s",
                 each -> each.executorCpuSeconds().get(Executors.SERVER),
-                Shuffle.STOCK,
                 SERVER_GOAL))
         : List.of();
   }

@@ -1,8 +1,6 @@
 package dev.sluice.benchmarks.storm;
 
-import dev.sluice.benchmarks.Shuffle;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -33,12 +31,6 @@ record StormCase(
     }
     String kb = Double.toString(blockBytes / 1000.0);
     return (kb.endsWith(".0") ? kb.substring(0, kb.length() - 2) : kb) + "KB";
-  }
-
-  /** Those that run it. The oracle is the limit of reduce stages, and has blocks in arrays. */
-  List<Shuffle> shuffles() {
-    boolean oracle = workload != Workload.RDD_ITERATIVE && blockBytes < Integer.MAX_VALUE;
-    return oracle && !apart && !cold ? Shuffle.PAIR_AND_ORACLE : Shuffle.PAIR;
   }
 
   long blocks() {

@@ -25,28 +25,23 @@ final class StormFigures {
   private StormFigures() {}
 
   /**
-   * Times of the reduce stage, or of all jobs where there are several, beside the stock shuffle and
-   * beside the oracle where it ran; and CPU time of all executors, or of either side where they are
-   * apart.
+   * Times of the reduce stage, or of all jobs where there are several, beside the stock shuffle;
+   * and CPU time of all executors, or of either side where they are apart.
    */
   static List<Comparison> comparisons(StormRounds rounds) {
     if (rounds.storm().apart()) {
       return List.of(
-          compare(rounds, "cpu-reading", cpu(RddStorm.READING_EXECUTOR), Shuffle.STOCK),
-          compare(rounds, "cpu-serving", cpu(RddStorm.SERVING_EXECUTOR), Shuffle.STOCK));
+          compare(rounds, "cpu-reading", cpu(RddStorm.READING_EXECUTOR)),
+          compare(rounds, "cpu-serving", cpu(RddStorm.SERVING_EXECUTOR)));
     }
     List<Comparison> rows = new ArrayList<>();
     if (rounds.storm().workload() == Workload.RDD_ITERATIVE) {
-      rows.add(compare(rounds, "jobs", Repetition::seconds, Shuffle.STOCK));
+      rows.add(compare(rounds, "jobs", Repetition::seconds));
     } else {
-      rows.add(compare(rounds, "task", TASK, Shuffle.STOCK));
-      rows.add(compare(rounds, "wall", WALL, Shuffle.STOCK));
+      rows.add(compare(rounds, "task", TASK));
+      rows.add(compare(rounds, "wall", WALL));
     }
-    if (rounds.shuffles().contains(Shuffle.ORACLE)) {
-      rows.add(1, compare(rounds, "task-oracle", TASK, Shuffle.ORACLE));
-      rows.add(compare(rounds, "wall-oracle", WALL, Shuffle.ORACLE));
-    }
-    rows.add(compare(rounds, "cpu", CPU, Shuffle.STOCK));
+    rows.add(compare(rounds, "cpu", CPU));
     return rows;
   }
 
@@ -55,14 +50,10 @@ final class StormFigures {
   }
 
   private static Comparison compare(
-      StormRounds rounds, String figure, ToDoubleFunction<Repetition> value, Shuffle partner) {
+      StormRounds rounds, String figure, ToDoubleFunction<Repetition> value) {
     StormCase storm = rounds.storm();
     return rounds.compare(
-        "storm-" + storm.name() + "-" + figure,
-        "s",
-        value,
-        partner,
-        StormGoals.goal(storm, figure));
+        "storm-" + storm.name() + "-" + figure, "s", value, StormGoals.goal(storm, figure));
   }
 
   private static Optional<Comparison> find(List<Comparison> rows, StormCase storm) {

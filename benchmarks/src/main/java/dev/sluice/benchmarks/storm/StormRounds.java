@@ -89,16 +89,15 @@ final class StormRounds {
         .toArray();
   }
 
-  /** Sluice beside a partner; {@code goal} may be null. */
-  Comparison compare(
-      String name, String unit, ToDoubleFunction<Repetition> value, Shuffle partner, Double goal) {
+  /** Sluice beside the stock shuffle; {@code goal} may be null. */
+  Comparison compare(String name, String unit, ToDoubleFunction<Repetition> value, Double goal) {
     return new Comparison(
         name,
         unit,
         Better.LESS,
         values(Shuffle.SLUICE, value),
-        partner.label(),
-        values(partner, value),
+        Shuffle.STOCK.label(),
+        values(Shuffle.STOCK, value),
         goal);
   }
 }

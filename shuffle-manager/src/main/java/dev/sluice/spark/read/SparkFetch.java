@@ -26,7 +26,7 @@ import scala.runtime.BoxedUnit;
  * Spark's own iterators of a reduce task, as its BlockStoreShuffleReader puts them together, around
  * blocks of any client. One for a task, on whose thread it works.
  */
-public final class SparkFetch {
+final class SparkFetch {
   private static final package$ SETTINGS = package$.MODULE$;
 
   private final TaskContext context;
@@ -34,7 +34,7 @@ public final class SparkFetch {
   private final SparkEnv env = SparkEnv.get();
   private final SparkConf conf = env.conf();
 
-  public SparkFetch(TaskContext context, ShuffleReadMetricsReporter metrics) {
+  SparkFetch(TaskContext context, ShuffleReadMetricsReporter metrics) {
     this.context = context;
     this.metrics = metrics;
   }
@@ -44,7 +44,7 @@ public final class SparkFetch {
    *
    * @param batch whether contiguous partitions may come as one block
    */
-  public Iterator<Tuple2<BlockId, InputStream>> blocks(
+  Iterator<Tuple2<BlockId, InputStream>> blocks(
       BlockStoreClient client,
       Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
       boolean batch) {
@@ -72,7 +72,7 @@ public final class SparkFetch {
 
   /** The records of all blocks, as they come; a task that is killed stops here. */
   @SuppressWarnings("unchecked") // Scala's variance, which Java cannot express.
-  public <K, C> Iterator<Product2<K, C>> records(
+  <K, C> Iterator<Product2<K, C>> records(
       Iterator<Tuple2<BlockId, InputStream>> blocks, SerializerInstance serializer) {
     Iterator<Tuple2<Object, Object>> records =
         blocks
