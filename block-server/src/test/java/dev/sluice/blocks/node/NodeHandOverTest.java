@@ -9,9 +9,7 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
-import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.ProviderUnavailableException;
@@ -19,7 +17,6 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import java.io.IOException;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -30,10 +27,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -42,71 +36,10 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.ExternalBlockStoreClient;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-/** Who may hand over and read what, and when it goes. */
-class NodeDaemonTest {
-  private static final Duration TIMEOUT = Duration.ofSeconds(20);
-  private static final long WAIT_S = 30;
-  private static final String APPLICATION = "app-1-ab";
-  private static final String OTHER = "app-2-cd";
-  private static final String SECRET = "of the application";
-  private static final int SHUFFLE = 5;
-
-  @TempDir Path directory;
-  private final Map<String, String> settings = new HashMap<>();
-  private Path socket;
-  private TestMapOutputs outputs;
-  private NodeDaemon daemon;
-
-  @BeforeEach
-  void open() throws Exception {
-    Files.createDirectory(directory.resolve("node"));
-    outputs = new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
-    socket = directory.resolve("node.sock");
-    set(NodeSetting.DIRECTORIES, directory.resolve("node").toString());
-    set(NodeSetting.SOCKET, socket.toString());
-    set(NodeSetting.HOST, "127.0.0.1");
-    set(NodeSetting.PROVIDER, "soft");
-    set(NodeSetting.MIN_FREE_BYTES, "1m");
-    set(NodeSetting.PORTS, "0");
-    set(NodeSetting.DRAIN_FILE, directory.resolve("drain").toString());
-    set(NodeSetting.HTTP, "");
-  }
-
-  @AfterEach
-  void close() {
-    if (daemon != null) {
-      daemon.close();
-    }
-  }
-
-  private void set(NodeSetting setting, String value) {
-    settings.put(setting.key(), value);
-  }
-
-  private void start() throws IOException {
-    daemon = NodeDaemon.start(NodeOptions.of(settings));
-  }
-
-  private NodeClient enter(String application, String secret) throws IOException {
-    return NodeClient.enter(socket, new ProcessName(application, "3"), secret, TIMEOUT);
-  }
-
-  private Path folder(String application) {
-    return directory.resolve("node/.sluice").resolve(application);
-  }
-
-  private long metric(String application, NodeMetric metric) {
-    return daemon.applications().stream()
-        .filter(candidate -> candidate.name().equals(application))
-        .mapToLong(metric::of)
-        .sum();
-  }
-
+/** Who may hand over and read what. */
+class NodeHandOverTest extends NodeDaemonTestCase {
   @Test
   void anotherSecretGetsNeitherInNorALocation() throws Exception {
     start();
@@ -321,96 +254,6 @@ class NodeDaemonTest {
   }
 
   @Test
-  void anExecutorFindsADaemonThatWasStartedElsewhereWithoutAHandOver() throws Exception {
-    start();
-    try (NodeClient executor = enter(APPLICATION, SECRET)) {
-      executor.refresh();
-      PeerAddress before = executor.endpoint().peer();
-      daemon.close();
-      try (ServerSocket others =
-          new ServerSocket(before.port(), 1, InetAddress.getByName("127.0.0.1"))) {
-        start();
-        executor.refresh();
-        assertThat(executor.endpoint().peer().id()).isNotEqualTo(before.id());
-        assertThat(executor.endpoint().peer().port())
-            .isNotEqualTo(others.getLocalPort())
-            .isEqualTo(portOf(APPLICATION));
-      }
-    }
-  }
-
-  private int portOf(String application) {
-    return daemon.applications().stream()
-        .filter(candidate -> candidate.name().equals(application))
-        .mapToInt(candidate -> candidate.state().port())
-        .findFirst()
-        .orElseThrow();
-  }
-
-  @Test
-  void anApplicationWhosePortIsTakenLeavesTheOthersTheirs() throws Exception {
-    int first = threeFreePorts();
-    set(NodeSetting.PORTS, first + "-" + (first + 2));
-    start();
-    enter(APPLICATION, SECRET).close();
-    enter(OTHER, SECRET).close();
-    assertThat(portOf(OTHER)).isEqualTo(first + 1);
-    daemon.close();
-    try (ServerSocket _ = new ServerSocket(first, 1, InetAddress.getByName("127.0.0.1"))) {
-      start();
-      assertThat(portOf(OTHER)).isEqualTo(first + 1);
-      assertThat(portOf(APPLICATION)).isEqualTo(first + 2);
-    }
-  }
-
-  /** The first of them; others may take one all the same. */
-  private static int threeFreePorts() throws IOException {
-    InetAddress address = InetAddress.getByName("127.0.0.1");
-    for (int first = 20_000; ; first += 3) {
-      try (ServerSocket _ = new ServerSocket(first, 1, address);
-          ServerSocket _ = new ServerSocket(first + 1, 1, address);
-          ServerSocket _ = new ServerSocket(first + 2, 1, address)) {
-        return first;
-      } catch (BindException e) {
-        assertThat(first).as("%s", e).isLessThan(30_000);
-      }
-    }
-  }
-
-  /** What was written may not have got to the disk, or only its length. */
-  @Test
-  void whatIsOfAnotherBootIsNotServed() throws Exception {
-    start();
-    outputs.write(SHUFFLE, 10, 1_000);
-    try (NodeClient executor = enter(APPLICATION, SECRET)) {
-      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-    }
-    daemon.close();
-    Path state = folder(APPLICATION).resolve(".application");
-    Files.writeString(state, Files.readString(state).replaceFirst("(?m)^boot=.*$", "boot=another"));
-    start();
-    assertThat(daemon.applications()).isEmpty();
-    awaitNone(APPLICATION);
-  }
-
-  @Test
-  void whatAnExecutorTakesBackIsForgotten() throws Exception {
-    set(NodeSetting.EXPIRE_AFTER, "1s");
-    start();
-    outputs.write(SHUFFLE, 10, 1_000);
-    try (NodeClient executor = enter(APPLICATION, SECRET)) {
-      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-      FileTree.delete(folder(APPLICATION).resolve("5-10"));
-      long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-      while (metric(APPLICATION, NodeMetric.BYTES) > 0) {
-        executor.refresh();
-        assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-        Thread.sleep(20);
-      }
-    }
-  }
-
-  @Test
   void oneApplicationTooManyIsRefused() throws Exception {
     set(NodeSetting.MAX_APPLICATIONS, "1");
     start();
@@ -429,188 +272,6 @@ class NodeDaemonTest {
   }
 
   @Test
-  void aShuffleThatIsOverGivesDiskAndRegionsBack() throws Exception {
-    start();
-    outputs.write(SHUFFLE, 10, 1_000);
-    byte[] kept = outputs.write(SHUFFLE + 1, 11, 500);
-    try (NodeClient executor = enter(APPLICATION, SECRET);
-        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
-      PeerAddress node = executor.endpoint().peer();
-      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-      executor.handOver(SHUFFLE + 1, 11, outputs.find(SHUFFLE + 1, 11));
-      reader.read(node, SHUFFLE, 10);
-      reader.read(node, SHUFFLE + 1, 11);
-      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_500);
-      long regions = metric(APPLICATION, NodeMetric.REGISTERED_REGIONS);
-
-      assertThat(reader.tell(node, new RemoveShuffle(SHUFFLE)).nodeId()).isEqualTo(node.id());
-
-      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(500);
-      assertThat(metric(APPLICATION, NodeMetric.MAP_OUTPUTS)).isEqualTo(1);
-      assertThat(metric(APPLICATION, NodeMetric.REGISTERED_REGIONS)).isLessThan(regions);
-      assertThat(metric(APPLICATION, NodeMetric.READABLE_MAP_OUTPUTS)).isEqualTo(1);
-      assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/5-10");
-      assertThat(reader.locate(node, SHUFFLE, 10)).isNull();
-      assertThat(reader.read(node, SHUFFLE + 1, 11)).isEqualTo(kept);
-    }
-  }
-
-  /** However late it comes. */
-  @Test
-  void whatWasHandedOverOutlivesAListOfLiveShufflesThatIsOlder() throws Exception {
-    start();
-    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
-    try (NodeClient executor = enter(APPLICATION, SECRET);
-        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
-      PeerAddress node = executor.endpoint().peer();
-      Heard before = reader.tell(node, new Renew(new int[0], Heard.NEVER));
-      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-
-      reader.tell(node, new Renew(new int[0], before));
-      reader.tell(node, new Renew(new int[0], Heard.NEVER));
-      reader.tell(node, new Renew(new int[0], new Heard("an earlier run", Long.MAX_VALUE)));
-      reader.tell(node, new RemoveShuffle(SHUFFLE + 1)); // is done behind all of them
-      assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
-    }
-  }
-
-  @Test
-  void aListOfLiveShufflesRemovesWhatIsOlderAndNotInIt() throws Exception {
-    start();
-    outputs.write(SHUFFLE, 10, 1_000);
-    byte[] live = outputs.write(SHUFFLE + 1, 11, 1_000);
-    try (NodeClient executor = enter(APPLICATION, SECRET);
-        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
-      PeerAddress node = executor.endpoint().peer();
-      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-      executor.handOver(SHUFFLE + 1, 11, outputs.find(SHUFFLE + 1, 11));
-      int[] list = {SHUFFLE + 1};
-      Heard after = reader.tell(node, new Renew(list, Heard.NEVER));
-
-      reader.tell(node, new Renew(list, after));
-      reader.tell(node, new RemoveShuffle(SHUFFLE + 2)); // is done behind it
-      assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/5-*");
-      assertThat(reader.locate(node, SHUFFLE, 10)).isNull();
-      assertThat(reader.read(node, SHUFFLE + 1, 11)).isEqualTo(live);
-    }
-  }
-
-  @Test
-  void whatIsHandedOverAfterTheApplicationsEndIsRefusedAndLeavesNothing() throws Exception {
-    start();
-    outputs.write(SHUFFLE, 10, 1_000);
-    outputs.write(SHUFFLE, 11, 1_000);
-    try (NodeClient executor = enter(APPLICATION, SECRET);
-        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
-      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-      driver.tell(executor.endpoint().peer(), new EndApplication());
-      awaitNone(APPLICATION);
-
-      assertThatThrownBy(() -> executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11)))
-          .hasMessageContaining("application app-1-ab is over");
-      assertThat(folder(APPLICATION)).doesNotExist();
-      assertThat(daemon.applications()).isEmpty();
-    }
-  }
-
-  @Test
-  void anApplicationThatIsOverLeavesNothing() throws Exception {
-    start();
-    outputs.write(SHUFFLE, 10, 1_000);
-    try (NodeClient executor = enter(APPLICATION, SECRET);
-        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
-      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-      driver.tell(executor.endpoint().peer(), new EndApplication());
-      awaitNone(APPLICATION);
-      assertThat(outputs.data(SHUFFLE, 10)).as("the executor's own file").exists();
-    }
-  }
-
-  @Test
-  void anApplicationThatTheClusterSaysIsOverLeavesNothing() throws Exception {
-    set(NodeSetting.EXPIRE_AFTER, "10s"); // By which it looks each second.
-    start();
-    outputs.write(SHUFFLE, 10, 1_000);
-    try (NodeClient executor = enter(APPLICATION, SECRET)) {
-      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-      Files.createFile(folder(APPLICATION).resolve(".ended"));
-      awaitNone(APPLICATION);
-    }
-  }
-
-  @Test
-  void anApplicationThatGivesNoSignGoesAndOneThatDoesStays() throws Exception {
-    set(NodeSetting.EXPIRE_AFTER, "2s");
-    start();
-    outputs.write(SHUFFLE, 10, 1_000);
-    outputs.write(SHUFFLE, 11, 1_000);
-    try (NodeClient executor = enter(APPLICATION, SECRET);
-        NodeClient silent = enter(OTHER, SECRET);
-        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
-      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-      silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
-      long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-      while (Files.exists(folder(OTHER))) {
-        driver.tell(executor.endpoint().peer(), new Renew(new int[] {SHUFFLE}, Heard.NEVER));
-        assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-        Thread.sleep(20);
-      }
-      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_000);
-
-      silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
-      assertThat(metric(OTHER, NodeMetric.BYTES)).as("entered again").isEqualTo(1_000);
-    }
-  }
-
-  private void awaitNone(String application) throws Exception {
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (Files.exists(folder(application))) {
-      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-      Thread.sleep(20);
-    }
-    assertThat(daemon.applications()).isEmpty();
-  }
-
-  /** The first ones start what stays, such as the JDK's poller of virtual threads. */
-  @Test
-  void manyApplicationsThatHaveEndedLeaveWhatAFewLeft() throws Exception {
-    set(NodeSetting.MAX_APPLICATIONS, "100");
-    start();
-    outputs.write(SHUFFLE, 10, 1_000);
-    comeAndGo(1, 3);
-    awaitNone("app-3-ab");
-    long descriptors = descriptors();
-    comeAndGo(4, 20);
-    awaitNone("app-20-ab");
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (descriptors() > descriptors) {
-      assertThat(System.nanoTime())
-          .as("%d of %d", descriptors, descriptors())
-          .isLessThan(deadlineNanos);
-      Thread.sleep(100);
-    }
-    assertThat(directory.resolve("node/.sluice")).isDirectoryNotContaining("glob:**/*app*");
-  }
-
-  private void comeAndGo(int first, int last) throws Exception {
-    for (int i = first; i <= last; i++) {
-      String application = "app-" + i + "-ab";
-      try (NodeClient executor = enter(application, SECRET);
-          NodeReader reader = new NodeReader(application, SECRET)) {
-        executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-        reader.read(executor.endpoint().peer(), SHUFFLE, 10);
-        reader.tell(executor.endpoint().peer(), new EndApplication());
-      }
-    }
-  }
-
-  private static long descriptors() throws IOException {
-    try (var open = Files.list(Path.of("/proc/self/fd"))) {
-      return open.count();
-    }
-  }
-
-  @Test
   void whatFindsNoRoomIsStaged() throws Exception {
     set(NodeSetting.MAX_APPLICATIONS, Integer.toString(Integer.MAX_VALUE)); // no region for any
     start();
@@ -623,53 +284,6 @@ class NodeDaemonTest {
       assertThat(reader.readStaged(node, SHUFFLE, 10, 1_000)).isEqualTo(data);
       assertThat(metric(APPLICATION, NodeMetric.REGISTERED_REGIONS)).isZero();
     }
-  }
-
-  @Test
-  void anApplicationOfWhichTheSecretIsLostIsRemovedAndNotOpenToAnybody() throws Exception {
-    start();
-    outputs.write(SHUFFLE, 10, 1_000);
-    try (NodeClient executor = enter(APPLICATION, SECRET)) {
-      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-    }
-    daemon.close();
-    Files.write(folder(APPLICATION).resolve(".application"), new byte[0]);
-    start();
-    assertThat(daemon.applications()).isEmpty();
-    assertThat(folder(APPLICATION)).doesNotExist();
-  }
-
-  @Test
-  void anApplicationThatCannotBeServedAfterAStartGoesWhenNobodyComesForIt() throws Exception {
-    set(NodeSetting.EXPIRE_AFTER, "2s");
-    start();
-    int port;
-    try (NodeClient executor = enter(APPLICATION, SECRET)) {
-      port = executor.endpoint().peer().port();
-    }
-    daemon.close();
-    set(NodeSetting.PORTS, port + "-" + port);
-    try (ServerSocket others = new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1"))) {
-      start();
-      assertThat(others.isBound()).isTrue();
-      assertThat(daemon.applications()).isEmpty();
-      awaitNone(APPLICATION);
-    }
-  }
-
-  @Test
-  void aFolderThatOthersMayWriteToIsRefused() throws Exception {
-    Path root = Files.createDirectory(directory.resolve("node/.sluice"));
-    Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwxrwxrwx"));
-    assertThatThrownBy(this::start).hasMessageContaining(".sluice").hasMessageContaining("others");
-  }
-
-  @Test
-  void aFolderThatIsALinkIsRefused() throws Exception {
-    Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
-    Files.createSymbolicLink(directory.resolve("node/.sluice"), elsewhere);
-    assertThatThrownBy(this::start).hasMessageContaining(".sluice").hasMessageContaining("link");
-    assertThat(elsewhere).isEmptyDirectory();
   }
 
   @Test
@@ -706,14 +320,6 @@ class NodeDaemonTest {
       assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_000);
       assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
     }
-  }
-
-  @Test
-  void aSecondDaemonDoesNotGetTheFolders() throws Exception {
-    start();
-    set(NodeSetting.SOCKET, directory.resolve("second.sock").toString());
-    assertThatThrownBy(() -> NodeDaemon.start(NodeOptions.of(settings)))
-        .hasMessageContaining("another daemon");
   }
 
   @Test

@@ -1,0 +1,279 @@
+package dev.sluice.blocks.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
+import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** How long a node keeps what it has of an application, and where it listens for it. */
+class NodeLifetimeTest extends NodeDaemonTestCase {
+  @Test
+  void anExecutorFindsADaemonThatWasStartedElsewhereWithoutAHandOver() throws Exception {
+    start();
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.refresh();
+      PeerAddress before = executor.endpoint().peer();
+      daemon.close();
+      try (ServerSocket others =
+          new ServerSocket(before.port(), 1, InetAddress.getByName("127.0.0.1"))) {
+        start();
+        executor.refresh();
+        assertThat(executor.endpoint().peer().id()).isNotEqualTo(before.id());
+        assertThat(executor.endpoint().peer().port())
+            .isNotEqualTo(others.getLocalPort())
+            .isEqualTo(portOf(APPLICATION));
+      }
+    }
+  }
+
+  @Test
+  void anApplicationWhosePortIsTakenLeavesTheOthersTheirs() throws Exception {
+    int first = threeFreePorts();
+    set(NodeSetting.PORTS, first + "-" + (first + 2));
+    start();
+    enter(APPLICATION, SECRET).close();
+    enter(OTHER, SECRET).close();
+    assertThat(portOf(OTHER)).isEqualTo(first + 1);
+    daemon.close();
+    try (ServerSocket _ = new ServerSocket(first, 1, InetAddress.getByName("127.0.0.1"))) {
+      start();
+      assertThat(portOf(OTHER)).isEqualTo(first + 1);
+      assertThat(portOf(APPLICATION)).isEqualTo(first + 2);
+    }
+  }
+
+  /** What was written may not have got to the disk, or only its length. */
+  @Test
+  void whatIsOfAnotherBootIsNotServed() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    }
+    daemon.close();
+    Path state = folder(APPLICATION).resolve(".application");
+    Files.writeString(state, Files.readString(state).replaceFirst("(?m)^boot=.*$", "boot=another"));
+    start();
+    assertThat(daemon.applications()).isEmpty();
+    awaitNone(APPLICATION);
+  }
+
+  @Test
+  void whatAnExecutorTakesBackIsForgotten() throws Exception {
+    set(NodeSetting.EXPIRE_AFTER, "1s");
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      FileTree.delete(folder(APPLICATION).resolve("5-10"));
+      long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+      while (metric(APPLICATION, NodeMetric.BYTES) > 0) {
+        executor.refresh();
+        assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+        Thread.sleep(20);
+      }
+    }
+  }
+
+  @Test
+  void aShuffleThatIsOverGivesDiskAndRegionsBack() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    byte[] kept = outputs.write(SHUFFLE + 1, 11, 500);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      PeerAddress node = executor.endpoint().peer();
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      executor.handOver(SHUFFLE + 1, 11, outputs.find(SHUFFLE + 1, 11));
+      reader.read(node, SHUFFLE, 10);
+      reader.read(node, SHUFFLE + 1, 11);
+      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_500);
+      long regions = metric(APPLICATION, NodeMetric.REGISTERED_REGIONS);
+
+      assertThat(reader.tell(node, new RemoveShuffle(SHUFFLE)).nodeId()).isEqualTo(node.id());
+
+      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(500);
+      assertThat(metric(APPLICATION, NodeMetric.MAP_OUTPUTS)).isEqualTo(1);
+      assertThat(metric(APPLICATION, NodeMetric.REGISTERED_REGIONS)).isLessThan(regions);
+      assertThat(metric(APPLICATION, NodeMetric.READABLE_MAP_OUTPUTS)).isEqualTo(1);
+      assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/5-10");
+      assertThat(reader.locate(node, SHUFFLE, 10)).isNull();
+      assertThat(reader.read(node, SHUFFLE + 1, 11)).isEqualTo(kept);
+    }
+  }
+
+  /** However late it comes. */
+  @Test
+  void whatWasHandedOverOutlivesAListOfLiveShufflesThatIsOlder() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      PeerAddress node = executor.endpoint().peer();
+      Heard before = reader.tell(node, new Renew(new int[0], Heard.NEVER));
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+
+      reader.tell(node, new Renew(new int[0], before));
+      reader.tell(node, new Renew(new int[0], Heard.NEVER));
+      reader.tell(node, new Renew(new int[0], new Heard("an earlier run", Long.MAX_VALUE)));
+      reader.tell(node, new RemoveShuffle(SHUFFLE + 1)); // is done behind all of them
+      assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void aListOfLiveShufflesRemovesWhatIsOlderAndNotInIt() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    byte[] live = outputs.write(SHUFFLE + 1, 11, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      PeerAddress node = executor.endpoint().peer();
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      executor.handOver(SHUFFLE + 1, 11, outputs.find(SHUFFLE + 1, 11));
+      int[] list = {SHUFFLE + 1};
+      Heard after = reader.tell(node, new Renew(list, Heard.NEVER));
+
+      reader.tell(node, new Renew(list, after));
+      reader.tell(node, new RemoveShuffle(SHUFFLE + 2)); // is done behind it
+      assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/5-*");
+      assertThat(reader.locate(node, SHUFFLE, 10)).isNull();
+      assertThat(reader.read(node, SHUFFLE + 1, 11)).isEqualTo(live);
+    }
+  }
+
+  @Test
+  void whatIsHandedOverAfterTheApplicationsEndIsRefusedAndLeavesNothing() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    outputs.write(SHUFFLE, 11, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      driver.tell(executor.endpoint().peer(), new EndApplication());
+      awaitNone(APPLICATION);
+
+      assertThatThrownBy(() -> executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11)))
+          .hasMessageContaining("application app-1-ab is over");
+      assertThat(folder(APPLICATION)).doesNotExist();
+      assertThat(daemon.applications()).isEmpty();
+    }
+  }
+
+  @Test
+  void anApplicationThatIsOverLeavesNothing() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      driver.tell(executor.endpoint().peer(), new EndApplication());
+      awaitNone(APPLICATION);
+      assertThat(outputs.data(SHUFFLE, 10)).as("the executor's own file").exists();
+    }
+  }
+
+  @Test
+  void anApplicationThatTheClusterSaysIsOverLeavesNothing() throws Exception {
+    set(NodeSetting.EXPIRE_AFTER, "10s"); // By which it looks each second.
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      Files.createFile(folder(APPLICATION).resolve(".ended"));
+      awaitNone(APPLICATION);
+    }
+  }
+
+  @Test
+  void anApplicationThatGivesNoSignGoesAndOneThatDoesStays() throws Exception {
+    set(NodeSetting.EXPIRE_AFTER, "2s");
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    outputs.write(SHUFFLE, 11, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeClient silent = enter(OTHER, SECRET);
+        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+      long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+      while (Files.exists(folder(OTHER))) {
+        driver.tell(executor.endpoint().peer(), new Renew(new int[] {SHUFFLE}, Heard.NEVER));
+        assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+        Thread.sleep(20);
+      }
+      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_000);
+
+      silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+      assertThat(metric(OTHER, NodeMetric.BYTES)).as("entered again").isEqualTo(1_000);
+    }
+  }
+
+  /** The first ones start what stays, such as the JDK's poller of virtual threads. */
+  @Test
+  void manyApplicationsThatHaveEndedLeaveWhatAFewLeft() throws Exception {
+    set(NodeSetting.MAX_APPLICATIONS, "100");
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    comeAndGo(1, 3);
+    awaitNone("app-3-ab");
+    long descriptors = descriptors();
+    comeAndGo(4, 20);
+    awaitNone("app-20-ab");
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+    while (descriptors() > descriptors) {
+      assertThat(System.nanoTime())
+          .as("%d of %d", descriptors, descriptors())
+          .isLessThan(deadlineNanos);
+      Thread.sleep(100);
+    }
+    assertThat(directory.resolve("node/.sluice")).isDirectoryNotContaining("glob:**/*app*");
+  }
+
+  private void comeAndGo(int first, int last) throws Exception {
+    for (int i = first; i <= last; i++) {
+      String application = "app-" + i + "-ab";
+      try (NodeClient executor = enter(application, SECRET);
+          NodeReader reader = new NodeReader(application, SECRET)) {
+        executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+        reader.read(executor.endpoint().peer(), SHUFFLE, 10);
+        reader.tell(executor.endpoint().peer(), new EndApplication());
+      }
+    }
+  }
+
+  private static long descriptors() throws IOException {
+    try (var open = Files.list(Path.of("/proc/self/fd"))) {
+      return open.count();
+    }
+  }
+
+  @Test
+  void anApplicationThatCannotBeServedAfterAStartGoesWhenNobodyComesForIt() throws Exception {
+    set(NodeSetting.EXPIRE_AFTER, "2s");
+    start();
+    int port;
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      port = executor.endpoint().peer().port();
+    }
+    daemon.close();
+    set(NodeSetting.PORTS, port + "-" + port);
+    try (ServerSocket others = new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1"))) {
+      start();
+      assertThat(others.isBound()).isTrue();
+      assertThat(daemon.applications()).isEmpty();
+      awaitNone(APPLICATION);
+    }
+  }
+}
