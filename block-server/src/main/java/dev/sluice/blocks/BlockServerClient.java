@@ -18,6 +18,7 @@ import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.LifetimeMessages;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
+import dev.sluice.blocks.wire.LifetimeMessages.Told;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
@@ -213,13 +214,13 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   /**
-   * Tells a node's block server what of the application lives, or does not.
+   * Tells a node's block server what of this process's application lives, or does not.
    *
    * @return its answer; completes exceptionally when it cannot be asked, and when the peer is no
-   *     node
+   *     node, or another application has its port by now
    */
   public CompletableFuture<Heard> tell(PeerAddress node, Lifetime message) {
-    return request(node, message, resolveTimeoutMs)
+    return request(node, new Told(self.application(), message), resolveTimeoutMs)
         .thenCompose(
             answer ->
                 answer instanceof Heard heard

@@ -13,9 +13,10 @@ import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
-import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.LifetimeMessages.Told;
+import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
@@ -79,14 +80,14 @@ final class NodeApplication implements AutoCloseable {
    */
   NodeApplication(
       NodeDevice device,
-      String nodeId,
+      NodeId nodeId,
       ApplicationPort port,
       List<ApplicationFolder> folders,
       Admission admission,
       Runnable end)
       throws IOException {
     this.device = device;
-    this.self = new ProcessName(port.state().name(), nodeId);
+    this.self = new ProcessName(port.state().name(), nodeId.toString());
     this.port = port;
     this.folders = folders;
     this.admission = admission;
@@ -155,7 +156,7 @@ final class NodeApplication implements AutoCloseable {
 
   /** With the port that it listens on. */
   ApplicationState state() {
-    return new ApplicationState(name(), port.state().secret(), server.port());
+    return port.state().withPort(server.port());
   }
 
   /** An executor enters: what it has to know. */
@@ -285,10 +286,19 @@ final class NodeApplication implements AutoCloseable {
     }
   }
 
-  /** What the driver says. Never blocks; completes when it is done. */
-  private CompletableFuture<Heard> hear(Lifetime lifetime) {
+  /**
+   * What a driver says: of this application, unless it was silent for so long that another one has
+   * its port. Never blocks; completes when it is done.
+   */
+  private CompletableFuture<Heard> hear(Told told) {
+    if (!told.application().equals(name())) {
+      String reason = "this is the port of application %s, and no more of %s";
+      return CompletableFuture.failedFuture(
+          new IOException(reason.formatted(name(), told.application())));
+    }
+    sign();
     Heard heard = new Heard(self.id(), System.nanoTime());
-    return switch (lifetime) {
+    return switch (told.lifetime()) {
       case RemoveShuffle(int shuffleId) -> removals.remove(shuffleId).thenApply(_ -> heard);
       case Renew renewal -> {
         if (renewal.lastHeard().nodeId().equals(self.id())) {

@@ -1,17 +1,17 @@
 package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.StartedParts;
+import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,15 +42,16 @@ public final class NodeDaemon implements AutoCloseable {
   /** What is to be closed before the applications. */
   private final StartedParts doors = new StartedParts();
 
+  /** That an application was given last. */
+  private final AtomicInteger lastPort = new AtomicInteger();
+
   private long lastTidyNanos = System.nanoTime();
   private boolean closed;
 
   private NodeDaemon(NodeOptions options) throws IOException {
     this.options = options;
     device = NodeDevice.tryOut(options);
-    byte[] random = new byte[Long.BYTES];
-    new SecureRandom().nextBytes(random);
-    id = "node-" + options.host() + "-" + HexFormat.of().formatHex(random);
+    id = "node-" + options.host() + "-" + ApplicationState.random();
     folders = NodeFolders.open(options.directories());
     tenants = new Tenants(options, folders, this::serve);
     admission = new Admission(options, tenants::served);
@@ -77,9 +78,13 @@ public final class NodeDaemon implements AutoCloseable {
 
   private NodeApplication serve(ApplicationState state, List<ApplicationFolder> kept, Runnable end)
       throws IOException {
-    int[] ports = options.ports().inTurn(state.port(), tenants.portsOfOthers(state.name()));
+    int[] ports =
+        options.ports().inTurn(state.port(), lastPort.get(), tenants.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);
-    return new NodeApplication(device, id, port, kept, admission, end);
+    NodeId nodeId = new NodeId(id, state.since());
+    NodeApplication served = new NodeApplication(device, nodeId, port, kept, admission, end);
+    lastPort.set(served.state().port());
+    return served;
   }
 
   private synchronized void open() throws IOException {

@@ -46,6 +46,7 @@ final class NodeFolders implements AutoCloseable {
   private static final String ENDED = ".ended";
 
   private static final String SECRET = "secret";
+  private static final String SINCE = "since";
   private static final String PORT = "port";
   private static final String BOOT = "boot";
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
@@ -191,12 +192,13 @@ final class NodeFolders implements AutoCloseable {
       state.load(reader);
     }
     String secret = state.getProperty(SECRET);
+    String since = state.getProperty(SINCE);
     String port = state.getProperty(PORT, "");
     boolean isOfThisBoot = state.getProperty(BOOT, "").equals(boot());
-    if (!isOfThisBoot || secret == null || !port.matches("\\d{1,5}")) {
+    if (!isOfThisBoot || secret == null || since == null || !port.matches("\\d{1,5}")) {
       return false;
     }
-    states.put(name, new ApplicationState(name, secret, Integer.parseInt(port)));
+    states.put(name, new ApplicationState(name, secret, since, Integer.parseInt(port)));
     return true;
   }
 
@@ -209,6 +211,7 @@ final class NodeFolders implements AutoCloseable {
   void write(ApplicationState state) throws IOException {
     Properties properties = new Properties();
     properties.setProperty(SECRET, state.secret());
+    properties.setProperty(SINCE, state.since());
     properties.setProperty(BOOT, boot());
     properties.setProperty(PORT, Integer.toString(state.port()));
     for (Path root : roots) {

@@ -4,7 +4,7 @@ import dev.sluice.blocks.StrangerGuard;
 import dev.sluice.blocks.wire.LifetimeMessages;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
-import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
+import dev.sluice.blocks.wire.LifetimeMessages.Told;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
 import java.nio.ByteBuffer;
@@ -25,7 +25,7 @@ import org.apache.spark.network.shuffle.protocol.BlockTransferMessage;
 final class NodeHandler extends RpcHandler {
   private final RpcHandler peers;
   private final ExternalBlockHandler blocks;
-  private final Function<Lifetime, CompletableFuture<Heard>> lifetimes;
+  private final Function<Told, CompletableFuture<Heard>> lifetimes;
   private final Runnable end;
   private final Runnable sign;
   private final MessageCodec codec = new MessageCodec(LifetimeMessages.TYPES);
@@ -33,14 +33,14 @@ final class NodeHandler extends RpcHandler {
   /**
    * @param peers answers what is said to any block server
    * @param blocks answers what Spark's own transfer asks
-   * @param lifetimes does what the driver says; never blocks
+   * @param lifetimes does what a driver says, or refuses it; never blocks
    * @param end closes this and all else, once the driver has its answer; must not block
-   * @param sign the application lives, as somebody has said something
+   * @param sign the application lives, as one of its executors has said something
    */
   NodeHandler(
       RpcHandler peers,
       ExternalBlockHandler blocks,
-      Function<Lifetime, CompletableFuture<Heard>> lifetimes,
+      Function<Told, CompletableFuture<Heard>> lifetimes,
       Runnable end,
       Runnable sign) {
     this.peers = peers;
@@ -52,13 +52,14 @@ final class NodeHandler extends RpcHandler {
 
   @Override
   public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
-    sign.run();
     if (codec.knows(frame)) {
       hear(client, frame, callback);
     } else if (isFetch(frame)) {
+      sign.run();
       StrangerGuard.admit(client.getChannel());
       blocks.receive(client, frame, callback);
     } else {
+      sign.run();
       peers.receive(client, frame, callback);
     }
   }
@@ -79,16 +80,16 @@ final class NodeHandler extends RpcHandler {
 
   private void hear(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
     try {
-      if (!(codec.decode(frame) instanceof Lifetime lifetime)) {
+      if (!(codec.decode(frame) instanceof Told told)) {
         throw new MessageException("that is not a request");
       }
       StrangerGuard.admit(client.getChannel());
       lifetimes
-          .apply(lifetime)
+          .apply(told)
           .whenComplete((heard, failure) -> answer(heard, failure, callback))
           .thenRun(
               () -> {
-                if (lifetime instanceof EndApplication) {
+                if (told.lifetime() instanceof EndApplication) {
                   client.getChannel().eventLoop().execute(end); // behind the answer
                 }
               });

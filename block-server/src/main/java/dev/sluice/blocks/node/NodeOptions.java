@@ -49,15 +49,19 @@ public final class NodeOptions {
    */
   record Ports(int first, int last) {
     /**
-     * What an application tries in turn.
+     * What an application tries in turn. One that is free again comes last: processes of the
+     * application that had it may not have heard of its end.
      *
      * @param own that it had before; 0 for none
+     * @param latest that any application was given; 0 for none
      * @param others those of other applications, which want them again
      */
-    int[] inTurn(int own, Set<Integer> others) {
-      return IntStream.concat(
-              IntStream.of(own),
-              IntStream.rangeClosed(first, last).filter(port -> !others.contains(port)))
+    int[] inTurn(int own, int latest, Set<Integer> others) {
+      IntStream next = IntStream.rangeClosed(Math.max(first, latest + 1), last);
+      IntStream free =
+          IntStream.concat(next, IntStream.rangeClosed(first, last))
+              .filter(port -> !others.contains(port));
+      return IntStream.concat(IntStream.of(own), free)
           .filter(port -> port > 0 || last == 0)
           .distinct()
           .toArray();

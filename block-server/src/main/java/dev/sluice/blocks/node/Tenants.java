@@ -106,7 +106,7 @@ final class Tenants implements AutoCloseable {
           "%d applications are here already (%s)"
               .formatted(byName.size(), NodeSetting.MAX_APPLICATIONS.key()));
     }
-    return known == null ? tenant(new ApplicationState(name, enter.secret(), 0)) : known;
+    return known == null ? tenant(ApplicationState.first(name, enter.secret())) : known;
   }
 
   private Tenant tenant(ApplicationState state) {

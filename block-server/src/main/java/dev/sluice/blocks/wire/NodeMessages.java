@@ -35,8 +35,11 @@ public final class NodeMessages {
    * @param secret the application's; empty where it does not authenticate
    */
   public record Enter(int version, ProcessName executor, String secret) {
-    /** Another one with each change to these messages. */
-    public static final int VERSION = 1;
+    /**
+     * Another one with each change to what an application and a node say to each other, here or
+     * anywhere: all of it is said after this.
+     */
+    public static final int VERSION = 2;
 
     public Enter(ProcessName executor, String secret) {
       this(VERSION, executor, secret);
@@ -66,7 +69,7 @@ public final class NodeMessages {
   /**
    * The node serves the application.
    *
-   * @param nodeId what peers in the application know the node's block server by, until it ends
+   * @param nodeId the {@link NodeId}, what peers in the application know the node's block server by
    * @param host where it listens for them
    * @param port where it listens for them
    * @param provider of its device

@@ -37,6 +37,8 @@ import org.apache.spark.network.shuffle.ExternalBlockStoreClient;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who may hand over and read what. */
 class NodeHandOverTest extends NodeDaemonTestCase {
@@ -239,17 +241,18 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     }
   }
 
-  @Test
-  void anotherVersionOfTheProtocolIsRefusedWithBoth() throws Exception {
+  @ParameterizedTest
+  @ValueSource(ints = {1, 7})
+  void anotherVersionOfTheProtocolIsRefusedWithBoth(int version) throws Exception {
     start();
     try (MessageChannel channel = MessageChannel.open()) {
       channel.connect(socket);
-      channel.send(new Enter(7, new ProcessName(APPLICATION, "3"), SECRET));
+      channel.send(new Enter(version, new ProcessName(APPLICATION, "3"), SECRET));
       assertThat(channel.receive())
           .isEqualTo(
               new Refused(
-                  "the executor speaks version 7 of the protocol,"
-                      + " the node's block server version 1"));
+                  "the executor speaks version %d of the protocol,".formatted(version)
+                      + " the node's block server version 2"));
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -13,6 +14,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -53,13 +55,48 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     }
   }
 
+  /** It was silent for long, say, and nobody asks for a secret. */
+  @Test
+  void aDriverWhosePortIsAnotherApplicationsIsRefused() throws Exception {
+    int port = threeFreePorts();
+    set(NodeSetting.PORTS, port + "-" + port);
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    PeerAddress node;
+    try (NodeClient before = enter(OTHER, "");
+        NodeReader driver = new NodeReader(OTHER, "")) {
+      node = before.endpoint().peer();
+      driver.tell(node, new EndApplication());
+      awaitNone(OTHER);
+    }
+    try (NodeClient executor = enter(APPLICATION, "");
+        NodeReader reader = new NodeReader(APPLICATION, "");
+        NodeReader late = new NodeReader(OTHER, "")) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      assertThat(executor.endpoint().peer().port()).isEqualTo(node.port());
+
+      for (Lifetime said :
+          List.of(
+              new Renew(new int[0], Heard.NEVER),
+              new RemoveShuffle(SHUFFLE),
+              new EndApplication())) {
+        assertThatThrownBy(() -> late.tell(node, said))
+            .hasMessageContaining("the port of application app-1-ab, and no more of app-2-cd");
+      }
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_000);
+    }
+  }
+
   /** What was written may not have got to the disk, or only its length. */
   @Test
   void whatIsOfAnotherBootIsNotServed() throws Exception {
     start();
     outputs.write(SHUFFLE, 10, 1_000);
+    PeerAddress before;
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      before = executor.endpoint().peer();
     }
     daemon.close();
     Path state = folder(APPLICATION).resolve(".application");
@@ -67,6 +104,13 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     start();
     assertThat(daemon.applications()).isEmpty();
     awaitNone(APPLICATION);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
+      PeerAddress again = executor.endpoint().peer();
+      Heard heard = driver.tell(again, new Renew(new int[] {SHUFFLE}, Heard.NEVER));
+      assertThat(heard.keeps(again.id())).isTrue();
+      assertThat(heard.keeps(before.id())).as("what is gone").isFalse();
+    }
   }
 
   @Test
@@ -215,8 +259,10 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       }
       assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_000);
 
+      String before = silent.endpoint().peer().id();
       silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
       assertThat(metric(OTHER, NodeMetric.BYTES)).as("entered again").isEqualTo(1_000);
+      assertThat(new Heard(silent.endpoint().peer().id(), 0).keeps(before)).isFalse();
     }
   }
 

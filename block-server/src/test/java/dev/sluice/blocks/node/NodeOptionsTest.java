@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -84,6 +85,15 @@ class NodeOptionsTest {
   void withoutADirectoryThereIsNone() {
     assertThatThrownBy(() -> NodeOptions.of(Map.of()))
         .hasMessageContaining("sluice.node.directories has to be set");
+  }
+
+  @Test
+  void aPortThatIsFreeAgainComesLast() {
+    NodeOptions.Ports ports = new NodeOptions.Ports(7340, 7343);
+    assertThat(ports.inTurn(0, 0, Set.of())).containsExactly(7340, 7341, 7342, 7343);
+    assertThat(ports.inTurn(0, 7341, Set.of(7342))).containsExactly(7343, 7340, 7341);
+    assertThat(ports.inTurn(7342, 7343, Set.of())).containsExactly(7342, 7340, 7341, 7343);
+    assertThat(new NodeOptions.Ports(0, 0).inTurn(7342, 7343, Set.of())).containsExactly(7342, 0);
   }
 
   @Test

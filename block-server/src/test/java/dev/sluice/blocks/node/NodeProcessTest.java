@@ -107,8 +107,10 @@ class NodeProcessTest {
       }
       reader.lost(node.peer());
       try (NodeProcess daemon = start()) {
-        String id = reader.tell(node.peer(), new Renew(new int[] {SHUFFLE}, Heard.NEVER)).nodeId();
+        Heard heard = reader.tell(node.peer(), new Renew(new int[] {SHUFFLE}, Heard.NEVER));
+        String id = heard.nodeId();
         assertThat(id).isNotEqualTo(node.peer().id());
+        assertThat(heard.keeps(node.peer().id())).isTrue();
         PeerAddress again = new PeerAddress(id, node.peer().host(), node.peer().port());
         assertThat(reader.read(again, SHUFFLE, 10)).isEqualTo(first);
         assertThat(reader.read(again, SHUFFLE, 11)).isEqualTo(second);

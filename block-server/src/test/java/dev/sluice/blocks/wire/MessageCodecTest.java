@@ -23,6 +23,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.LifetimeMessages.Told;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
@@ -73,9 +74,9 @@ class MessageCodecTest {
         new Entered("node-a-1", "a", 7_340, "soft", List.of("/data1/.sluice/app-1-ab", "")),
         new HandOver(3, Long.MAX_VALUE),
         new Taken(),
-        new RemoveShuffle(3),
-        new EndApplication(),
-        new Renew(new int[] {1, Integer.MAX_VALUE}, new Heard("node-a-1", -7)),
+        new Told("app-1-ab", new RemoveShuffle(3)),
+        new Told("äpp", new EndApplication()),
+        new Told("", new Renew(new int[] {1, Integer.MAX_VALUE}, new Heard("node-a-1-ff", -7))),
         new Heard("node-a-1", Long.MIN_VALUE));
   }
 
@@ -102,9 +103,10 @@ class MessageCodecTest {
   @Test
   void aConversationKnowsItsOwnMessagesByTheirBegin() throws Exception {
     MessageCodec lifetimes = new MessageCodec(LifetimeMessages.TYPES);
-    ByteBuffer renewal = directBuffer(codec.encode(new Renew(new int[] {1}, Heard.NEVER)));
+    Told told = new Told("app-1-ab", new Renew(new int[] {1}, Heard.NEVER));
+    ByteBuffer renewal = directBuffer(codec.encode(told));
     assertThat(lifetimes.knows(renewal)).isTrue();
-    assertThat(lifetimes.decode(renewal)).as("nothing was consumed").isInstanceOf(Renew.class);
+    assertThat(lifetimes.decode(renewal)).as("nothing was consumed").isInstanceOf(Told.class);
     assertThat(lifetimes.knows(directBuffer(codec.encode(new Touch(1))))).isFalse();
     assertThat(lifetimes.knows(directBuffer(new byte[] {1}))).isFalse();
     assertThat(lifetimes.knows(directBuffer(new byte[0]))).isFalse();
