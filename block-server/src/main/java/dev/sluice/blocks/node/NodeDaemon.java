@@ -113,7 +113,7 @@ public final class NodeDaemon implements AutoCloseable {
   private void deleteLeftOver() {
     for (Path folder : folders.leftOver()) {
       try {
-        FileTree.delete(folder);
+        folders.delete(folder);
       } catch (IOException e) {
         LOG.warn("{} is of no application any more and cannot be deleted", folder, e);
       }
@@ -143,13 +143,15 @@ public final class NodeDaemon implements AutoCloseable {
   }
 
   /**
-   * Takes nothing any more, and serves what is there until it is all over, or this time has passed.
+   * Takes nothing any more, and serves what is there until it is all over and deleted, or this time
+   * has passed.
    */
   void drain(Duration timeout) {
     admission.stop();
     long deadlineNanos = System.nanoTime() + timeout.toNanos();
     try {
-      while (!tenants.isEmpty() && System.nanoTime() - deadlineNanos < 0) {
+      while (!(tenants.isEmpty() && folders.leftOver().isEmpty())
+          && System.nanoTime() - deadlineNanos < 0) {
         Thread.sleep(MIN_TICK_MS);
       }
     } catch (InterruptedException e) {

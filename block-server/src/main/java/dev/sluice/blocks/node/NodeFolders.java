@@ -1,11 +1,13 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.node.NodeDisks.RefusedException;
 import java.io.IOException;
 import java.io.Reader;
+import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.DirectoryStream;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -15,14 +17,17 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,23 +64,27 @@ final class NodeFolders implements AutoCloseable {
   private static final FileAttribute<Set<PosixFilePermission>> FILE_OF_OWNER_ALONE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
-  private final List<Path> roots = new ArrayList<>();
-  private final List<FileChannel> locks = new ArrayList<>();
-  private final List<Path> leftOver = new ArrayList<>();
+  private final NodeDisks disks;
+  private final List<FileChannel> locks = new CopyOnWriteArrayList<>();
 
-  private NodeFolders() {}
+  /** Put away, and still to be deleted. */
+  private final Set<Path> leftOver = ConcurrentHashMap.newKeySet();
+
+  private NodeFolders(NodeDisks disks) {
+    this.disks = disks;
+  }
 
   /**
    * @param directories in which the folders are, or will be
-   * @throws IOException when another process has one of them open
+   * @throws IOException when another process has one of them open, or none can be had
    */
   static NodeFolders open(List<Path> directories) throws IOException {
-    NodeFolders folders = new NodeFolders();
+    List<Path> roots =
+        directories.stream().map(each -> each.toAbsolutePath().resolve(ROOT)).toList();
+    NodeFolders folders = new NodeFolders(new NodeDisks(roots));
     boolean opened = false;
     try {
-      for (Path directory : directories) {
-        folders.add(directory.toAbsolutePath().resolve(ROOT));
-      }
+      folders.retain(folders.disks.onEach("opening", folders::lock));
       opened = true;
       return folders;
     } finally {
@@ -85,7 +94,7 @@ final class NodeFolders implements AutoCloseable {
     }
   }
 
-  private void add(Path root) throws IOException {
+  private Path lock(Path root) throws IOException {
     if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       Files.createDirectory(root, OWNER_ALONE);
     }
@@ -100,9 +109,9 @@ final class NodeFolders implements AutoCloseable {
       locked = false; // this process itself
     }
     if (!locked) {
-      throw new IOException(root + " is another daemon's");
+      throw new RefusedException(root + " is another daemon's");
     }
-    roots.add(root);
+    return root;
   }
 
   /** Somebody else may have made it, to look at what is put there, or to put something there. */
@@ -110,10 +119,10 @@ final class NodeFolders implements AutoCloseable {
     PosixFileAttributes attributes =
         Files.readAttributes(root, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (!attributes.isDirectory()) {
-      throw new IOException(root + " is no directory but a link or a file");
+      throw new RefusedException(root + " is no directory but a link or a file");
     }
     if (!OWNER_ALONE.value().containsAll(attributes.permissions())) {
-      throw new IOException(
+      throw new RefusedException(
           "%s is open to others (%s): it has to be %s"
               .formatted(
                   root,
@@ -127,79 +136,112 @@ final class NodeFolders implements AutoCloseable {
     return NAME.matcher(application).matches();
   }
 
-  /** The application's folders, which are made where they are missing. */
+  /** The application's folders, which are made where they are missing and can be had. */
   List<ApplicationFolder> create(String application) throws IOException {
-    List<ApplicationFolder> folders = new ArrayList<>();
-    for (Path root : roots) {
-      Path folder = root.resolve(application);
-      if (!Files.isDirectory(folder)) {
-        Files.createDirectory(folder, OWNER_ALONE);
-      }
-      folders.add(new ApplicationFolder(folder));
-    }
-    return folders;
+    return disks.onEach(
+        "making a folder for " + application,
+        root -> {
+          Path folder = root.resolve(application);
+          if (!Files.isDirectory(folder)) {
+            Files.createDirectory(folder, OWNER_ALONE);
+          }
+          return new ApplicationFolder(folder);
+        });
   }
 
   /** Whether somebody who may write to the application's folders says that it is over. */
   boolean isEnded(String application) {
-    return roots.stream().anyMatch(root -> Files.exists(root.resolve(application).resolve(ENDED)));
+    return disks.roots().stream()
+        .anyMatch(root -> Files.exists(root.resolve(application).resolve(ENDED)));
   }
 
   /** Those that have a state; what is left of others is put away, for {@link #leftOver}. */
   List<ApplicationState> read() throws IOException {
-    Map<String, ApplicationState> states = new TreeMap<>();
-    List<Path> stateless = new ArrayList<>();
-    for (Path root : roots) {
-      try (DirectoryStream<Path> folders = Files.newDirectoryStream(root, Files::isDirectory)) {
-        for (Path folder : folders) {
-          if (folder.getFileName().toString().startsWith(REMOVED)) {
-            leftOver.add(folder);
-          } else if (!read(folder, states)) {
-            stateless.add(folder);
-          }
-        }
-      }
-    }
-    for (Path folder : stateless) {
-      if (!states.containsKey(folder.getFileName().toString())) {
-        LOG.warn("{} is of no application any more and is deleted", folder);
-        leftOver.add(putAway(folder));
-      }
-    }
+    Map<String, ApplicationState> states = new ConcurrentSkipListMap<>();
+    retain(disks.onEach("reading", root -> read(root, states)));
+    retain(disks.onEach("putting away what is of nobody", root -> putOthersAway(root, states)));
     return List.copyOf(states.values());
   }
 
-  /** What {@link #read} has found of nobody; still to be deleted, which may take long. */
-  List<Path> leftOver() {
-    return List.copyOf(leftOver);
+  private void retain(List<Path> roots) {
+    disks.roots().retainAll(roots);
   }
 
-  private static Path putAway(Path folder) throws IOException {
+  private Path read(Path root, Map<String, ApplicationState> states) throws IOException {
+    for (Path folder : folders(root)) {
+      if (folder.getFileName().toString().startsWith(REMOVED)) {
+        leftOver.add(folder);
+      } else if (Files.exists(folder.resolve(STATE))) {
+        ApplicationState state = state(folder);
+        if (state == null) {
+          putAway(folder);
+        } else {
+          states.put(state.name(), state);
+        }
+      }
+    }
+    return root;
+  }
+
+  private Path putOthersAway(Path root, Map<String, ApplicationState> states) throws IOException {
+    for (Path folder : folders(root)) {
+      String name = folder.getFileName().toString();
+      if (!name.startsWith(REMOVED) && !states.containsKey(name)) {
+        putAway(folder);
+      }
+    }
+    return root;
+  }
+
+  private static List<Path> folders(Path root) throws IOException {
+    try (Stream<Path> files = Files.list(root)) {
+      return files.filter(Files::isDirectory).toList();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+  }
+
+  /** What has been put away; still to be deleted, which may take long. */
+  Set<Path> leftOver() {
+    return leftOver;
+  }
+
+  /** Deletes what was put away. */
+  void delete(Path folder) throws IOException {
+    try {
+      FileTree.delete(folder);
+    } finally {
+      leftOver.remove(folder);
+    }
+  }
+
+  private Path putAway(Path folder) throws IOException {
     Path away = folder.resolveSibling(REMOVED + UUID.randomUUID());
-    return Files.move(folder, away, StandardCopyOption.ATOMIC_MOVE);
+    Files.move(folder, away, StandardCopyOption.ATOMIC_MOVE);
+    leftOver.add(away);
+    return away;
   }
 
-  /** Whether the folder says whose it is, and is of this boot. */
-  private static boolean read(Path folder, Map<String, ApplicationState> states)
-      throws IOException {
-    String name = folder.getFileName().toString();
-    Path file = folder.resolve(STATE);
-    if (!isName(name) || !Files.exists(file)) {
-      return false;
-    }
+  /**
+   * Whose the folder is. Null where its file does not say so, or is of another boot: it is only
+   * ever replaced as a whole, so a damaged one is of a disk that lost more.
+   */
+  private static ApplicationState state(Path folder) throws IOException {
     Properties state = new Properties();
-    try (Reader reader = Files.newBufferedReader(file)) {
+    try (Reader reader = Files.newBufferedReader(folder.resolve(STATE))) {
       state.load(reader);
+    } catch (CharacterCodingException | IllegalArgumentException e) {
+      LOG.warn("{} says nothing of an application", folder, e);
     }
+    String name = folder.getFileName().toString();
     String secret = state.getProperty(SECRET);
     String since = state.getProperty(SINCE);
     String port = state.getProperty(PORT, "");
     boolean isOfThisBoot = state.getProperty(BOOT, "").equals(boot());
-    if (!isOfThisBoot || secret == null || since == null || !port.matches("\\d{1,5}")) {
-      return false;
-    }
-    states.put(name, new ApplicationState(name, secret, since, Integer.parseInt(port)));
-    return true;
+    boolean isWhole = secret != null && since != null && port.matches("\\d{1,5}");
+    return isName(name) && isOfThisBoot && isWhole
+        ? new ApplicationState(name, secret, since, Integer.parseInt(port))
+        : null;
   }
 
   /** Another one each time that the system starts (random(4)). */
@@ -214,16 +256,17 @@ final class NodeFolders implements AutoCloseable {
     properties.setProperty(SINCE, state.since());
     properties.setProperty(BOOT, boot());
     properties.setProperty(PORT, Integer.toString(state.port()));
-    for (Path root : roots) {
-      Path folder = root.resolve(state.name());
-      Path file = folder.resolve(STATE + ".new");
-      Files.deleteIfExists(file);
-      Files.createFile(file, FILE_OF_OWNER_ALONE);
-      try (Writer writer = Files.newBufferedWriter(file)) {
-        properties.store(writer, null);
-      }
-      Files.move(file, folder.resolve(STATE), StandardCopyOption.ATOMIC_MOVE);
+    disks.onEach("writing of " + state, root -> write(properties, root.resolve(state.name())));
+  }
+
+  private static Path write(Properties state, Path folder) throws IOException {
+    Path file = folder.resolve(STATE + ".new");
+    Files.deleteIfExists(file);
+    Files.createFile(file, FILE_OF_OWNER_ALONE);
+    try (Writer writer = Files.newBufferedWriter(file)) {
+      state.store(writer, null);
     }
+    return Files.move(file, folder.resolve(STATE), StandardCopyOption.ATOMIC_MOVE);
   }
 
   /**
@@ -233,14 +276,14 @@ final class NodeFolders implements AutoCloseable {
    * @return what is left to be deleted
    */
   List<Path> remove(String application) throws IOException {
-    List<Path> removed = new ArrayList<>();
-    for (Path root : roots) {
-      Path folder = root.resolve(application);
-      if (Files.exists(folder)) {
-        removed.add(putAway(folder));
-      }
-    }
-    return removed;
+    return disks.onEach("removing " + application, root -> remove(root, application)).stream()
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  private Optional<Path> remove(Path root, String application) throws IOException {
+    Path folder = root.resolve(application);
+    return Files.exists(folder) ? Optional.of(putAway(folder)) : Optional.empty();
   }
 
   @Override

@@ -89,7 +89,7 @@ final class Tenant implements AutoCloseable {
     NodeApplication opened = opener.open(state, folders.create(state.name()), this::endSoon);
     boolean written = false;
     try {
-      folders.write(opened.state());
+      write(opened.state());
       written = true;
     } finally {
       if (!written) {
@@ -99,6 +99,18 @@ final class Tenant implements AutoCloseable {
     state = opened.state();
     served = opened;
     LOG.info("Application {} is served", state);
+  }
+
+  /** What was here before is served from a full disk, too. */
+  private void write(ApplicationState opened) throws IOException {
+    try {
+      folders.write(opened);
+    } catch (IOException e) {
+      if (state.port() == 0) {
+        throw e;
+      }
+      LOG.warn("Application {} may have another port after the next start", opened, e);
+    }
   }
 
   /** The driver says so. */
@@ -165,12 +177,15 @@ final class Tenant implements AutoCloseable {
         return false;
       }
       ended = true;
-      close();
-      removed = folders.remove(state.name());
-      gone.run();
+      try {
+        close();
+        removed = folders.remove(state.name());
+      } finally {
+        gone.run(); // Whoever comes meanwhile waits for it.
+      }
     }
     for (Path folder : removed) {
-      FileTree.delete(folder);
+      folders.delete(folder);
     }
     LOG.info("Application {} is removed", state.name());
     return true;

@@ -81,12 +81,11 @@ final class Tenants implements AutoCloseable {
    * @throws IOException when it is refused, with the reason
    */
   NodeApplication enter(Enter enter) throws IOException {
-    while (true) {
-      NodeApplication entered = tenant(enter).enter(enter.secret());
-      if (entered != null) {
-        return entered;
-      }
+    NodeApplication entered = null;
+    while (entered == null) { // It has ended meanwhile, and another one of its name may come.
+      entered = tenant(enter).enter(enter.secret());
     }
+    return entered;
   }
 
   private synchronized Tenant tenant(Enter enter) throws IOException {

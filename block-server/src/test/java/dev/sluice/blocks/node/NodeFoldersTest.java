@@ -3,13 +3,22 @@ package dev.sluice.blocks.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Folders on several disks, of which one may be damaged, full or gone. */
 class NodeFoldersTest extends NodeDaemonTestCase {
+  private static final int PATH_MAX = 4_096;
+
   @Test
   void aFolderThatOthersMayWriteToIsRefused() throws Exception {
     Path root = Files.createDirectory(directory.resolve("node/.sluice"));
@@ -45,5 +54,169 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     start();
     assertThat(daemon.applications()).isEmpty();
     assertThat(folder(APPLICATION)).doesNotExist();
+  }
+
+  private Path withTwoRoots() throws IOException {
+    Path second = Files.createDirectory(directory.resolve("second"));
+    set(NodeSetting.DIRECTORIES, directory.resolve("node") + "," + second);
+    return second.resolve(".sluice");
+  }
+
+  private void handOver(NodeClient executor, long mapId) throws IOException {
+    executor.handOver(SHUFFLE, mapId, outputs.find(SHUFFLE, mapId));
+  }
+
+  @Test
+  void whatIsThereIsServedWhereNothingMoreCanBeWritten() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      handOver(executor, 10);
+    }
+    daemon.close();
+    // As on a full disk: the file's successor cannot be made.
+    Files.createDirectories(folder(APPLICATION).resolve(".application.new/full"));
+    start();
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  /** Nobody would find its secret again. */
+  @Test
+  void anApplicationOfWhichNothingCanBeWrittenIsRefused() throws Exception {
+    start();
+    Files.createDirectories(folder(APPLICATION).resolve(".application.new/full"));
+    assertThatThrownBy(() -> enter(APPLICATION, SECRET)).hasMessageContaining(".application.new");
+    assertThat(daemon.applications()).isEmpty();
+  }
+
+  @Test
+  void aDamagedStateIsThatOfOneApplicationAlone() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeClient _ = enter(OTHER, SECRET);
+        NodeClient _ = enter("app-3-ef", SECRET)) {
+      handOver(executor, 10);
+    }
+    daemon.close();
+    Files.writeString(folder(OTHER).resolve(".application"), "secret=\\u00zz");
+    Files.write(folder("app-3-ef").resolve(".application"), new byte[] {-1, -2, 0});
+    start();
+    assertThat(folder(OTHER)).doesNotExist();
+    assertThat(folder("app-3-ef")).doesNotExist();
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void aDirectoryThatCannotBeHadLeavesTheOthers() throws Exception {
+    set(NodeSetting.DIRECTORIES, directory.resolve("gone") + "," + directory.resolve("node"));
+    start();
+    assertOneIsHandedOver();
+
+    daemon.close();
+    set(NodeSetting.DIRECTORIES, directory.resolve("gone") + "," + directory.resolve("lost"));
+    assertThatThrownBy(this::start)
+        .hasMessageContainingAll(directory.resolve("gone") + "", directory.resolve("lost") + "");
+  }
+
+  @Test
+  void aDirectoryThatTakesNoFolderLeavesTheOthers() throws Exception {
+    Path second = withTwoRoots();
+    start();
+    Files.createFile(folder(APPLICATION)); // in the first one
+    assertOneIsHandedOver();
+    assertThat(second.resolve(APPLICATION).resolve(SHUFFLE + "-10")).exists();
+  }
+
+  @Test
+  void aDirectoryThatDoesNotAnswerLeavesTheOthers() throws Exception {
+    Path second = withTwoRoots();
+    Files.createDirectory(
+        second, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Path pipe = second.resolve("lock"); // Opening it waits for whoever reads from it.
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    try {
+      start();
+      assertOneIsHandedOver();
+    } finally {
+      Files.newByteChannel(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
+    }
+  }
+
+  private void assertOneIsHandedOver() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      handOver(executor, 10);
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  /** Of another boot, while this boot's state is in the other directory. */
+  @Test
+  void whatIsOfAnotherBootInOneDirectoryIsNotServed() throws Exception {
+    Path second = withTwoRoots();
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      handOver(executor, 10);
+    }
+    daemon.close();
+    Path state = folder(APPLICATION).resolve(".application");
+    Files.writeString(state, Files.readString(state).replaceFirst("(?m)^boot=.*$", "boot=another"));
+    start();
+    assertThat(second.resolve(APPLICATION)).exists();
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      assertThat(reader.locate(executor.endpoint().peer(), SHUFFLE, 10)).isNull();
+    }
+  }
+
+  /** It cannot be renamed here, as its path would be too long then. */
+  @Test
+  void whatCannotBeTakenAwayHoldsNobodyUp() throws Exception {
+    Path deep = directory;
+    while (deep.toString().length() < PATH_MAX - 50) {
+      int missing = PATH_MAX - 31 - deep.toString().length();
+      deep = Files.createDirectory(deep.resolve("d".repeat(Math.min(missing, 200))));
+    }
+    CountDownLatch gone = new CountDownLatch(1);
+    try (NodeFolders folders = NodeFolders.open(List.of(deep))) {
+      folders.create("app");
+      Tenant tenant =
+          new Tenant(
+              folders,
+              (_, _, _) -> {
+                throw new IOException("not served");
+              },
+              ApplicationState.first("app", ""),
+              () -> {},
+              gone::countDown);
+      tenant.tidy(Duration.ZERO);
+      assertThat(gone.await(WAIT_S, TimeUnit.SECONDS)).as("another one may come").isTrue();
+      assertThat(tenant.enter("")).isNull();
+    }
+  }
+
+  @Test
+  void aDrainWaitsUntilWhatIsOverIsDeleted() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
+      for (int i = 0; i < 2_000; i++) {
+        Files.createDirectories(folder(APPLICATION).resolve("x-" + i + "/y"));
+      }
+      handOver(executor, 10);
+      driver.tell(executor.endpoint().peer(), new EndApplication());
+      daemon.drain(TIMEOUT);
+      assertThat(directory.resolve("node/.sluice")).isDirectoryNotContaining("glob:**/.removed-*");
+    }
   }
 }

@@ -1,0 +1,91 @@
+package dev.sluice.blocks.node;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The node's folders on each of its file systems. One that fails or does not answer holds nobody up
+ * for long, and leaves the others in use. Any thread.
+ */
+final class NodeDisks {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeDisks.class);
+  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(15);
+
+  /** Something to be done on a file system. */
+  @FunctionalInterface
+  interface Step<T> {
+    T on(Path root) throws IOException;
+  }
+
+  /** What no other file system makes good. */
+  static final class RefusedException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    RefusedException(String reason) {
+      super(reason);
+    }
+  }
+
+  private final List<Path> roots;
+
+  NodeDisks(List<Path> roots) {
+    this.roots = new CopyOnWriteArrayList<>(roots);
+  }
+
+  List<Path> roots() {
+    return roots;
+  }
+
+  /**
+   * Does it on each, on threads of their own. One that has not answered in time is left out until
+   * the daemon is started again.
+   *
+   * @return the results of those on which it could be done, in their order
+   * @throws IOException where there is none, with the reasons
+   */
+  <T> List<T> onEach(String what, Step<T> step) throws IOException {
+    Map<Path, FutureTask<T>> tasks = new LinkedHashMap<>();
+    for (Path root : roots) {
+      FutureTask<T> task = new FutureTask<>(() -> step.on(root));
+      Thread.ofPlatform().daemon().name("sluice-node-disk").start(task);
+      tasks.put(root, task);
+    }
+    long deadlineNanos = System.nanoTime() + TIMEOUT_NANOS;
+    List<T> results = new ArrayList<>();
+    List<String> reasons = new ArrayList<>();
+    for (Map.Entry<Path, FutureTask<T>> task : tasks.entrySet()) {
+      Path root = task.getKey();
+      try {
+        results.add(task.getValue().get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS));
+      } catch (TimeoutException e) {
+        LOG.error("{} does not answer, and is not used until the daemon is started again", root, e);
+        roots.remove(root);
+        reasons.add(root + " does not answer");
+      } catch (ExecutionException e) {
+        if (e.getCause() instanceof RefusedException refused) {
+          throw refused;
+        }
+        LOG.error("Below {} {} failed, and the others do without it", root, what, e.getCause());
+        reasons.add(e.getCause().toString());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IOException("interrupted in " + what, e);
+      }
+    }
+    if (results.isEmpty()) {
+      throw new IOException("%s failed: %s".formatted(what, String.join("; ", reasons)));
+    }
+    return results;
+  }
+}
