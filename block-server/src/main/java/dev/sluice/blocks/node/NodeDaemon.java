@@ -89,7 +89,7 @@ public final class NodeDaemon implements AutoCloseable {
 
   private synchronized void open() throws IOException {
     tenants.open(folders.read());
-    doors.started(new SocketServer(options.socket(), options.maxExecutors(), this::enter, timer));
+    doors.started(new SocketServer(options, this::enter, timer));
     if (options.http().isPresent()) {
       doors.started(new NodePages(options.http().get(), this::applications, admission::isDraining));
     }

@@ -39,8 +39,9 @@ enum NodeSetting {
           + " memory and of the memory regions."),
   MAX_EXECUTORS(
       "maxExecutors",
-      "1024",
-      "Executors that are connected at a time; others are refused. Each costs a thread."),
+      "256",
+      "Executors of each application that are connected at a time; others are refused. Each costs a"
+          + " thread."),
   MAX_MAP_OUTPUTS(
       "maxMapOutputs",
       "1000000",

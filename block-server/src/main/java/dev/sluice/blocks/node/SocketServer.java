@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
@@ -27,8 +28,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The Unix domain socket of a node, at which its executors hand map outputs over. Processes of
  * other users are not let in: the files would not be theirs to link, nor the daemon's to delete.
- * One thread a connection, one connection an executor. No virtual ones, since they wait for disks:
- * a disk that does not answer would hold all of them up.
+ * One thread a connection, one connection an executor, so many of an application, whose disk may
+ * not answer. No virtual ones, since they wait for disks: one would hold all of them up.
  */
 final class SocketServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
@@ -45,12 +46,17 @@ final class SocketServer implements AutoCloseable {
   }
 
   private final Path path;
-  private final int maxConnections;
+  private final int maxExecutors;
+  private final long maxConnections;
   private final Entrance entrance;
   private final ScheduledExecutorService timer;
   private final ServerSocketChannel server;
   private final UserPrincipal user;
   private final Set<MessageChannel> connections = ConcurrentHashMap.newKeySet();
+
+  /** By the application's name. */
+  private final Map<String, Integer> executors = new ConcurrentHashMap<>();
+
   private volatile boolean closed;
 
   /**
@@ -59,10 +65,11 @@ final class SocketServer implements AutoCloseable {
    * @param timer closes connections that say nothing
    * @throws IOException when another daemon listens there
    */
-  SocketServer(Path path, int maxConnections, Entrance entrance, ScheduledExecutorService timer)
+  SocketServer(NodeOptions options, Entrance entrance, ScheduledExecutorService timer)
       throws IOException {
-    this.path = path.toAbsolutePath();
-    this.maxConnections = maxConnections;
+    path = options.socket().toAbsolutePath();
+    maxExecutors = options.maxExecutors();
+    maxConnections = (long) maxExecutors * options.maxApplications();
     this.entrance = entrance;
     this.timer = timer;
     Files.createDirectories(this.path.getParent());
@@ -148,10 +155,7 @@ final class SocketServer implements AutoCloseable {
     if (!peer.equals(user)) {
       channel.send(new Refused("executors have to run as %s, not as %s".formatted(user, peer)));
     } else if (connections.size() > maxConnections) {
-      channel.send(
-          new Refused(
-              "%d executors are connected already (%s)"
-                  .formatted(maxConnections, NodeSetting.MAX_EXECUTORS.key())));
+      channel.send(tooMany(maxConnections));
     } else {
       Future<?> deadline = closeLater(channel);
       Object first = channel.receive();
@@ -183,7 +187,26 @@ final class SocketServer implements AutoCloseable {
     }
   }
 
+  private static Refused tooMany(long executors) {
+    return new Refused(
+        "%d executors are connected already (%s)"
+            .formatted(executors, NodeSetting.MAX_EXECUTORS.key()));
+  }
+
   private void serve(Enter enter, MessageChannel channel) throws IOException {
+    String application = enter.executor().application();
+    try {
+      if (executors.merge(application, 1, Integer::sum) > maxExecutors) {
+        channel.send(tooMany(maxExecutors));
+      } else {
+        answer(enter, channel);
+      }
+    } finally {
+      executors.computeIfPresent(application, (_, count) -> count == 1 ? null : count - 1);
+    }
+  }
+
+  private void answer(Enter enter, MessageChannel channel) throws IOException {
     NodeApplication application;
     try {
       application = entrance.enter(enter);

@@ -1,6 +1,7 @@
 package dev.sluice.blocks.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
@@ -74,13 +75,22 @@ class NodeSlowDiskTest {
         NodeDaemon.start(
             NodeOptions.of(
                 Map.of(
-                    NodeSetting.DIRECTORIES.key(), directory.resolve("node").toString(),
-                    NodeSetting.SOCKET.key(), socket.toString(),
-                    NodeSetting.HOST.key(), "127.0.0.1",
-                    NodeSetting.PORTS.key(), "0",
-                    NodeSetting.PROVIDER.key(), "soft",
-                    NodeSetting.MIN_FREE_BYTES.key(), "1m",
-                    NodeSetting.HTTP.key(), "127.0.0.1:" + httpPort)));
+                    NodeSetting.DIRECTORIES.key(),
+                    directory.resolve("node").toString(),
+                    NodeSetting.SOCKET.key(),
+                    socket.toString(),
+                    NodeSetting.HOST.key(),
+                    "127.0.0.1",
+                    NodeSetting.PORTS.key(),
+                    "0",
+                    NodeSetting.PROVIDER.key(),
+                    "soft",
+                    NodeSetting.MIN_FREE_BYTES.key(),
+                    "1m",
+                    NodeSetting.MAX_EXECUTORS.key(),
+                    Integer.toString(HAND_OVERS),
+                    NodeSetting.HTTP.key(),
+                    "127.0.0.1:" + httpPort)));
   }
 
   @AfterEach
@@ -118,6 +128,8 @@ class NodeSlowDiskTest {
   @Test
   void itHoldsUpNothingOfOtherApplications() throws Exception {
     PeerAddress stuck = handOverInVain(HAND_OVERS);
+    assertThatThrownBy(() -> enter(STUCK))
+        .hasMessageContaining(HAND_OVERS + " executors are connected already");
     try (NodeReader driver = new NodeReader(STUCK, SECRET)) {
       driver.tell(stuck, new EndApplication());
     }
