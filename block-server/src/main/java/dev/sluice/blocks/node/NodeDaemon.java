@@ -126,6 +126,9 @@ public final class NodeDaemon implements AutoCloseable {
       tenants.tidy();
     } catch (RuntimeException e) {
       LOG.error("What has ended is still here", e); // The next time may do better.
+    } catch (Error e) {
+      Thread thread = Thread.currentThread(); // whose executor would keep it to itself
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
     }
   }
 

@@ -27,8 +27,12 @@ public final class NodeMain {
 
   private NodeMain() {}
 
-  /** Exits with 2 for wrong arguments or settings, with 1 where it cannot start. */
+  /**
+   * Exits with 2 for wrong arguments or settings, with 1 where it cannot start, and with 3 where an
+   * Error ends a thread of it: its supervisor starts it again, and its folders are as they were.
+   */
   public static void main(String[] arguments) {
+    Thread.setDefaultUncaughtExceptionHandler(NodeMain::failed);
     List<String> given = new ArrayList<>(List.of(arguments));
     boolean supervised = given.remove("--supervised");
     if (given.contains("--help")) {
@@ -70,6 +74,17 @@ public final class NodeMain {
   private static void run(NodeOptions options) throws IOException {
     NodeDaemon daemon = NodeDaemon.start(options);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon, options), "sluice-stop"));
+  }
+
+  /** A pool replaces its thread after an exception; after an Error nobody knows what is left. */
+  private static void failed(Thread thread, Throwable failure) {
+    try {
+      LOG.error("The thread {} of the node's block server fails", thread.getName(), failure);
+    } finally {
+      if (failure instanceof Error) {
+        Runtime.getRuntime().halt(3);
+      }
+    }
   }
 
   private static void endWithInput() {

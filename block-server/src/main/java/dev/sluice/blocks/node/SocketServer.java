@@ -116,8 +116,10 @@ final class SocketServer implements AutoCloseable {
         SocketChannel accepted = server.accept();
         Thread.ofPlatform().daemon().name("sluice-node-executor").start(() -> serve(accepted));
       } catch (ClosedChannelException e) {
-        return;
-      } catch (IOException e) {
+        if (!closed) {
+          throw new AssertionError("Nobody listens at " + path + " any more", e);
+        }
+      } catch (IOException | RuntimeException e) {
         LOG.warn("An executor could not connect to {}", path, e);
         pause();
       }

@@ -3,6 +3,7 @@ package dev.sluice.blocks.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,6 +27,14 @@ final class NodeProcess implements AutoCloseable {
    * @param directory for its configuration and its log
    */
   static NodeProcess start(Path directory, Map<String, String> settings) throws Exception {
+    return start(NodeMain.class, directory, settings);
+  }
+
+  /**
+   * @param main does what {@link NodeMain} does, and more
+   */
+  static NodeProcess start(Class<?> main, Path directory, Map<String, String> settings)
+      throws Exception {
     Path conf = directory.resolve("node.conf");
     List<String> lines = new ArrayList<>();
     settings.forEach((key, value) -> lines.add(key + "=" + value));
@@ -40,7 +49,7 @@ final class NodeProcess implements AutoCloseable {
                     "--enable-native-access=ALL-UNNAMED",
                     "-cp",
                     System.getProperty("java.class.path"),
-                    NodeMain.class.getName(),
+                    main.getName(),
                     "--conf",
                     conf.toString())
                 .redirectErrorStream(true)
@@ -66,6 +75,12 @@ final class NodeProcess implements AutoCloseable {
     } catch (IOException e) {
       return false;
     }
+  }
+
+  /** To its standard input. */
+  void say(String line) throws IOException {
+    process.getOutputStream().write(line.getBytes(StandardCharsets.US_ASCII));
+    process.getOutputStream().flush();
   }
 
   /** Such as STOP and CONT. */

@@ -72,18 +72,44 @@ class NodeProcessTest {
   }
 
   private NodeProcess start(String expireAfter, String drainTimeout) throws Exception {
-    return NodeProcess.start(
-        directory,
-        Map.of(
-            NodeSetting.EXPIRE_AFTER.key(), expireAfter,
-            NodeSetting.DRAIN_TIMEOUT.key(), drainTimeout,
-            NodeSetting.PORTS.key(), "0",
-            NodeSetting.DIRECTORIES.key(), directory.resolve("node").toString(),
-            NodeSetting.SOCKET.key(), socket.toString(),
-            NodeSetting.HOST.key(), "127.0.0.1",
-            NodeSetting.PROVIDER.key(), "soft",
-            NodeSetting.MIN_FREE_BYTES.key(), "1m",
-            NodeSetting.HTTP.key(), ""));
+    return NodeProcess.start(directory, settings(expireAfter, drainTimeout));
+  }
+
+  private Map<String, String> settings(String expireAfter, String drainTimeout) {
+    return Map.of(
+        NodeSetting.EXPIRE_AFTER.key(), expireAfter,
+        NodeSetting.DRAIN_TIMEOUT.key(), drainTimeout,
+        NodeSetting.PORTS.key(), "0",
+        NodeSetting.DIRECTORIES.key(), directory.resolve("node").toString(),
+        NodeSetting.SOCKET.key(), socket.toString(),
+        NodeSetting.HOST.key(), "127.0.0.1",
+        NodeSetting.PROVIDER.key(), "soft",
+        NodeSetting.MIN_FREE_BYTES.key(), "1m",
+        NodeSetting.HTTP.key(), "");
+  }
+
+  /** A daemon whose thread ends when it is told to, as by an Error. */
+  static final class Failing {
+    public static void main(String[] arguments) throws IOException {
+      NodeMain.main(arguments);
+      while (System.in.read() >= 0) {
+        Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> thread.getName().equals("sluice-node-accept"))
+            .forEach(Thread::interrupt);
+      }
+    }
+  }
+
+  /** Or else it would be there, and nobody could come to it. */
+  @Test
+  void aDaemonOfWhichAThreadEndsIsStartedAgainByItsSupervisor() throws Exception {
+    try (NodeProcess daemon =
+        NodeProcess.start(Failing.class, directory, settings("10min", "0s"))) {
+      daemon.say("end");
+      assertThat(daemon.exitCode()).isEqualTo(3);
+    }
+    assertThat(Files.readString(directory.resolve("node.log")))
+        .contains("The thread sluice-node-accept of the node's block server fails");
   }
 
   @Test
