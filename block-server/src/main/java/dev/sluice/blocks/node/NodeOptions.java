@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.io.Reader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -40,7 +39,7 @@ public final class NodeOptions {
   private static final Type<InetSocketAddress> HTTP =
       new Type<>("an address and a port as 127.0.0.1:7338, or empty", NodeOptions::address);
   private static final Type<Long> SIZE = Types.bytes("0", "8000t");
-  private static final Type<Long> TIME = Types.millis("0", "365d");
+  private static final Type<Path> PATH = new Type<>("a path", NodeOptions::path);
 
   /**
    * Ports that are tried in their order.
@@ -103,6 +102,8 @@ public final class NodeOptions {
     if (directories().isEmpty()) {
       throw new IllegalArgumentException(NodeSetting.DIRECTORIES.key() + " has to be set");
     }
+    socket();
+    drainFile();
     ports();
     provider();
     verbsOptions();
@@ -141,13 +142,33 @@ public final class NodeOptions {
   }
 
   Path socket() {
-    return Path.of(text(NodeSetting.SOCKET));
+    return value(NodeSetting.SOCKET, PATH);
   }
 
-  /** How readers reach this node. */
-  String host() throws UnknownHostException {
+  private static Path path(String text) {
+    if (text.isEmpty()) {
+      throw new IllegalArgumentException("no path");
+    }
+    return Path.of(text);
+  }
+
+  /**
+   * How readers reach this node.
+   *
+   * @throws IOException where it is not set, and the machine's own name does not say it
+   */
+  String host() throws IOException {
     String host = text(NodeSetting.HOST);
-    return host.isEmpty() ? InetAddress.getLocalHost().getHostAddress() : host;
+    return host.isEmpty() ? reachable(InetAddress.getLocalHost()) : host;
+  }
+
+  static String reachable(InetAddress machine) throws IOException {
+    if (machine.isLoopbackAddress()) {
+      throw new IOException(
+          "%s has to be set: the machine's name stands for %s, which other nodes do not reach"
+              .formatted(NodeSetting.HOST.key(), machine));
+    }
+    return machine.getHostAddress();
   }
 
   Ports ports() {
@@ -205,11 +226,11 @@ public final class NodeOptions {
   }
 
   Path drainFile() {
-    return Path.of(text(NodeSetting.DRAIN_FILE));
+    return value(NodeSetting.DRAIN_FILE, PATH);
   }
 
   Duration drainTimeout() {
-    return time(NodeSetting.DRAIN_TIMEOUT);
+    return time(NodeSetting.DRAIN_TIMEOUT, "0");
   }
 
   /** Of all applications; empty where nobody has said. */
@@ -229,15 +250,15 @@ public final class NodeOptions {
   }
 
   Duration expireAfter() {
-    return time(NodeSetting.EXPIRE_AFTER);
+    return time(NodeSetting.EXPIRE_AFTER, "1s");
   }
 
   Duration stopTimeout() {
-    return time(NodeSetting.STOP_TIMEOUT);
+    return time(NodeSetting.STOP_TIMEOUT, "0");
   }
 
-  private Duration time(NodeSetting setting) {
-    return Duration.ofMillis(value(setting, TIME));
+  private Duration time(NodeSetting setting, String least) {
+    return Duration.ofMillis(value(setting, Types.millis(least, "365d")));
   }
 
   Optional<InetSocketAddress> http() {

@@ -17,7 +17,11 @@ enum NodeSetting {
       "/run/sluice/node.sock",
       "Unix domain socket on which executors hand map outputs over. They have to run as the"
           + " daemon's user."),
-  HOST("host", "", "Name or address by which readers reach this node; empty for the machine's."),
+  HOST(
+      "host",
+      "",
+      "Name or address by which readers reach this node; empty for the machine's, unless that is a"
+          + " loopback address, with which it does not start."),
   PORTS(
       "ports",
       "7340-7399",
@@ -64,7 +68,7 @@ enum NodeSetting {
       "expireAfter",
       "10min",
       "An application whose processes say nothing for so long is removed, with its files: its"
-          + " driver says now and then that it lives."),
+          + " driver says every ten seconds that it lives. 1s at least."),
   DRAIN_FILE(
       "drainFile",
       "/run/sluice/drain",

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.VerbsOptions;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,10 +57,22 @@ class NodeOptionsTest {
   void theTemplateIsRight() throws Exception {
     Path template = Path.of("../conf/sluice-node.conf.template");
     assertThat(NodeOptions.of(NodeOptions.read(template)).directories()).hasSize(2);
-    for (String line : Files.readAllLines(template)) {
-      String key = line.replaceFirst("^#?(sluice[^=]*)=.*", "$1");
-      assertThat(key.equals(line) || NodeSetting.isKey(key)).as(line).isTrue();
-    }
+    Path whole = directory.resolve("whole");
+    Files.writeString(whole, Files.readString(template).replaceAll("(?m)^#(?=sluice)", ""));
+    Map<String, String> settings = NodeOptions.read(whole);
+    assertThat(NodeOptions.of(settings).maxExecutors()).isEqualTo(256);
+    assertThat(settings)
+        .containsKeys(Stream.of(NodeSetting.values()).map(NodeSetting::key).toArray(String[]::new));
+  }
+
+  @Test
+  void aMachineWhoseNameIsALoopbackAddressHasToSayWhereItIsReached() throws Exception {
+    InetAddress debian = InetAddress.getByAddress("box", new byte[] {127, 0, 1, 1});
+    assertThatThrownBy(() -> NodeOptions.reachable(debian))
+        .hasMessageContaining("sluice.node.host has to be set")
+        .hasMessageContaining("box/127.0.1.1");
+    InetAddress other = InetAddress.getByAddress("box", new byte[] {10, 0, 1, 1});
+    assertThat(NodeOptions.reachable(other)).isEqualTo("10.0.1.1");
   }
 
   @Test
@@ -122,7 +136,10 @@ class NodeOptionsTest {
     "pathMtu, 1500",
     "connect, tcp",
     "minFreeBytes, a bit",
-    "expireAfter, soon"
+    "expireAfter, soon",
+    "expireAfter, 0",
+    "drainFile, ''",
+    "socket, ''"
   })
   void aWrongValueIsRefused(String key, String value) {
     Map<String, String> settings =
