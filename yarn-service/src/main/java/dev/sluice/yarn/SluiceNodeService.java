@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,11 +70,14 @@ public final class SluiceNodeService extends AuxiliaryService {
     if (directories.isEmpty()) {
       throw new IllegalArgumentException(LOCAL_DIRS + " has no directory");
     }
-    socket =
-        Paths.get(
-            conf.getTrimmed(SOCKET, directories.get(0).resolve("sluice-node.sock").toString()));
+    socket = Paths.get(conf.getTrimmed(SOCKET, good().resolve("sluice-node.sock").toString()));
     daemon = new DaemonProcess(program, conf.getTrimmed(JAVA_HOME, ""), log(), arguments(conf));
     super.serviceInit(conf);
+  }
+
+  /** The first directory that can be written to: containers are told of the socket for good. */
+  private Path good() {
+    return directories.stream().filter(Files::isWritable).findFirst().orElse(directories.get(0));
   }
 
   /** All but the directories, which may be good or bad at each start. */
@@ -126,7 +130,7 @@ public final class SluiceNodeService extends AuxiliaryService {
       if (Files.isDirectory(folder)) {
         try {
           end(folder, application);
-        } catch (IOException e) {
+        } catch (IOException | DirectoryIteratorException e) {
           LOG.warn("{} stays until it is given no sign of: {}", application, folder, e);
         }
       }

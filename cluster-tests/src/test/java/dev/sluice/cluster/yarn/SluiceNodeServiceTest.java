@@ -61,6 +61,15 @@ final class SluiceNodeServiceTest {
   }
 
   @Test
+  void theSocketIsInADirectoryThatCanBeWrittenTo() throws Exception {
+    Path good = Files.createDirectory(directory.resolve("good"));
+    conf.set("yarn.nodemanager.local-dirs", directory.resolve("bad") + "," + good);
+    init();
+    assertThat(StandardCharsets.UTF_8.decode(service.getMetaData()).toString())
+        .isEqualTo(good.resolve("sluice-node.sock").toString());
+  }
+
+  @Test
   void anApplicationThatIsOverIsMarkedInEachDirectory() throws Exception {
     ApplicationId over = ApplicationId.newInstance(7, 1);
     conf.set("yarn.nodemanager.local-dirs", directory.resolve("1") + "," + directory.resolve("2"));
