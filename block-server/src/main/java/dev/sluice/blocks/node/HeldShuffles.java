@@ -1,18 +1,27 @@
 package dev.sluice.blocks.node;
 
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Which map outputs of an application a node has, and how many bytes they are: 60 bytes of heap
- * each. Any thread.
+ * Which map outputs of an application a node has, where, and how many bytes they are: 70 bytes of
+ * heap each. Any thread.
  */
 final class HeldShuffles {
+  /**
+   * A map output.
+   *
+   * @param folder that it is in
+   * @param bytes of its data
+   */
+  record Held(ApplicationFolder folder, long bytes) {}
+
   private static final class Shuffle {
-    final ConcurrentHashMap<Long, Long> bytesByMapId = new ConcurrentHashMap<>();
+    final ConcurrentHashMap<Long, Held> byMapId = new ConcurrentHashMap<>();
     volatile long lastAddedNanos;
   }
 
@@ -26,24 +35,24 @@ final class HeldShuffles {
   }
 
   /** Does nothing where it is known. */
-  void add(int shuffleId, long mapId, long dataBytes) {
+  void add(int shuffleId, long mapId, Held added) {
     shuffles.compute(
         shuffleId,
         (_, known) -> {
           Shuffle shuffle = known == null ? new Shuffle() : known;
           shuffle.lastAddedNanos = nanoClock.getAsLong();
-          if (shuffle.bytesByMapId.putIfAbsent(mapId, dataBytes) == null) {
+          if (shuffle.byMapId.putIfAbsent(mapId, added) == null) {
             outputs.incrementAndGet();
-            bytes.addAndGet(dataBytes);
+            bytes.addAndGet(added.bytes());
           }
           return shuffle;
         });
   }
 
-  /** Whether the map output is known. */
-  boolean has(int shuffleId, long mapId) {
+  /** Null where the map output is not known. */
+  Held get(int shuffleId, long mapId) {
     Shuffle shuffle = shuffles.get(shuffleId);
-    return shuffle != null && shuffle.bytesByMapId.containsKey(mapId);
+    return shuffle == null ? null : shuffle.byMapId.get(mapId);
   }
 
   /** Forgets a map output. */
@@ -51,17 +60,17 @@ final class HeldShuffles {
     shuffles.computeIfPresent(
         shuffleId,
         (_, shuffle) -> {
-          Long removed = shuffle.bytesByMapId.remove(mapId);
+          Held removed = shuffle.byMapId.remove(mapId);
           if (removed != null) {
             outputs.decrementAndGet();
-            bytes.addAndGet(-removed);
+            bytes.addAndGet(-removed.bytes());
           }
-          return shuffle.bytesByMapId.isEmpty() ? null : shuffle;
+          return shuffle.byMapId.isEmpty() ? null : shuffle;
         });
   }
 
   /** Forgets a shuffle, and says which map outputs it had. */
-  Set<Long> remove(int shuffleId) {
+  Map<Long, Held> remove(int shuffleId) {
     return forget(shuffles.remove(shuffleId));
   }
 
@@ -70,27 +79,27 @@ final class HeldShuffles {
    *
    * @param nanos of the clock
    */
-  Set<Long> removeIfOlder(int shuffleId, long nanos) {
-    Set<Long> removed = new HashSet<>();
+  Map<Long, Held> removeIfOlder(int shuffleId, long nanos) {
+    Map<Long, Held> removed = new HashMap<>();
     shuffles.computeIfPresent(
         shuffleId,
         (_, shuffle) -> {
           if (shuffle.lastAddedNanos - nanos >= 0) {
             return shuffle;
           }
-          removed.addAll(forget(shuffle));
+          removed.putAll(forget(shuffle));
           return null;
         });
     return removed;
   }
 
-  private Set<Long> forget(Shuffle removed) {
+  private Map<Long, Held> forget(Shuffle removed) {
     if (removed == null) {
-      return Set.of();
+      return Map.of();
     }
-    outputs.addAndGet(-removed.bytesByMapId.size());
-    bytes.addAndGet(-removed.bytesByMapId.values().stream().mapToLong(Long::longValue).sum());
-    return removed.bytesByMapId.keySet();
+    outputs.addAndGet(-removed.byMapId.size());
+    bytes.addAndGet(-removed.byMapId.values().stream().mapToLong(Held::bytes).sum());
+    return removed.byMapId;
   }
 
   /** Shuffles of which there are map outputs. */
@@ -101,7 +110,7 @@ final class HeldShuffles {
   /** Map outputs of a shuffle. */
   Set<Long> mapIds(int shuffleId) {
     Shuffle shuffle = shuffles.get(shuffleId);
-    return shuffle == null ? Set.of() : Set.copyOf(shuffle.bytesByMapId.keySet());
+    return shuffle == null ? Set.of() : Set.copyOf(shuffle.byMapId.keySet());
   }
 
   int shuffles() {

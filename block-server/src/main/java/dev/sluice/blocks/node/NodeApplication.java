@@ -11,6 +11,7 @@ import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryCounters;
 import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.StartedParts;
+import dev.sluice.blocks.node.HeldShuffles.Held;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
@@ -25,11 +26,11 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.stream.Collectors;
 import org.apache.spark.network.server.OneForOneStreamManager;
 import org.apache.spark.network.shuffle.ExternalBlockHandler;
 import org.apache.spark.network.util.TransportConf;
@@ -96,7 +97,7 @@ final class NodeApplication implements AutoCloseable {
     try {
       endpoint = parts.started(device.openEndpoint());
       registry = parts.started(openRegistry());
-      removals = parts.started(new Removals(held, registry, folders));
+      removals = parts.started(new Removals(held, registry));
       Stager stager = parts.started(openStager());
       server = parts.started(listen(stager));
       scan();
@@ -183,29 +184,30 @@ final class NodeApplication implements AutoCloseable {
   /**
    * Takes a map output that an executor has put into one of the folders.
    *
+   * @param folder its number
    * @throws IOException when it is refused, with the reason
    */
-  void handOver(int shuffleId, long mapId) throws IOException {
+  void handOver(int shuffleId, long mapId, int folder) throws IOException {
     handOvers.readLock().lock();
     try {
       if (isOver()) {
         throw new IOException(self.application() + " has ended here");
       }
       sign();
-      check(shuffleId, mapId);
+      check(shuffleId, mapId, folders.get(Objects.checkIndex(folder, folders.size())));
     } finally {
       handOvers.readLock().unlock();
     }
   }
 
-  private void check(int shuffleId, long mapId) throws IOException {
-    MapOutputFiles.Files files = find(shuffleId, mapId);
+  private void check(int shuffleId, long mapId, ApplicationFolder folder) throws IOException {
+    MapOutputFiles.Files files = folder.find(shuffleId, mapId);
     if (files == null) {
       throw new IOException(
-          "map output %d of shuffle %d is in none of %s".formatted(mapId, shuffleId, paths()));
+          "map output %d of shuffle %d is not in %s".formatted(mapId, shuffleId, folder.path()));
     }
     long dataBytes = MapOutputIndex.read(files).dataBytes();
-    if (!held.has(shuffleId, mapId)) {
+    if (held.get(shuffleId, mapId) == null) {
       admission.take(files.data().getParent(), dataBytes);
     }
     if (Files.size(files.data()) != dataBytes) {
@@ -213,15 +215,15 @@ final class NodeApplication implements AutoCloseable {
           "%s has %d bytes, the index %d"
               .formatted(files.data(), Files.size(files.data()), dataBytes));
     }
-    take(shuffleId, mapId, dataBytes);
+    take(shuffleId, mapId, new Held(folder, dataBytes));
   }
 
   /**
    * @throws NoSuchFileException when it was taken back meanwhile, as by an executor that does not
    *     wait any more
    */
-  private void take(int shuffleId, long mapId, long dataBytes) throws IOException {
-    held.add(shuffleId, mapId, dataBytes);
+  private void take(int shuffleId, long mapId, Held taken) throws IOException {
+    held.add(shuffleId, mapId, taken);
     registry.add(shuffleId, mapId);
     if (find(shuffleId, mapId) == null) {
       forget(shuffleId, mapId);
@@ -235,14 +237,10 @@ final class NodeApplication implements AutoCloseable {
     registry.invalidate(shuffleId, mapId);
   }
 
-  private String paths() {
-    return folders.stream()
-        .map(folder -> folder.path().toString())
-        .collect(Collectors.joining(", "));
-  }
-
+  /** Where it was put, as far as that is known, so that no disk waits for another. */
   private MapOutputFiles.Files find(int shuffleId, long mapId) throws IOException {
-    for (ApplicationFolder folder : folders) {
+    Held known = held.get(shuffleId, mapId);
+    for (ApplicationFolder folder : known == null ? folders : List.of(known.folder())) {
       MapOutputFiles.Files files = folder.find(shuffleId, mapId);
       if (files != null) {
         return files;
@@ -267,19 +265,19 @@ final class NodeApplication implements AutoCloseable {
       folder.removeUnfinished(device.options().expireAfter());
       folder.forEach(
           (shuffleId, mapId) -> {
-            if (!held.has(shuffleId, mapId)) {
-              takeFound(shuffleId, mapId);
+            if (held.get(shuffleId, mapId) == null) {
+              takeFound(shuffleId, mapId, folder);
             }
           });
     }
   }
 
   /** Whether its files fit together the registry finds out, in its own time. */
-  private void takeFound(int shuffleId, long mapId) throws IOException {
-    MapOutputFiles.Files files = find(shuffleId, mapId);
+  private void takeFound(int shuffleId, long mapId, ApplicationFolder folder) throws IOException {
+    MapOutputFiles.Files files = folder.find(shuffleId, mapId);
     try {
       if (files != null) {
-        take(shuffleId, mapId, Files.size(files.data()));
+        take(shuffleId, mapId, new Held(folder, Files.size(files.data())));
       }
     } catch (NoSuchFileException e) {
       LOG.debug("Map output {} of shuffle {} is just removed", mapId, shuffleId, e);

@@ -2,8 +2,8 @@ package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputIndex;
+import dev.sluice.blocks.node.NodeConnection.Committed;
 import dev.sluice.blocks.node.NodeConnection.RefusedException;
-import dev.sluice.blocks.node.NodeConnection.Step;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
@@ -139,14 +139,14 @@ public final class NodeClient implements AutoCloseable {
       MapOutputFiles.Files files,
       long deadlineNanos)
       throws IOException {
-    Step undo = used.commit(shuffleId, mapId, files);
+    Committed committed = used.commit(shuffleId, mapId, files);
     boolean taken = false;
     try {
-      used.ask(new HandOver(shuffleId, mapId), Taken.class, deadlineNanos);
+      used.ask(new HandOver(shuffleId, mapId, committed.folder()), Taken.class, deadlineNanos);
       taken = true;
     } finally {
       if (!taken) {
-        undo.run();
+        committed.undo().run();
       }
     }
   }

@@ -154,10 +154,9 @@ final class NodeConnection implements AutoCloseable {
   /**
    * Puts the map output into the folder that takes links to its data file.
    *
-   * @return what takes it out again, or nothing where it was there before
    * @throws FileSystemException when none does, with each one's reason
    */
-  Step commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
+  Committed commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
     Path directory = files.data().getParent();
     ApplicationFolder known = chosen.get(directory);
     if (known != null) {
@@ -166,9 +165,9 @@ final class NodeConnection implements AutoCloseable {
     List<String> reasons = new ArrayList<>();
     for (ApplicationFolder folder : folders) {
       try {
-        Step undo = commit(folder, shuffleId, mapId, files);
+        Committed committed = commit(folder, shuffleId, mapId, files);
         chosen.put(directory, folder);
-        return undo;
+        return committed;
       } catch (FileSystemException e) {
         reasons.add(reason(folder, e));
       }
@@ -187,12 +186,13 @@ final class NodeConnection implements AutoCloseable {
         : folder.path() + " is not there, for this process";
   }
 
-  private Step commit(
+  private Committed commit(
       ApplicationFolder folder, int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {
     try {
       boolean isNew = folder.commit(shuffleId, mapId, files);
-      return isNew ? () -> folder.remove(shuffleId, mapId) : () -> {};
+      Step undo = isNew ? () -> folder.remove(shuffleId, mapId) : () -> {};
+      return new Committed(folders.indexOf(folder), undo);
     } catch (FileSystemException e) {
       // One alone may be missing among this process's mounts.
       if (folders.stream().map(ApplicationFolder::path).noneMatch(Files::isDirectory)) {
@@ -201,6 +201,14 @@ final class NodeConnection implements AutoCloseable {
       throw e;
     }
   }
+
+  /**
+   * A map output that was put into a folder.
+   *
+   * @param folder its number
+   * @param undo takes it out again, unless it was there before
+   */
+  record Committed(int folder, Step undo) {}
 
   /** Part of a conversation, or what takes one back. */
   @FunctionalInterface

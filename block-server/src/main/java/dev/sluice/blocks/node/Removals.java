@@ -1,13 +1,14 @@
 package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.node.HeldShuffles.Held;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.HashSet;
-import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -27,7 +28,6 @@ final class Removals implements AutoCloseable {
 
   private final HeldShuffles held;
   private final MapOutputRegistry registry;
-  private final List<ApplicationFolder> folders;
   private final ThreadPoolExecutor thread =
       new ThreadPoolExecutor(
           1,
@@ -39,10 +39,9 @@ final class Removals implements AutoCloseable {
 
   private final AtomicBoolean renewing = new AtomicBoolean();
 
-  Removals(HeldShuffles held, MapOutputRegistry registry, List<ApplicationFolder> folders) {
+  Removals(HeldShuffles held, MapOutputRegistry registry) {
     this.held = held;
     this.registry = registry;
-    this.folders = folders;
     thread.allowCoreThreadTimeOut(true);
   }
 
@@ -64,7 +63,7 @@ final class Removals implements AutoCloseable {
             (_, failure) -> {
               renewing.set(false);
               if (failure != null) {
-                LOG.warn("What is over stays in {} for now", folders, failure);
+                LOG.warn("What is over stays for now", failure);
               }
             });
   }
@@ -78,21 +77,23 @@ final class Removals implements AutoCloseable {
   }
 
   /**
-   * @param mapIds that are not known any more; others may be added to the shuffle meanwhile
+   * @param outputs that are not known any more; others may be added to the shuffle meanwhile
    */
-  private void remove(int shuffleId, Set<Long> mapIds) {
-    if (mapIds.isEmpty()) {
+  private void remove(int shuffleId, Map<Long, Held> outputs) {
+    if (outputs.isEmpty()) {
       return;
     }
     registry.unregister(shuffleId);
-    for (long mapId : mapIds) {
+    IOException failure = null;
+    for (Map.Entry<Long, Held> output : outputs.entrySet()) {
       try {
-        for (ApplicationFolder folder : folders) {
-          folder.remove(shuffleId, mapId);
-        }
+        output.getValue().folder().remove(shuffleId, output.getKey());
       } catch (IOException e) {
-        throw new UncheckedIOException(e);
+        failure = e; // A disk that fails keeps nothing on another one.
       }
+    }
+    if (failure != null) {
+      throw new UncheckedIOException(failure);
     }
   }
 

@@ -228,11 +228,11 @@ final class SocketServer implements AutoCloseable {
   }
 
   private static Object answer(NodeApplication application, Object request) {
-    if (!(request instanceof HandOver(int shuffleId, long mapId))) {
+    if (!(request instanceof HandOver(int shuffleId, long mapId, int folder))) {
       return new Refused("that is no hand-over");
     }
     try {
-      application.handOver(shuffleId, mapId);
+      application.handOver(shuffleId, mapId, folder);
       return new Taken();
     } catch (IOException | RuntimeException e) {
       LOG.warn("Map output {} of shuffle {} is refused: {}", mapId, shuffleId, reason(e));

@@ -108,15 +108,18 @@ public final class NodeMessages {
   /**
    * A map output is in one of the application's folders; answered by {@link Taken} or {@link
    * ControlMessages.Refused}.
+   *
+   * @param folder the number of it in {@link Entered}: no other disk is looked at
    */
-  public record HandOver(int shuffleId, long mapId) {
+  public record HandOver(int shuffleId, long mapId, int folder) {
     private void write(Output output) {
       output.writeInt(shuffleId);
       output.writeLong(mapId);
+      output.writeInt(folder);
     }
 
     private static HandOver read(Input input) {
-      return new HandOver(Fields.readShuffleId(input), input.readLong());
+      return new HandOver(Fields.readShuffleId(input), input.readLong(), input.readInt());
     }
   }
 

@@ -3,7 +3,14 @@ package dev.sluice.blocks.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Folders on several disks, of which one may be damaged, full or gone. */
 class NodeFoldersTest extends NodeDaemonTestCase {
@@ -146,6 +154,36 @@ class NodeFoldersTest extends NodeDaemonTestCase {
       assertOneIsHandedOver();
     } finally {
       Files.newByteChannel(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
+    }
+  }
+
+  /**
+   * Here by a pipe in place of an index in the first: opening it waits for whoever writes to it.
+   */
+  @Test
+  @Timeout(60)
+  void aMapOutputIsLookedForWhereItWasPutAlone() throws Exception {
+    withTwoRoots();
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (MessageChannel executor = MessageChannel.open();
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      executor.connect(socket);
+      executor.send(new Enter(new ProcessName(APPLICATION, "3"), SECRET));
+      Entered entered = (Entered) executor.receive();
+      Path stuck = Path.of(entered.folders().getFirst()).resolve(SHUFFLE + "-10");
+      Files.write(Files.createDirectory(stuck).resolve("data"), new byte[1_000]);
+      Process pipe = new ProcessBuilder("mkfifo", stuck.resolve("index").toString()).start();
+      assertThat(pipe.waitFor()).isZero();
+      ApplicationFolder second = new ApplicationFolder(Path.of(entered.folders().getLast()));
+      second.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+
+      executor.send(new HandOver(SHUFFLE, 10, 1));
+      assertThat(executor.receive()).isEqualTo(new Taken());
+      PeerAddress node = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
+      assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
+      executor.send(new HandOver(SHUFFLE, 10, 2));
+      assertThat(executor.receive()).isInstanceOf(Refused.class);
     }
   }
 

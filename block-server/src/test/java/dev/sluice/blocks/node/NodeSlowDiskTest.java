@@ -184,7 +184,7 @@ class NodeSlowDiskTest {
       Files.write(folder.resolve("data"), new byte[100]);
       pipes.add(folder.resolve("index"));
       assertThat(new ProcessBuilder("mkfifo", "" + pipes.getLast()).start().waitFor()).isZero();
-      connection.send(new HandOver(SHUFFLE, mapId));
+      connection.send(new HandOver(SHUFFLE, mapId, 0));
     }
     return new PeerAddress(entered.nodeId(), entered.host(), entered.port());
   }

@@ -72,7 +72,7 @@ class MessageCodecTest {
         new Touch(Integer.MAX_VALUE),
         new Enter(new ProcessName("app-1-ab", "8"), "sécret"),
         new Entered("node-a-1", "a", 7_340, "soft", List.of("/data1/.sluice/app-1-ab", "")),
-        new HandOver(3, Long.MAX_VALUE),
+        new HandOver(3, Long.MAX_VALUE, 1),
         new Taken(),
         new Told("app-1-ab", new RemoveShuffle(3)),
         new Told("äpp", new EndApplication()),
