@@ -258,6 +258,7 @@ class NodeProcessTest {
   void aDaemonThatIsStoppedFailsHandOversWithinTheirLimit() throws Exception {
     Duration timeout = Duration.ofSeconds(1);
     try (NodeProcess daemon = start();
+        NodeClient _ = NodeClient.enter(socket, EXECUTOR, SECRET, TIMEOUT); // opens all
         NodeClient executor = NodeClient.enter(socket, EXECUTOR, SECRET, timeout)) {
       daemon.signal("STOP");
       for (int round = 0; round < 2; round++) { // over the connection, and without one
