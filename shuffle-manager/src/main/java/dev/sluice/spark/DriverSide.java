@@ -2,6 +2,7 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DirectoryEndpoint;
 import dev.sluice.spark.locate.LocationDirectory;
@@ -9,6 +10,7 @@ import dev.sluice.spark.locate.SparkBroadcasts;
 import dev.sluice.spark.metrics.ApplicationSummary;
 import dev.sluice.spark.metrics.ApplicationTotals;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
@@ -55,7 +57,7 @@ final class DriverSide implements AutoCloseable {
             minBroadcastBytes.longValue(),
             tracker::containsShuffle,
             summary::accept);
-    endpoint = DirectoryEndpoint.open(env.rpcEnv(), directory);
+    endpoint = DirectoryEndpoint.open(env.rpcEnv(), directory, this::check);
     SluiceConf conf = new SluiceConf(env.conf());
     if (conf.node().isPresent()) {
       nodes = Optional.of(nodes(conf, env, tracker));
@@ -76,7 +78,17 @@ final class DriverSide implements AutoCloseable {
             conf.locateTimeoutMs(),
             () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
     return new NodeLifetimes(
-        directory, servers, new TrackedOutputs(tracker, conf.isNodeRequired()), System::nanoTime);
+        directory,
+        servers,
+        new TrackedOutputs(tracker, conf.isNodeRequired()),
+        conf.locateTimeoutMs() / 2,
+        System::nanoTime);
+  }
+
+  private CompletableFuture<Void> check(PeerAddress node) {
+    return nodes
+        .map(known -> known.check(node))
+        .orElseGet(() -> CompletableFuture.completedFuture(null));
   }
 
   private void executorLost(String executorId) {

@@ -58,6 +58,7 @@ final class NodeLifetimes implements AutoCloseable {
   private final LocationDirectory directory;
   private final BlockServerClient servers;
   private final MapOutputs outputs;
+  private final long checkTimeoutMs;
   private final LongSupplier nanoClock;
 
   /** What nodes have answered last. */
@@ -65,6 +66,9 @@ final class NodeLifetimes implements AutoCloseable {
 
   /** Since when nodes have not answered. */
   private final Map<PeerAddress, Long> silentSince = new ConcurrentHashMap<>();
+
+  /** Nodes that executors have had no answer of, and that are being asked. */
+  private final Map<PeerAddress, CompletableFuture<Void>> checks = new ConcurrentHashMap<>();
 
   /** Executors that were gone when that was looked up last. */
   private Set<String> goneBefore = Set.of();
@@ -82,15 +86,19 @@ final class NodeLifetimes implements AutoCloseable {
   /**
    * @param directory knows the nodes
    * @param servers asks them; closed with this
+   * @param checkTimeoutMs for the answer of a node of which an executor had none; shorter than that
+   *     executor waits for the driver
    */
   NodeLifetimes(
       LocationDirectory directory,
       BlockServerClient servers,
       MapOutputs outputs,
+      long checkTimeoutMs,
       LongSupplier nanoClock) {
     this.directory = directory;
     this.servers = servers;
     this.outputs = outputs;
+    this.checkTimeoutMs = checkTimeoutMs;
     this.nanoClock = nanoClock;
     this.forgotNanos = nanoClock.getAsLong();
     timer.scheduleWithFixedDelay(
@@ -101,14 +109,53 @@ final class NodeLifetimes implements AutoCloseable {
   CompletableFuture<Void> renew() {
     try {
       forgetUnneeded();
-      // In this order: what was on a node when it was last heard is of a shuffle that is listed.
-      Map<PeerAddress, Heard> before = Map.copyOf(lastHeard);
-      int[] live = outputs.liveShuffles();
-      return tell(node -> new Renew(live, before.getOrDefault(node, Heard.NEVER)));
+      return tell(renewal());
     } catch (RuntimeException e) {
       LOG.error("The nodes' block servers are not told that the application lives", e);
       return CompletableFuture.completedFuture(null);
     }
+  }
+
+  private Function<PeerAddress, Lifetime> renewal() {
+    // In this order: what was on a node when it was last heard is of a shuffle that is listed.
+    Map<PeerAddress, Heard> before = Map.copyOf(lastHeard);
+    int[] live = outputs.liveShuffles();
+    return node -> new Renew(live, before.getOrDefault(node, Heard.NEVER));
+  }
+
+  /**
+   * An executor has had no answer of the node. Where the driver has none either, what executors
+   * that are gone wrote there is lost now, before their blocks fail one after the other. What an
+   * executor says in error costs a message. Never blocks; completes when that is decided.
+   */
+  CompletableFuture<Void> check(PeerAddress node) {
+    if (!directory.nodes().contains(node)) {
+      return CompletableFuture.completedFuture(null); // It is lost, or known by another id.
+    }
+    Lifetime question = renewal().apply(node);
+    CompletableFuture<Void> decided = new CompletableFuture<>();
+    CompletableFuture<Void> underWay = checks.putIfAbsent(node, decided);
+    if (underWay != null) {
+      return underWay;
+    }
+    servers
+        .tell(node, question)
+        .orTimeout(checkTimeoutMs, TimeUnit.MILLISECONDS)
+        .whenCompleteAsync(
+            (answer, failure) -> {
+              if (failure == null) {
+                heard(node, answer);
+              } else {
+                lost(node);
+              }
+            },
+            timer)
+        .whenComplete(
+            (_, _) -> {
+              checks.remove(node);
+              decided.complete(null);
+            });
+    return decided;
   }
 
   /**
@@ -172,16 +219,20 @@ final class NodeLifetimes implements AutoCloseable {
     long nowNanos = nanoClock.getAsLong();
     long sinceNanos = silentSince.computeIfAbsent(node, _ -> nowNanos);
     if (nowNanos - sinceNanos >= LOST_AFTER_NANOS) {
-      for (String executorId : directory.nodeLost(node)) {
-        LOG.warn(
-            "{} does not answer: what executor {} has written is not looked for there any more",
-            node,
-            executorId);
-        outputs.lost(executorId);
-      }
-      silentSince.keySet().retainAll(directory.nodes());
-      lastHeard.keySet().retainAll(directory.nodes());
+      lost(node);
     }
+  }
+
+  private void lost(PeerAddress node) {
+    for (String executorId : directory.nodeLost(node)) {
+      LOG.warn(
+          "{} does not answer: what executor {} has written is not looked for there any more",
+          node,
+          executorId);
+      outputs.lost(executorId);
+    }
+    silentSince.keySet().retainAll(directory.nodes());
+    lastHeard.keySet().retainAll(directory.nodes());
   }
 
   /** The application is over: all that nodes have of it goes. Waits 5 s for them at most. */

@@ -7,15 +7,18 @@ import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.spark.locate.Broadcasts;
+import dev.sluice.spark.locate.DirectoryMessage.Find;
+import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocationDirectory;
 import java.io.IOException;
 import java.net.ServerSocket;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.network.util.MapConfigProvider;
@@ -26,11 +29,12 @@ import org.junit.jupiter.api.Test;
 /** What the driver makes of a node that does not answer any more. */
 class NodeLifetimesTest {
   private static final int DEADLINE_SECONDS = 30;
+  private static final long CHECK_TIMEOUT_MS = 500;
 
   private final LocationDirectory directory =
       new LocationDirectory(new Unused(), 1000, _ -> true, _ -> {});
   private final AtomicLong nowNanos = new AtomicLong();
-  private final List<String> lost = new ArrayList<>();
+  private final List<String> lost = new CopyOnWriteArrayList<>();
   private final Set<String> tracked = new HashSet<>();
   private final NodeLifetimes lifetimes =
       new NodeLifetimes(
@@ -43,6 +47,7 @@ class NodeLifetimesTest {
               10_000,
               () -> 0),
           new Tracked(),
+          CHECK_TIMEOUT_MS,
           nowNanos::get);
 
   @AfterEach
@@ -70,6 +75,37 @@ class NodeLifetimesTest {
     renewInVain();
     assertThat(lost).containsExactly("1", "2");
     assertThat(directory.nodes()).isEmpty();
+  }
+
+  /** It hangs: connections to it are taken by the system, and nothing comes. */
+  @Test
+  void whatAllLostExecutorsWroteIsLostWhenTheDriverHasNoAnswerOfAReportedNodeEither()
+      throws Exception {
+    try (ServerSocket hung = new ServerSocket(0)) {
+      PeerAddress node = new PeerAddress("node", "127.0.0.1", hung.getLocalPort());
+      for (String executorId : List.of("1", "2", "3")) {
+        directory.handle(new Publish(new ExecutorEndpoint(executorId, node, "soft"), List.of()));
+      }
+      directory.executorLost("1");
+      directory.executorLost("2");
+
+      CompletableFuture<Void> first = lifetimes.check(node);
+      assertThat(lifetimes.check(node)).as("asked once for all").isSameAs(first);
+      first.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+
+      assertThat(lost).containsExactlyInAnyOrder("1", "2");
+      assertThat(directory.handle(new Find("1"))).isEqualTo(new Found(null, true));
+      assertThat(directory.handle(new Find("3"))).isEqualTo(new Found(node, false));
+      lost.clear();
+      lifetimes.check(node).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+      assertThat(lost).isEmpty();
+    }
+  }
+
+  @Test
+  void anUnknownNodeIsNotAsked() throws Exception {
+    PeerAddress unknown = new PeerAddress("other", "127.0.0.1", unusedPort());
+    assertThat(lifetimes.check(unknown)).isCompleted();
   }
 
   /** As with dynamic allocation in an application that runs for months. */

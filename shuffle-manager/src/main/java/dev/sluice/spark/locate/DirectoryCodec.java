@@ -11,6 +11,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.locate.DirectoryMessage.Silent;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.util.List;
 
@@ -33,7 +34,8 @@ public final class DirectoryCodec {
           new MessageType<>(FIRST_ID + 5, Failure.class, Failure::write, Failure::read),
           new MessageType<>(FIRST_ID + 6, Over.class, Over::write, Over::read),
           new MessageType<>(FIRST_ID + 7, Find.class, Find::write, Find::read),
-          new MessageType<>(FIRST_ID + 8, Found.class, Found::write, Found::read));
+          new MessageType<>(FIRST_ID + 8, Found.class, Found::write, Found::read),
+          new MessageType<>(FIRST_ID + 9, Silent.class, Silent::write, Silent::read));
 
   private final MessageCodec codec = new MessageCodec(TYPES);
 

@@ -1,8 +1,13 @@
 package dev.sluice.spark.locate;
 
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Silent;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
 import org.apache.spark.rpc.RpcCallContext;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.rpc.RpcEnv;
@@ -22,6 +27,7 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
   private final DirectoryCodec codec = new DirectoryCodec();
   private final RpcEnv rpcEnv;
   private final LocationDirectory directory;
+  private final Function<PeerAddress, CompletableFuture<Void>> nodeCheck;
   private final ExecutorService worker =
       Executors.newSingleThreadExecutor(
           Thread.ofPlatform()
@@ -32,14 +38,26 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
 
   private RpcEndpointRef reference;
 
-  private DirectoryEndpoint(RpcEnv rpcEnv, LocationDirectory directory) {
+  private DirectoryEndpoint(
+      RpcEnv rpcEnv,
+      LocationDirectory directory,
+      Function<PeerAddress, CompletableFuture<Void>> nodeCheck) {
     this.rpcEnv = rpcEnv;
     this.directory = directory;
+    this.nodeCheck = nodeCheck;
   }
 
-  /** Serves the directory; {@link #close} closes it. */
-  public static DirectoryEndpoint open(RpcEnv rpcEnv, LocationDirectory directory) {
-    DirectoryEndpoint endpoint = new DirectoryEndpoint(rpcEnv, directory);
+  /**
+   * Serves the directory; {@link #close} closes it.
+   *
+   * @param nodeCheck asks a node's block server that has not answered an executor; never blocks,
+   *     and completes when the directory knows what came of it
+   */
+  public static DirectoryEndpoint open(
+      RpcEnv rpcEnv,
+      LocationDirectory directory,
+      Function<PeerAddress, CompletableFuture<Void>> nodeCheck) {
+    DirectoryEndpoint endpoint = new DirectoryEndpoint(rpcEnv, directory, nodeCheck);
     endpoint.reference = rpcEnv.setupEndpoint(NAME, endpoint);
     return endpoint;
   }
@@ -71,7 +89,13 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
 
   private void answer(byte[] message, RpcCallContext context) {
     try {
-      context.reply(codec.encode(directory.handle(codec.decode(message))));
+      DirectoryMessage question = codec.decode(message);
+      if (question instanceof Silent(PeerAddress node)) {
+        byte[] checked = codec.encode(new Ack());
+        nodeCheck.apply(node).whenComplete((_, _) -> context.reply(checked));
+      } else {
+        context.reply(codec.encode(directory.handle(question)));
+      }
     } catch (Exception e) {
       // As text: the asker's serializer may not know the exception's class.
       context.sendFailure(new IllegalStateException(e.toString()));

@@ -235,6 +235,20 @@ public sealed interface DirectoryMessage {
     }
   }
 
+  /**
+   * A node's block server has not answered an executor; the answer is {@link Ack}, when the driver
+   * has asked it as well and knows what is lost.
+   */
+  record Silent(PeerAddress node) implements DirectoryMessage {
+    void write(Output output) {
+      ExecutorEndpoint.write(output, node);
+    }
+
+    static Silent read(Input input) {
+      return new Silent(ExecutorEndpoint.readPeer(input));
+    }
+  }
+
   /** An executor cannot do what was asked for; the answer is {@link Ack}. */
   record Failure(String executorId, String reason) implements DirectoryMessage {
     void write(Output output) {

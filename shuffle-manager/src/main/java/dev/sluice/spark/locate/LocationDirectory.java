@@ -12,6 +12,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.locate.DirectoryMessage.Silent;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
 import java.util.Collection;
@@ -104,7 +105,7 @@ public final class LocationDirectory {
           new Found(
               executors.node(find.executorId()).map(ExecutorEndpoint::peer).orElse(null),
               gone.contains(find.executorId()));
-      case Ack _, Over _, Table _, Found _ ->
+      case Ack _, Over _, Table _, Found _, Silent _ ->
           throw new IOException("not a question: " + message.getClass().getSimpleName());
     };
   }

@@ -57,6 +57,17 @@ public interface Locator {
     return CompletableFuture.completedFuture(new Whereabouts(node(executorId), false));
   }
 
+  /**
+   * Tells the driver that a node's block server has not answered this process. Where that has no
+   * answer of it either, what executors that are gone have there is lost, all of it, before this
+   * completes.
+   *
+   * @return never completes exceptionally
+   */
+  default CompletableFuture<Void> report(PeerAddress silentNode) {
+    return CompletableFuture.completedFuture(null);
+  }
+
   /** A READ found the location stale: the next {@link #locate} asks the executor. */
   void invalidate(int shuffleId, MapOutputLocation stale);
 }

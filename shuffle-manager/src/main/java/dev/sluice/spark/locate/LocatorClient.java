@@ -15,7 +15,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -77,6 +76,7 @@ public final class LocatorClient implements Locator {
   public record Driver(DriverChannel channel, Broadcasts broadcasts, Executor asker) {}
 
   private final Services services;
+  private final DriverQuestions questions;
   private final KnownExecutors executors;
   private final SilentNodes silentNodes;
   private final Map<Integer, CachedShuffle> shuffles = new ConcurrentHashMap<>();
@@ -93,6 +93,7 @@ public final class LocatorClient implements Locator {
    */
   public LocatorClient(Services services, SilentNodes silentNodes) {
     this.services = services;
+    this.questions = new DriverQuestions(services.driver(), services.timeoutMs());
     this.silentNodes = silentNodes;
     this.executors = new KnownExecutors(services.lost());
   }
@@ -158,18 +159,16 @@ public final class LocatorClient implements Locator {
 
   @Override
   public CompletableFuture<Whereabouts> find(String executorId) {
-    CompletableFuture<Whereabouts> question = new CompletableFuture<>();
-    CompletableFuture<Whereabouts> asked = finding.putIfAbsent(executorId, question);
-    if (asked != null) {
-      return asked;
-    }
-    askDriver(() -> findNow(executorId, question))
-        .thenRun(
-            () -> {
-              finding.remove(executorId);
-              question.complete(new Whereabouts(node(executorId), false)); // unless it said so
-            });
-    return question;
+    return questions.once(
+        finding,
+        executorId,
+        answer -> findNow(executorId, answer),
+        () -> new Whereabouts(node(executorId), false));
+  }
+
+  @Override
+  public CompletableFuture<Void> report(PeerAddress silentNode) {
+    return questions.report(silentNode);
   }
 
   private void findNow(String executorId, CompletableFuture<Whereabouts> question) {
@@ -250,19 +249,8 @@ public final class LocatorClient implements Locator {
       }
       shuffle.refreshNanos = now;
       shuffle.refresh =
-          askDriver(() -> ask(shuffle.locations)).thenRun(() -> shuffle.newsNanos = now);
+          questions.ask(() -> ask(shuffle.locations)).thenRun(() -> shuffle.newsNanos = now);
       return shuffle.refresh;
-    }
-  }
-
-  private CompletableFuture<Void> askDriver(Runnable question) {
-    try {
-      return CompletableFuture.runAsync(question, services.driver().asker())
-          .orTimeout(services.timeoutMs(), TimeUnit.MILLISECONDS)
-          .exceptionally(LocatorClient::unanswered);
-    } catch (RejectedExecutionException e) {
-      // The executor stops.
-      return CompletableFuture.completedFuture(null);
     }
   }
 
@@ -279,11 +267,6 @@ public final class LocatorClient implements Locator {
     } catch (IOException e) {
       LOG.warn("Locations of shuffle {} are not refreshed: {}", question.shuffleId(), e.toString());
     }
-  }
-
-  private static Void unanswered(Throwable failure) {
-    LOG.warn("The driver's location directory does not answer", failure);
-    return null;
   }
 
   /** Asks the peer for what is missing; completes normally when all answers are in. */

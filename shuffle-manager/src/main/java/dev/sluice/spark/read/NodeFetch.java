@@ -31,7 +31,8 @@ import org.apache.spark.storage.BlockManagerId;
  * that it is gone; else from the copy that its node has of it. Spark's own retries end at once
  * where the executor is dead, so there are ours, for a server that is started again; and they go on
  * for minutes where a server hangs, so each attempt at a node ends when nothing has come for a
- * while, and the executor's other tasks leave that node alone then.
+ * while, and the executor's other tasks leave that node alone then, unless nobody else has their
+ * blocks and the driver has its answer.
  *
  * <p>Spark's transport threads, the timer's and the executor's call it, one step after the other;
  * every block gets one answer, and none is waited for.
@@ -75,6 +76,7 @@ final class NodeFetch {
   private final DownloadFileManager files;
   private int nodeAttempts;
   private boolean executorAsked;
+  private boolean nodeReported;
 
   /** The node that was asked last, whether it gave anything, and whether it said no. */
   private PeerAddress askedNode;
@@ -146,6 +148,9 @@ final class NodeFetch {
       } else if (isAskedAgain(where)) {
         Thread.sleep(Math.min(nodeAttempts * FIRST_PAUSE_MS, LONGEST_PAUSE_MS));
         fromNode(where.node().get(), blockIds);
+      } else if (where.gone() && where.node().isPresent() && !hasRefused && !nodeReported) {
+        leaveNodeAlone();
+        report(where.node().get(), failed);
       } else {
         leaveNodeAlone();
         fail(failed);
@@ -154,6 +159,17 @@ final class NodeFetch {
       Thread.currentThread().interrupt();
       fail(failed);
     }
+  }
+
+  /**
+   * Nobody else has these blocks, and each executor whose blocks fail one after the other costs a
+   * stage's attempt: so the driver looks itself, and gives up what all of them wrote. A node that
+   * answers the driver is asked once more.
+   */
+  private void report(PeerAddress node, Map<String, Throwable> failed) {
+    nodeReported = true;
+    nodeAttempts = MAX_ATTEMPTS - 1;
+    shared.locator().report(node).thenRun(() -> findOut(failed));
   }
 
   /**
@@ -169,7 +185,7 @@ final class NodeFetch {
     int limit = where.gone() ? MAX_ATTEMPTS : 1;
     return !hasRefused
         && nodeAttempts < limit
-        && where.node().filter(shared.silent()::admits).isPresent();
+        && where.node().filter(node -> nodeReported || shared.silent().admits(node)).isPresent();
   }
 
   private void fail(Map<String, Throwable> failed) {

@@ -15,6 +15,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.locate.DirectoryMessage.Silent;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.util.Arrays;
 import java.util.List;
@@ -41,6 +42,7 @@ class DirectoryCodecTest {
         new Find("1"),
         new Found(null, true),
         new Found(Samples.atNode("2", "node").peer(), false),
+        new Silent(Samples.atNode("2", "node").peer()),
         new Failure("1", "no device \u2013 none"));
   }
 

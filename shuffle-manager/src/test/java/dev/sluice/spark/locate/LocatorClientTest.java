@@ -8,7 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.DirectoryMessage.Silent;
 import dev.sluice.spark.locate.Locator.Located;
 import java.io.IOException;
 import java.time.Duration;
@@ -135,6 +137,18 @@ class LocatorClientTest {
     var found = locator.find("1");
     answer();
     assertThat(found.join()).isEqualTo(new Locator.Whereabouts(Optional.empty(), false));
+  }
+
+  @Test
+  void theDriverIsToldOnceOfANodeThatDoesNotAnswer() {
+    PeerAddress node = Samples.atNode("1", "node").peer();
+    var first = locator.report(node);
+    var second = locator.report(node);
+    assertThat(first).isNotDone();
+    answer();
+    assertThat(first).isCompleted();
+    assertThat(second).isCompleted();
+    assertThat(asked).isEqualTo(1);
   }
 
   @Test
@@ -496,6 +510,9 @@ class LocatorClientTest {
     asked++;
     if (driverIsGone) {
       throw new IOException("the driver is gone");
+    }
+    if (question instanceof Silent) {
+      return new Ack();
     }
     byte[] answer = codec.encode(directory.handle(codec.decode(codec.encode(question))));
     return codec.decode(answer);

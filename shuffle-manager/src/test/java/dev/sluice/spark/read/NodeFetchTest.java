@@ -112,6 +112,7 @@ class NodeFetchTest {
   @Test
   void aNodeThatGivesNothingIsWaitedForOnceByAll() {
     driver.gone = true;
+    driver.hasItsAnswer = false;
     client.hangs = true;
     fetch();
     assertThat(listener.failures()).isEmpty();
@@ -123,6 +124,49 @@ class NodeFetchTest {
     assertThat(client.fetches).as("of both").hasSize(1);
     assertThat(listener.failures().get("shuffle_0_2_0")).hasMessageContaining("of late");
     assertThat(timer.scheduled()).isZero();
+  }
+
+  /** Else each of them would cost a stage's attempt. */
+  @Test
+  void theDriverGivesUpAllThatASilentNodeHasBeforeBlocksOfExecutorsThatAreGoneFail() {
+    driver.gone = true;
+    driver.hasItsAnswer = false;
+    silent.add(NODE);
+    fetch();
+    assertThat(driver.reported).containsExactly(NODE);
+    assertThat(client.fetches).isEmpty();
+    assertThat(listener.failures()).containsOnlyKeys(BLOCK, OTHER);
+  }
+
+  @Test
+  void whatNobodyElseHasIsAskedOfASilentNodeThatAnswersTheDriver() {
+    driver.gone = true;
+    silent.add(NODE);
+    fetch();
+    assertThat(driver.reported).containsExactly(NODE);
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
+    assertAllCame();
+  }
+
+  @Test
+  void aNodeThatAnswersTheDriverAloneIsAskedOnce() {
+    driver.gone = true;
+    silent.add(NODE);
+    client.hangs = true;
+    fetch();
+    timer.advanceMs(TIMEOUT_MS);
+    assertThat(driver.reported).containsExactly(NODE);
+    assertThat(client.fetches).hasSize(1);
+    assertThat(listener.failures()).containsOnlyKeys(BLOCK, OTHER);
+  }
+
+  @Test
+  void ofAnExecutorThatLivesNothingIsReported() {
+    silent.add(NODE);
+    client.failures.add(new IOException("refused"));
+    fetch();
+    assertThat(driver.reported).isEmpty();
+    assertOtherFailed("refused");
   }
 
   @Test
@@ -247,6 +291,8 @@ class NodeFetchTest {
     Optional<PeerAddress> now = Optional.of(NODE);
     boolean servesItself;
     boolean gone;
+    boolean hasItsAnswer = true;
+    final List<PeerAddress> reported = new ArrayList<>();
     int asked;
 
     @Override
@@ -271,6 +317,13 @@ class NodeFetchTest {
     public CompletableFuture<Whereabouts> find(String executorId) {
       asked++;
       return CompletableFuture.completedFuture(new Whereabouts(now, gone));
+    }
+
+    @Override
+    public CompletableFuture<Void> report(PeerAddress silentNode) {
+      reported.add(silentNode);
+      now = now.filter(_ -> hasItsAnswer);
+      return CompletableFuture.completedFuture(null);
     }
 
     @Override

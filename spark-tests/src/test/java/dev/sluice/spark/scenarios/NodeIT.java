@@ -3,6 +3,8 @@ package dev.sluice.spark.scenarios;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -136,6 +138,30 @@ final class NodeIT {
     }
   }
 
+  /** If their blocks failed one executor after the other, the job would end after four of them. */
+  @Test
+  void aNodeThatHangsCostsOneAttemptHoweverManyExecutorsAreGone() throws Exception {
+    try (NodeProcess node = NodeProcess.start(directory);
+        LocalCluster cluster =
+            start(
+                "spark.master", "local-cluster[5,1,1024]",
+                "spark.cores.max", "5",
+                "spark.shuffle.rdma.read.timeout", "2s",
+                "spark.shuffle.rdma.locate.timeout", "2s")) {
+      JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
+      kill(cluster, executors(cluster, node));
+      Retried retried = new Retried(node);
+      cluster.context().sc().addSparkListener(retried);
+      node.signal("STOP");
+
+      CompletableFuture<Map<Integer, Long>> answer =
+          CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(shuffled));
+      assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(DATA.answer());
+      cluster.metrics();
+      assertThat(retried.attempts).as("of the reducing stage").hasValue(2);
+    }
+  }
+
   @Test
   void processesThatAuthenticateReadAtTheNodeAsWell() throws Exception {
     try (NodeProcess node = NodeProcess.start(directory);
@@ -209,6 +235,31 @@ final class NodeIT {
     while (!executors(cluster, node).isEmpty()) {
       assertThat(System.nanoTime() - deadline).as("executors stay").isNegative();
       TimeUnit.MILLISECONDS.sleep(100);
+    }
+  }
+
+  /** Has a node go on when something is to be written again. Called on Spark's listener thread. */
+  private static final class Retried extends SparkListener {
+    private final NodeProcess node;
+    private final AtomicInteger attempts = new AtomicInteger();
+
+    Retried(NodeProcess node) {
+      this.node = node;
+    }
+
+    @Override
+    public void onStageSubmitted(SparkListenerStageSubmitted submitted) {
+      if (submitted.stageInfo().shuffleDepId().isEmpty()) {
+        attempts.incrementAndGet();
+        return;
+      }
+      try {
+        node.signal("CONT");
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
