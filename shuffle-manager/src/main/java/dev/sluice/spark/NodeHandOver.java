@@ -12,10 +12,7 @@ import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -49,13 +46,17 @@ final class NodeHandOver implements HandOver {
               .inheritInheritableThreadLocals(false)
               .factory());
 
-  /** The attempt to enter that is under way, or has succeeded. Guarded by this. */
-  private Optional<FutureTask<NodeClient>> entering = Optional.empty();
+  private final SharedAttempt<NodeClient> entering = new SharedAttempt<>(this::enter);
+  private final SharedAttempt<NodeEndpoint> publishing = new SharedAttempt<>(this::publishNow);
 
-  /** What the driver knows. Guarded by this. */
-  private Optional<NodeEndpoint> published = Optional.empty();
+  /** Guarded by this. */
+  private Optional<NodeClient> client = Optional.empty();
 
+  /** Guarded by this. */
   private boolean closed;
+
+  /** Whether the node did not answer, or not take, when it was asked last. */
+  private volatile boolean isDoubtful;
 
   /**
    * @param self this executor
@@ -77,14 +78,19 @@ final class NodeHandOver implements HandOver {
   }
 
   /**
-   * Returns when the node knows the executor and the driver knows the node.
+   * Returns when the node knows the executor and the driver knows the node. A node that did not
+   * answer of late is asked anew, lest tasks do work that nobody takes.
    *
    * @throws IOException when there is no block server on this node, or it takes nothing of this
    *     application, or the driver does not answer; the message is the reason
    */
   @Override
   public void expect() throws IOException {
-    publish(entered());
+    NodeClient node = entered();
+    if (isDoubtful) {
+      ask(node);
+    }
+    publish(node);
   }
 
   /**
@@ -104,6 +110,7 @@ final class NodeHandOver implements HandOver {
       throw new IOException(
           "Map output %d of shuffle %d is not handed over: %s".formatted(mapId, shuffleId, e), e);
     } finally {
+      isDoubtful = !taken;
       counters.handedOver(taken);
     }
   }
@@ -119,27 +126,7 @@ final class NodeHandOver implements HandOver {
 
   /** Waits within the limit of one request. */
   private NodeClient entered() throws IOException {
-    Future<NodeClient> attempt = entering();
-    try {
-      return attempt.get();
-    } catch (ExecutionException e) {
-      throw new IOException(e.getCause().getMessage(), e.getCause());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the node's block server was entered", e);
-    }
-  }
-
-  /** On a thread of its own: it is for all tasks, of which one may be killed. */
-  private synchronized Future<NodeClient> entering() throws IOException {
-    if (closed) {
-      throw new IOException("the executor stops");
-    }
-    if (entering.isEmpty() || entering.get().state() == Future.State.FAILED) {
-      entering = Optional.of(new FutureTask<>(this::enter));
-      Thread.ofVirtual().inheritInheritableThreadLocals(false).start(entering.get());
-    }
-    return entering.get();
+    return entering.get(_ -> true);
   }
 
   private NodeClient enter() throws IOException {
@@ -149,6 +136,7 @@ final class NodeHandOver implements HandOver {
         node.close();
         throw new IOException("the executor stops");
       }
+      client = Optional.of(node);
       timer.scheduleWithFixedDelay(
           this::refresh, REFRESH_EVERY_MS, REFRESH_EVERY_MS, TimeUnit.MILLISECONDS);
     }
@@ -170,29 +158,41 @@ final class NodeHandOver implements HandOver {
   void refresh() {
     try {
       NodeClient node = entered();
-      node.refresh();
+      ask(node);
       publish(node);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) { // The timer would end with any of them.
       LOG.debug("The node's block server is not there for now", e);
     }
   }
 
-  /** The driver says where readers find the node; anew where that was started again. */
-  private synchronized void publish(NodeClient node) throws IOException {
-    NodeEndpoint now = node.endpoint(); // here, lest an older one is published after a newer
-    if (!published.equals(Optional.of(now))) {
-      driver.ask(
-          new Publish(new ExecutorEndpoint(self.id(), now.peer(), now.provider()), List.of()));
-      published = Optional.of(now);
+  private void ask(NodeClient node) throws IOException {
+    boolean answers = false;
+    try {
+      node.refresh();
+      answers = true;
+    } finally {
+      isDoubtful = !answers;
     }
+  }
+
+  /** The driver says where readers find the node; anew where that was started again. */
+  private void publish(NodeClient node) throws IOException {
+    NodeEndpoint known;
+    do {
+      known = publishing.get(published -> published.equals(node.endpoint()));
+    } while (!known.equals(node.endpoint()));
+  }
+
+  private NodeEndpoint publishNow() throws IOException {
+    NodeEndpoint now = entered().endpoint();
+    driver.ask(new Publish(new ExecutorEndpoint(self.id(), now.peer(), now.provider()), List.of()));
+    return now;
   }
 
   @Override
   public synchronized void close() {
     closed = true;
     timer.shutdownNow();
-    entering
-        .filter(attempt -> attempt.state() == Future.State.SUCCESS)
-        .ifPresent(attempt -> attempt.resultNow().close());
+    client.ifPresent(NodeClient::close);
   }
 }

@@ -1,6 +1,7 @@
 package dev.sluice.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.node.NodeDaemon;
 import dev.sluice.blocks.node.NodeOptions;
@@ -15,9 +16,11 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,8 +29,13 @@ import org.junit.jupiter.api.io.TempDir;
  * An executor whose node's block server is started again, and which hands nothing over any more.
  */
 class NodeRefreshTest {
+  private static final Duration DEADLINE = Duration.ofSeconds(20);
+
   @TempDir private Path directory;
-  private final List<PeerAddress> published = new ArrayList<>();
+  private final List<PeerAddress> published = new CopyOnWriteArrayList<>();
+  private final CountDownLatch driverIsAsked = new CountDownLatch(1);
+  private final CountDownLatch driverAnswers = new CountDownLatch(1);
+  private boolean driverHangs;
 
   private NodeDaemon startNode() throws IOException {
     return NodeDaemon.start(
@@ -45,28 +53,86 @@ class NodeRefreshTest {
     return directory.resolve("node.sock");
   }
 
-  private DirectoryMessage publish(DirectoryMessage message) {
+  private DirectoryMessage publish(DirectoryMessage message) throws IOException {
+    try {
+      driverIsAsked.countDown();
+      if (driverHangs) {
+        driverAnswers.await();
+      }
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
     published.add(((Publish) message).endpoint().peer());
     return message;
   }
 
   private NodeHandOver enter() throws IOException {
-    NodeHandOver entered =
-        new NodeHandOver(
-            new NodeAccess("ab", socket(), Duration.ofSeconds(20), true),
-            new ProcessName("app-1-ab", "3"),
-            "soft",
-            new SluiceRuntime.Environment(
-                new SparkConf(false),
-                new SluiceRuntime.Executor("3", "127.0.0.1", 1),
-                new SluiceRuntime.Network(null, List.of(), List.of(), "", null),
-                this::publish,
-                null,
-                (_, _) -> null,
-                List.of()),
-            new ShuffleCounters());
+    NodeHandOver entered = handOver(Duration.ofSeconds(20));
     entered.expect();
     return entered;
+  }
+
+  private NodeHandOver handOver(Duration timeout) {
+    return new NodeHandOver(
+        new NodeAccess("ab", socket(), timeout, true),
+        new ProcessName("app-1-ab", "3"),
+        "soft",
+        new SluiceRuntime.Environment(
+            new SparkConf(false),
+            new SluiceRuntime.Executor("3", "127.0.0.1", 1),
+            new SluiceRuntime.Network(null, List.of(), List.of(), "", null),
+            this::publish,
+            null,
+            (_, _) -> null,
+            List.of()),
+        new ShuffleCounters());
+  }
+
+  /** Which would do its work for nothing. */
+  @Test
+  void noTaskBeginsWhereTheNodeDoesNotAnswerAnyMore() throws Exception {
+    try (NodeHandOver handOver = handOver(Duration.ofSeconds(1))) {
+      try (NodeDaemon _ = startNode()) {
+        handOver.expect();
+      }
+      handOver.refresh();
+      assertThatThrownBy(handOver::expect).isInstanceOf(IOException.class);
+      try (NodeDaemon _ = startNode()) {
+        handOver.expect();
+      }
+    }
+    assertThat(published).hasSize(2);
+  }
+
+  @Test
+  void neitherAKilledTaskNorTheExecutorsEndWaitsForTheDriver() throws Exception {
+    driverHangs = true;
+    try (NodeDaemon _ = startNode()) {
+      NodeHandOver handOver = handOver(Duration.ofSeconds(20));
+      CompletableFuture<Void> task = new CompletableFuture<>();
+      CompletableFuture<Void> killed = new CompletableFuture<>();
+      expect(handOver, task);
+      driverIsAsked.await();
+      expect(handOver, killed).interrupt();
+      assertThat(killed).failsWithin(DEADLINE);
+      CompletableFuture<Void> closed = CompletableFuture.runAsync(handOver::close);
+      assertThat(closed).succeedsWithin(DEADLINE);
+      driverAnswers.countDown();
+      assertThat(task).succeedsWithin(DEADLINE);
+      assertThat(published).hasSize(1);
+    }
+  }
+
+  private static Thread expect(HandOver handOver, CompletableFuture<Void> done) {
+    return Thread.startVirtualThread(
+        () -> {
+          try {
+            handOver.expect();
+            done.complete(null);
+          } catch (IOException e) {
+            done.completeExceptionally(e);
+          }
+        });
   }
 
   @Test
