@@ -110,7 +110,7 @@ final class NodeLifetimes implements AutoCloseable {
     try {
       forgetUnneeded();
       return tell(renewal());
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // The timer would end with either.
       LOG.error("The nodes' block servers are not told that the application lives", e);
       return CompletableFuture.completedFuture(null);
     }

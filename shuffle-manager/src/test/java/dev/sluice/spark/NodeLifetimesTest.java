@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -36,6 +37,7 @@ class NodeLifetimesTest {
   private final AtomicLong nowNanos = new AtomicLong();
   private final List<String> lost = new CopyOnWriteArrayList<>();
   private final Set<String> tracked = new HashSet<>();
+  private Optional<Error> error = Optional.empty();
   private final NodeLifetimes lifetimes =
       new NodeLifetimes(
           directory,
@@ -108,6 +110,13 @@ class NodeLifetimesTest {
     assertThat(lifetimes.check(unknown)).isCompleted();
   }
 
+  /** A timer does nothing any more after one. */
+  @Test
+  void anErrorEndsNoRenewals() throws Exception {
+    error = Optional.of(new NoClassDefFoundError("of the test"));
+    renewInVain();
+  }
+
   /** As with dynamic allocation in an application that runs for months. */
   @Test
   void executorsThatAreGoneAreForgottenWhenNoMapStatusNamesThem() throws Exception {
@@ -148,6 +157,10 @@ class NodeLifetimesTest {
   private final class Tracked implements NodeLifetimes.MapOutputs {
     @Override
     public int[] liveShuffles() {
+      error.ifPresent(
+          thrown -> {
+            throw thrown;
+          });
       return new int[0];
     }
 
