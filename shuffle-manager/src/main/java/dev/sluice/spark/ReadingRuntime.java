@@ -252,7 +252,9 @@ final class ReadingRuntime extends SluiceRuntime {
     } catch (IOException e) {
       String reason =
           NodeConfiguration.NODE + " is \"required\", which does not work here: " + e.getMessage();
-      say(new Failure(env.executor().id(), reason));
+      if (!Thread.currentThread().isInterrupted()) { // A task that is killed says nothing of it.
+        say(new Failure(env.executor().id(), reason));
+      }
       throw new IllegalStateException(reason, e);
     }
   }

@@ -163,6 +163,10 @@ public final class SluiceShuffle extends RdmaShuffle {
       SluiceRuntime.Environment env =
           ExecutorEnvironment.of(spark, driver, new ResolverMapOutputFiles(spark.conf(), resolver));
       environment = env;
+      if (checked.isNodeRequired() && !NodeConfiguration.isInEffect(sparkConf)) {
+        throw new IOException(
+            "the driver does not know of it: its shuffle manager does not call RdmaShuffle.create");
+      }
       if (checked.offReason().isPresent()) {
         return new CountingRuntime(env);
       }

@@ -8,7 +8,9 @@ import dev.sluice.blocks.node.NodeOptions;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DriverChannel;
 import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
@@ -16,7 +18,9 @@ import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.Level;
@@ -124,6 +128,45 @@ class ExecutorStartTest {
     }
   }
 
+  /** Spark there expects map outputs to go with their executors, and looks for them there. */
+  @Test
+  void tasksSayWhyWhereTheDriverHasNotPreparedForNodes() {
+    SparkConf conf =
+        SparkEnv.get()
+            .conf()
+            .clone()
+            .set("spark.shuffle.rdma.provider", "soft")
+            .set("spark.shuffle.rdma.node", "required");
+    try (RdmaShuffle rdma = new SluiceShuffle(conf, false, null, new Answering())) {
+      assertThatThrownBy(() -> rdma.client(TASK))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("its shuffle manager does not call RdmaShuffle.create");
+    }
+  }
+
+  @Test
+  void ofATaskThatIsKilledTheDriverHearsNothing(@TempDir Path directory) {
+    List<DirectoryMessage> heard = new CopyOnWriteArrayList<>();
+    SluiceShuffle.Outside outside =
+        new SluiceShuffle.Outside() {
+          @Override
+          public DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
+            return message -> {
+              heard.add(message);
+              return new Ack();
+            };
+          }
+        };
+    try (RdmaShuffle rdma = handingOver(directory.resolve("node.sock"), outside)) {
+      assertThat(rdma.client(TASK)).isNotNull();
+      Thread.currentThread().interrupt();
+      assertThatThrownBy(() -> rdma.registering(new OpenWriter(), 0, 0, TASK))
+          .isInstanceOf(IllegalStateException.class);
+      assertThat(Thread.interrupted()).isTrue();
+      assertThat(heard).noneMatch(Failure.class::isInstance);
+    }
+  }
+
   /** Each READs of its own kind alone, so there would be none. */
   @Test
   void aNodeOfAnotherProviderIsSaid(@TempDir Path directory) throws IOException {
@@ -160,6 +203,7 @@ class ExecutorStartTest {
             .set("spark.app.id", "app-1")
             .set("spark.shuffle.rdma.provider", "soft")
             .set("spark.shuffle.rdma.node", "required")
+            .set("spark.shuffle.rdma.node.incarnation", "ab")
             .set("spark.shuffle.rdma.node.timeout", "1s")
             .set("spark.shuffle.rdma.node.socket", socket.toString());
     return new SluiceShuffle(conf, false, null, outside);
