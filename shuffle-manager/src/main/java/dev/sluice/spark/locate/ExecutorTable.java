@@ -99,10 +99,9 @@ final class ExecutorTable {
   }
 
   /** A block server of a node was started again: whoever it serves comes anew. */
-  void replace(PeerAddress node, PeerAddress successor) {
+  void replace(PeerAddress node, PeerAddress successor, String provider) {
     for (ExecutorEndpoint before : at(node)) {
-      ExecutorEndpoint now =
-          new ExecutorEndpoint(before.executorId(), successor, before.provider());
+      ExecutorEndpoint now = new ExecutorEndpoint(before.executorId(), successor, provider);
       nodes.put(now.executorId(), now);
       if (before.equals(serving(now.executorId()))) {
         remove(now.executorId());

@@ -153,7 +153,7 @@ public final class LocationDirectory {
       // gone.
       executors
           .node(endpoint.executorId())
-          .ifPresent(node -> executors.replace(node.peer(), endpoint.peer()));
+          .ifPresent(node -> executors.replace(node.peer(), endpoint.peer(), endpoint.provider()));
       serves = executors.addNode(endpoint);
     }
     if (serves && executors.number(endpoint) == ExecutorTable.NONE) {
@@ -243,7 +243,10 @@ public final class LocationDirectory {
    * @param node as it was known before
    */
   public synchronized void nodeIsNow(PeerAddress node, String id) {
-    executors.replace(node, new PeerAddress(id, node.host(), node.port()));
+    PeerAddress now = new PeerAddress(id, node.host(), node.port());
+    executors.at(node).stream()
+        .findAny()
+        .ifPresent(before -> executors.replace(node, now, before.provider()));
   }
 
   /**

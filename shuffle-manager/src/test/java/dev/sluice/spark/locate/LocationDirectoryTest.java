@@ -104,6 +104,20 @@ class LocationDirectoryTest {
   }
 
   @Test
+  void whatANodeHasIsReadByTheProviderThatItWasStartedAgainWith() throws IOException {
+    PeerAddress node = Samples.atNode("1", "node").peer();
+    directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
+    directory.handle(new Publish(Samples.atNode("2", "node"), List.of()));
+    directory.executorLost("1");
+
+    directory.handle(new Publish(new ExecutorEndpoint("2", node, "verbs"), List.of()));
+
+    assertThat(serving())
+        .containsExactlyInAnyOrder(
+            new ExecutorEndpoint("1", node, "verbs"), new ExecutorEndpoint("2", node, "verbs"));
+  }
+
+  @Test
   void anExecutorServesWhatItsNodeHasAsWellUntilItIsGone() throws IOException {
     ExecutorEndpoint node = Samples.atNode("1", "node");
     directory.handle(new Publish(node, List.of()));
