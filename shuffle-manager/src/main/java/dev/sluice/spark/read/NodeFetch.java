@@ -274,7 +274,8 @@ final class NodeFetch {
     @Override
     public void onBlockFetchFailure(String blockId, Throwable failure) {
       if (outstanding.remove(blockId)) {
-        if (node.isPresent() && failure instanceof RuntimeException) { // as a server's own are
+        // A server's own come without a cause; those of Spark's bootstraps have one.
+        if (node.isPresent() && failure instanceof RuntimeException && failure.getCause() == null) {
           hasRefused = true;
           nodeAnswers();
         }

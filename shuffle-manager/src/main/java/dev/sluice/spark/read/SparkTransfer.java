@@ -4,6 +4,7 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -94,7 +95,10 @@ final class SparkTransfer {
 
   private void fetch(
       BlockManagerId target, String[] blockIds, Relay relay, DownloadFileManager files) {
-    if (nodes.isPresent()) {
+    // What Spark's external shuffle service has merged of them is there alone.
+    boolean areMapOutputs =
+        Arrays.stream(blockIds).map(RequestedBlock::parse).allMatch(Objects::nonNull);
+    if (nodes.isPresent() && areMapOutputs) {
       new NodeFetch(nodes.get(), target, relay, files).start(blockIds, relay.reason);
     } else {
       client.fetchBlocks(target.host(), target.port(), target.executorId(), blockIds, relay, files);

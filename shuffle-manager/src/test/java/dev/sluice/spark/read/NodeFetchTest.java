@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import org.apache.spark.ExecutorDeadException;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
@@ -99,6 +100,25 @@ class NodeFetchTest {
     fetch();
     assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
     assertOtherFailed("no such block");
+  }
+
+  /** As when it hangs, and Spark's processes have to authenticate. */
+  @Test
+  void aNodeThatCannotBeSpokenToIsAskedAgain() {
+    driver.gone = true;
+    client.failures.add(new RuntimeException(new TimeoutException("of a bootstrap")));
+    fetch();
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "node-host:5000" + REST);
+    assertAllCame();
+  }
+
+  @Test
+  void whatIsNoMapOutputIsNotSoughtAtNodes() {
+    driver.known = Optional.empty();
+    String merged = "shuffleChunk_0_0_2_0";
+    fetch(FallbackReason.BLOCK_KIND, listener, merged);
+    assertThat(client.fetches).containsExactly("host:7 of 1 [" + merged + "]");
+    assertThat(driver.asked).isZero();
   }
 
   @Test
