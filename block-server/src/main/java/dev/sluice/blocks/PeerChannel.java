@@ -257,7 +257,8 @@ final class PeerChannel {
                   CompletableFuture.failedFuture(
                       e instanceof TimeoutException
                           ? new IOException(
-                              "%s to %s: no answer within %d ms".formatted(name, peer, timeoutMs))
+                              "%s to %s: no answer within %d ms".formatted(name, peer, timeoutMs),
+                              e)
                           : e));
     }
   }

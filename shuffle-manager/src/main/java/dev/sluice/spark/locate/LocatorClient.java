@@ -11,13 +11,16 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,7 +92,7 @@ public final class LocatorClient implements Locator {
   }
 
   /**
-   * @param silentNodes are not asked for locations
+   * @param silentNodes are not asked for locations; those that do not give them in time are added
    */
   public LocatorClient(Services services, SilentNodes silentNodes) {
     this.services = services;
@@ -283,6 +286,9 @@ public final class LocatorClient implements Locator {
       askPeer(peer, shuffleId, missing.toAsk())
           .whenComplete(
               (answer, failure) -> {
+                if (isTimeout(failure) && node(executorId).isPresent()) {
+                  silentNodes.add(peer);
+                }
                 locations.answered(
                     executorId,
                     peer,
@@ -305,6 +311,11 @@ public final class LocatorClient implements Locator {
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }
+  }
+
+  private static boolean isTimeout(Throwable failure) {
+    return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+        .anyMatch(TimeoutException.class::isInstance);
   }
 
   private static List<MapOutputLocation> usable(

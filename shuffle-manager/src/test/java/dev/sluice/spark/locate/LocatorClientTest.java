@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -163,6 +164,23 @@ class LocatorClientTest {
 
     silent.remove(Samples.atNode("1", "node").peer());
     assertThat(locate("1", 8).outputs()).containsExactly(location(8));
+  }
+
+  @Test
+  void aNodeThatGivesNoLocationsInTimeIsLeftAlone() throws IOException {
+    SilentNodes silent = new SilentNodes(() -> nowNanos);
+    locator = new LocatorClient(services(driverQuestions::add, 10_000), silent);
+    directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
+    directory.handle(publish("2"));
+    peerAnswers = CompletableFuture.failedFuture(new IOException("refused"));
+    locate("1", 8);
+    assertThat(silent.contains(Samples.atNode("1", "node").peer())).isFalse();
+
+    peerAnswers = CompletableFuture.failedFuture(new IOException("late", new TimeoutException()));
+    locate("1", 9);
+    locate("2", 9);
+    assertThat(silent.contains(Samples.atNode("1", "node").peer())).isTrue();
+    assertThat(silent.contains(Samples.endpoint("2").peer())).as("no node").isFalse();
   }
 
   @Test
