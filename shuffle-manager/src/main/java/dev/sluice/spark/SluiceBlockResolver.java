@@ -34,8 +34,18 @@ import scala.Option;
 final class SluiceBlockResolver extends IndexShuffleBlockResolver {
   private final IndexShuffleBlockResolver migrating;
   private final Supplier<Optional<MapOutputRegistry>> registry;
+  private final Migrated migrated;
   private final boolean refuseNetty;
   private final TransportConf transportConf;
+
+  /** What follows when a map output has come from another executor. */
+  @FunctionalInterface
+  interface Migrated {
+    /**
+     * @throws IOException where it is not where it was promised to be; the message is the reason
+     */
+    void committed(int shuffleId, long mapId) throws IOException;
+  }
 
   /**
    * @param migrating the stock shuffle manager's own, which takes what migrates to here: so that
@@ -45,10 +55,12 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
   SluiceBlockResolver(
       SparkConf conf,
       IndexShuffleBlockResolver migrating,
-      Supplier<Optional<MapOutputRegistry>> registry) {
+      Supplier<Optional<MapOutputRegistry>> registry,
+      Migrated migrated) {
     super(conf);
     this.migrating = migrating;
     this.registry = registry;
+    this.migrated = migrated;
     this.refuseNetty = SluiceConf.refusesNetty(conf);
     this.transportConf =
         SparkTransportConf$.MODULE$.fromSparkConf(
@@ -139,11 +151,9 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
     registry.get().ifPresent(outputs -> outputs.invalidate(shuffleId, mapId));
   }
 
-  private void register(int shuffleId, long mapId) {
-    if (getDataFile(shuffleId, mapId).exists()
-        && getIndexFile(shuffleId, mapId, Option.empty()).exists()) {
-      registry.get().ifPresent(outputs -> outputs.add(shuffleId, mapId));
-    }
+  private boolean isComplete(int shuffleId, long mapId) {
+    return getDataFile(shuffleId, mapId).exists()
+        && getIndexFile(shuffleId, mapId, Option.empty()).exists();
   }
 
   /** A file on its way to here: data and index come one after the other, in either order. */
@@ -173,7 +183,9 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
       // An older file of the same name is replaced now.
       invalidate(shuffleId, mapId);
       callback.onComplete(streamId);
-      register(shuffleId, mapId);
+      if (isComplete(shuffleId, mapId)) {
+        migrated.committed(shuffleId, mapId);
+      }
     }
 
     @Override

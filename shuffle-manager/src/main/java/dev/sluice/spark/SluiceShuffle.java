@@ -94,7 +94,7 @@ public final class SluiceShuffle extends RdmaShuffle {
     ExternalSorters.requireKnown();
     this.sparkConf = sparkConf;
     this.outside = outside;
-    this.resolver = new SluiceBlockResolver(sparkConf, stock, this::registry);
+    this.resolver = new SluiceBlockResolver(sparkConf, stock, this::registry, this::committed);
     this.runtime = new LazyRuntime(new Start(), outside.startTimeoutMs());
     JvmDefect.warn();
     if (isDriver) {
@@ -232,6 +232,14 @@ public final class SluiceShuffle extends RdmaShuffle {
         .ifStarted()
         .filter(ReadingRuntime.class::isInstance)
         .map(started -> ((ReadingRuntime) started).registry());
+  }
+
+  /** Of a map output that has migrated to here. */
+  private void committed(int shuffleId, long mapId) throws IOException {
+    Optional<SluiceRuntime> started = runtime.ifStarted();
+    if (started.isPresent()) {
+      started.get().committed(shuffleId, mapId);
+    }
   }
 
   /** The executor's runtime, which hears of the task's end. */

@@ -7,6 +7,8 @@ import dev.sluice.blocks.node.NodeDaemon;
 import dev.sluice.blocks.node.NodeOptions;
 import java.io.File;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -14,15 +16,22 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.network.client.StreamCallbackWithID;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.ShuffleDataBlockId;
+import org.apache.spark.storage.ShuffleIndexBlockId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import scala.Option;
 import scala.Tuple2;
 
 /**
@@ -67,6 +76,10 @@ class NodeHandOverTest {
   }
 
   private void startSpark() {
+    startSpark("required");
+  }
+
+  private void startSpark(String node) {
     context =
         new JavaSparkContext(
             new SparkConf(false)
@@ -78,7 +91,7 @@ class NodeHandOverTest {
                 .set("spark.cleaner.referenceTracking", "false")
                 .set("spark.shuffle.manager", RdmaShuffleManager.class.getName())
                 .set("spark.shuffle.rdma.provider", "soft")
-                .set("spark.shuffle.rdma.node", "required")
+                .set("spark.shuffle.rdma.node", node)
                 .set("spark.shuffle.rdma.node.socket", socket())
                 .set("spark.shuffle.rdma.testing.loopback", "true"));
   }
@@ -156,6 +169,26 @@ class NodeHandOverTest {
     assertRight(before);
   }
 
+  @Test
+  void whatMigratesToAnExecutorIsHandedOverAsWell() throws IOException {
+    startNode();
+    startSpark("auto");
+    assertRight(shuffle(MAPS));
+    IndexShuffleBlockResolver resolver = manager().shuffleBlockResolver();
+    migrate(new ShuffleDataBlockId(0, 77, 0), resolver.getDataFile(0, 0));
+    migrate(new ShuffleIndexBlockId(0, 77, 0), resolver.getIndexFile(0, 0, Option.empty()));
+    await(() -> kept("0-77").size() == 1, "map output 77 at the node");
+  }
+
+  private static void migrate(BlockId id, File file) throws IOException {
+    StreamCallbackWithID callback =
+        manager()
+            .shuffleBlockResolver()
+            .putShuffleBlockAsStream(id, SparkEnv.get().serializerManager());
+    callback.onData(id.name(), ByteBuffer.wrap(Files.readAllBytes(file.toPath())));
+    callback.onComplete(id.name());
+  }
+
   private JavaPairRDD<Integer, Iterable<Integer>> shuffle(int maps) {
     List<Integer> numbers = IntStream.range(0, 1000).boxed().toList();
     return context
@@ -198,9 +231,13 @@ class NodeHandOverTest {
   }
 
   private void awaitNothingKept(String prefix) {
+    await(() -> kept(prefix).isEmpty(), "none of " + prefix);
+  }
+
+  private static void await(BooleanSupplier state, String description) {
     long deadline = System.nanoTime() + DEADLINE.toNanos();
-    while (!kept(prefix).isEmpty()) {
-      assertThat(System.nanoTime() - deadline).as("%s stays", prefix).isNegative();
+    while (!state.getAsBoolean()) {
+      assertThat(System.nanoTime() - deadline).as(description).isNegative();
       LockSupport.parkNanos(PAUSE.toNanos());
     }
   }
