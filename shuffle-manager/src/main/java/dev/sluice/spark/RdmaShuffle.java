@@ -139,9 +139,12 @@ public abstract class RdmaShuffle implements AutoCloseable {
   /**
    * A map task's writer, after whose commit the map output is registered and published. It has to
    * commit Spark's files: a data file and an index file, by {@code
-   * IndexShuffleBlockResolver#writeMetadataFileAndCommit}. Registering never fails the task.
+   * IndexShuffleBlockResolver#writeMetadataFileAndCommit}. Registering never fails the task. What
+   * does, from the writer's {@code stop}, is a map output that the node's block server does not
+   * take under {@code spark.shuffle.rdma.node=required}.
    *
-   * @throws IllegalStateException where a provider is asked for by name that cannot be had
+   * @throws IllegalStateException where a provider is asked for by name that cannot be had, or a
+   *     node's block server
    */
   public abstract <K, V> ShuffleWriter<K, V> registering(
       ShuffleWriter<K, V> writer, int shuffleId, long mapId, TaskContext context);

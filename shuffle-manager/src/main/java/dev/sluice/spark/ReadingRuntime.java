@@ -74,15 +74,16 @@ final class ReadingRuntime extends SluiceRuntime {
                   conf.locateTimeoutMs(),
                   ReadingRuntime::clockMs));
       RdmaEndpoint endpoint = open(opener.open(), servers);
-      Publisher publisher = new Publisher(env.driver(), writers::any);
-      registry =
-          started(
-              openRegistry(endpoint, conf.isNodeRequired() ? MapOutputListener.NONE : publisher));
+      String server;
+      if (conf.isNodeRequired()) {
+        registry = started(openRegistry(endpoint, MapOutputListener.NONE));
+        server = "the node's at " + conf.node().get().socket();
+      } else {
+        Publisher publisher = new Publisher(env.driver(), writers::any);
+        registry = started(openRegistry(endpoint, publisher));
+        server = serve(endpoint, publisher);
+      }
       handOver = handOver(endpoint.device().providerName());
-      String server =
-          conf.isNodeRequired()
-              ? "the node's at " + conf.node().get().socket()
-              : serve(endpoint, publisher);
       locator = locator(endpoint, servers);
       ready(
           reading(endpoint, servers),
@@ -108,7 +109,7 @@ final class ReadingRuntime extends SluiceRuntime {
       return HandOver.NONE;
     }
     NodeHandOver node = started(new NodeHandOver(access.get(), self(), provider, env, counters));
-    return access.get().required()
+    return conf.isNodeRequired()
         ? node
         : started(new BackgroundHandOver(node, env.files(), counters, this::taskEnded));
   }

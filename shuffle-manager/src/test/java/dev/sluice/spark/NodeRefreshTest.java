@@ -74,7 +74,7 @@ class NodeRefreshTest {
 
   private NodeHandOver handOver(Duration timeout) {
     return new NodeHandOver(
-        new NodeAccess("ab", socket(), timeout, true),
+        new NodeAccess("ab", socket(), timeout),
         new ProcessName("app-1-ab", "3"),
         "soft",
         new SluiceRuntime.Environment(

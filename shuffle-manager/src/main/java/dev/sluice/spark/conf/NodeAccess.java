@@ -9,6 +9,5 @@ import java.time.Duration;
  * @param incarnation of the application: made by its driver, and different in each of its runs
  * @param socket the server's Unix domain socket
  * @param timeout of one request
- * @param required whether only that server has what executors write: they do not serve it
  */
-public record NodeAccess(String incarnation, Path socket, Duration timeout, boolean required) {}
+public record NodeAccess(String incarnation, Path socket, Duration timeout) {}

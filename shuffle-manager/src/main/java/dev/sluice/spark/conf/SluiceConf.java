@@ -84,8 +84,7 @@ public final class SluiceConf {
             new NodeAccess(
                 conf.get(Settings.NODE_INCARNATION.key(), ""),
                 NodeSocket.of(conf, System.getenv()),
-                Duration.ofMillis(value(Settings.NODE_TIMEOUT)),
-                isNodeRequired()))
+                Duration.ofMillis(value(Settings.NODE_TIMEOUT))))
         : Optional.empty();
   }
 
