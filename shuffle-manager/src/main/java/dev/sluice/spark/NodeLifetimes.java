@@ -146,7 +146,7 @@ final class NodeLifetimes implements AutoCloseable {
               if (failure == null) {
                 heard(node, answer);
               } else {
-                lost(node);
+                lost(node, "does not answer");
               }
             },
             timer)
@@ -211,7 +211,12 @@ final class NodeLifetimes implements AutoCloseable {
       lastHeard.put(node, answer);
     } else {
       lastHeard.remove(node);
-      directory.nodeIsNow(node, answer.nodeId());
+      if (answer.keeps(node.id())) {
+        directory.nodeIsNow(node, answer.nodeId());
+      } else {
+        // Of executors that live, as Spark thinks, the directory keeps what to ask this of then.
+        lost(node, "has begun anew");
+      }
     }
   }
 
@@ -219,15 +224,16 @@ final class NodeLifetimes implements AutoCloseable {
     long nowNanos = nanoClock.getAsLong();
     long sinceNanos = silentSince.computeIfAbsent(node, _ -> nowNanos);
     if (nowNanos - sinceNanos >= LOST_AFTER_NANOS) {
-      lost(node);
+      lost(node, "does not answer");
     }
   }
 
-  private void lost(PeerAddress node) {
+  private void lost(PeerAddress node, String why) {
     for (String executorId : directory.nodeLost(node)) {
       LOG.warn(
-          "{} does not answer: what executor {} has written is not looked for there any more",
+          "{} {}: what executor {} has written is not looked for there any more",
           node,
+          why,
           executorId);
       outputs.lost(executorId);
     }

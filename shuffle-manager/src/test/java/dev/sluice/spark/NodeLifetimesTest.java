@@ -3,6 +3,10 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.node.NodeClient;
+import dev.sluice.blocks.node.NodeDaemon;
+import dev.sluice.blocks.node.NodeOptions;
+import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -14,8 +18,11 @@ import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocationDirectory;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -26,11 +33,14 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What the driver makes of a node that does not answer any more. */
 class NodeLifetimesTest {
   private static final int DEADLINE_SECONDS = 30;
   private static final long CHECK_TIMEOUT_MS = 500;
+
+  @TempDir private Path folder;
 
   private final LocationDirectory directory =
       new LocationDirectory(new Unused(), 1000, _ -> true, _ -> {});
@@ -64,17 +74,17 @@ class NodeLifetimesTest {
     directory.handle(new Publish(new ExecutorEndpoint("2", node, "soft"), List.of()));
     directory.executorLost("1");
 
-    renewInVain();
+    renew();
     nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(30));
-    renewInVain();
+    renew();
     assertThat(lost).isEmpty();
 
     nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(30));
-    renewInVain();
+    renew();
     assertThat(lost).containsExactly("1");
 
     directory.executorLost("2");
-    renewInVain();
+    renew();
     assertThat(lost).containsExactly("1", "2");
     assertThat(directory.nodes()).isEmpty();
   }
@@ -104,6 +114,61 @@ class NodeLifetimesTest {
     }
   }
 
+  /** As after a reboot, of which Spark may hear later than the node is there again. */
+  @Test
+  void whatLostExecutorsWroteIsLostWhereTheirNodeHasBegunAnew() throws Exception {
+    try (NodeDaemon _ = startNode();
+        NodeClient entered = enter("3")) {
+      PeerAddress now = entered.endpoint().peer();
+      PeerAddress before = new PeerAddress("run-before", now.host(), now.port());
+      directory.handle(new Publish(new ExecutorEndpoint("1", before, "soft"), List.of()));
+      directory.handle(new Publish(new ExecutorEndpoint("2", before, "soft"), List.of()));
+      directory.handle(new Publish(new ExecutorEndpoint("3", now, "soft"), List.of()));
+      directory.executorLost("1");
+      renew();
+      assertThat(lost).containsExactly("1");
+
+      directory.executorLost("2");
+      renew();
+      assertThat(lost).containsExactly("1", "2");
+      assertThat(directory.nodes()).containsExactly(now);
+    }
+  }
+
+  @Test
+  void whatLostExecutorsWroteIsThereWhereTheirNodeWasStartedAgain() throws Exception {
+    try (NodeDaemon _ = startNode();
+        NodeClient entered = enter("3")) {
+      PeerAddress now = entered.endpoint().peer();
+      NodeId before = new NodeId("run", NodeId.parse(now.id()).since());
+      PeerAddress node = new PeerAddress(before.toString(), now.host(), now.port());
+      directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
+      directory.executorLost("1");
+      renew();
+      assertThat(lost).isEmpty();
+      assertThat(directory.nodes()).containsExactly(now);
+    }
+  }
+
+  private NodeDaemon startNode() throws IOException {
+    return NodeDaemon.start(
+        NodeOptions.of(
+            Map.of(
+                "sluice.node.directories", folder.toString(),
+                "sluice.node.socket", folder.resolve("node.sock").toString(),
+                "sluice.node.host", "127.0.0.1",
+                "sluice.node.provider", "soft",
+                "sluice.node.http", "")));
+  }
+
+  private NodeClient enter(String executorId) throws IOException {
+    return NodeClient.enter(
+        folder.resolve("node.sock"),
+        new ProcessName("application", executorId),
+        "",
+        Duration.ofSeconds(DEADLINE_SECONDS));
+  }
+
   @Test
   void anUnknownNodeIsNotAsked() throws Exception {
     PeerAddress unknown = new PeerAddress("other", "127.0.0.1", unusedPort());
@@ -114,7 +179,7 @@ class NodeLifetimesTest {
   @Test
   void anErrorEndsNoRenewals() throws Exception {
     error = Optional.of(new NoClassDefFoundError("of the test"));
-    renewInVain();
+    renew();
   }
 
   /** As with dynamic allocation in an application that runs for months. */
@@ -144,7 +209,7 @@ class NodeLifetimesTest {
     lifetimes.forgetUnneeded();
   }
 
-  private void renewInVain() throws Exception {
+  private void renew() throws Exception {
     lifetimes.renew().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
   }
 

@@ -1,6 +1,7 @@
 package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
@@ -150,9 +151,10 @@ public final class LocationDirectory {
     boolean serves = true;
     if (endpoint.outlivesExecutor()) {
       // Its node was started again, maybe at another port, which nobody says for those that are
-      // gone.
+      // gone. What they wrote is lost where it began anew, which NodeLifetimes finds there.
       executors
           .node(endpoint.executorId())
+          .filter(node -> since(node.peer()).equals(since(endpoint.peer())))
           .ifPresent(node -> executors.replace(node.peer(), endpoint.peer(), endpoint.provider()));
       serves = executors.addNode(endpoint);
     }
@@ -160,6 +162,10 @@ public final class LocationDirectory {
       forget(endpoint.executorId());
       executors.add(endpoint);
     }
+  }
+
+  private static String since(PeerAddress node) {
+    return NodeId.parse(node.id()).since();
   }
 
   private Table locate(Locate locate) throws IOException {

@@ -88,19 +88,32 @@ class LocationDirectoryTest {
 
   @Test
   void whatANodeHasOfDeadExecutorsIsFoundAtTheAddressThatALivingOneSays() throws IOException {
-    directory.handle(new Publish(Samples.atNode("1", "before"), List.of()));
-    directory.handle(new Publish(Samples.atNode("2", "before"), List.of()));
+    directory.handle(new Publish(Samples.atNode("1", "1-since"), List.of()));
+    directory.handle(new Publish(Samples.atNode("2", "1-since"), List.of()));
     directory.handle(new Publish(Samples.atNode("3", "other"), List.of()));
     directory.executorLost("1");
 
-    directory.handle(new Publish(Samples.atNode("2", "moved"), List.of()));
+    directory.handle(new Publish(Samples.atNode("2", "2-since"), List.of()));
 
     assertThat(locate(0, 0).executors().arrived())
         .extracting(Arrival::endpoint)
         .containsExactlyInAnyOrder(
-            Samples.atNode("1", "moved"),
-            Samples.atNode("2", "moved"),
+            Samples.atNode("1", "2-since"),
+            Samples.atNode("2", "2-since"),
             Samples.atNode("3", "other"));
+  }
+
+  @Test
+  void whatANodeHadOfDeadExecutorsIsNotSoughtWhereItHasBegunAnew() throws IOException {
+    directory.handle(new Publish(Samples.atNode("1", "1-before"), List.of()));
+    directory.handle(new Publish(Samples.atNode("2", "1-before"), List.of()));
+    directory.executorLost("1");
+
+    directory.handle(new Publish(Samples.atNode("2", "2-reboot"), List.of()));
+
+    assertThat(serving())
+        .containsExactlyInAnyOrder(
+            Samples.atNode("1", "1-before"), Samples.atNode("2", "2-reboot"));
   }
 
   @Test
