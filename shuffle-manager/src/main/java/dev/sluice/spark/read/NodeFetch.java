@@ -148,7 +148,7 @@ final class NodeFetch {
       } else if (isAskedAgain(where)) {
         Thread.sleep(Math.min(nodeAttempts * FIRST_PAUSE_MS, LONGEST_PAUSE_MS));
         fromNode(where.node().get(), blockIds);
-      } else if (where.gone() && where.node().isPresent() && !hasRefused && !nodeReported) {
+      } else if (where.gone() && where.node().isPresent() && !nodeReported) {
         leaveNodeAlone();
         report(where.node().get(), failed);
       } else {
@@ -164,7 +164,7 @@ final class NodeFetch {
   /**
    * Nobody else has these blocks, and each executor whose blocks fail one after the other costs a
    * stage's attempt: so the driver looks itself, and gives up what all of them wrote. A node that
-   * answers the driver is asked once more.
+   * answers the driver is asked once more, unless it has said no.
    */
   private void report(PeerAddress node, Map<String, Throwable> failed) {
     nodeReported = true;

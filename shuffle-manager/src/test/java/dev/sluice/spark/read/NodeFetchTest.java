@@ -94,10 +94,11 @@ class NodeFetchTest {
   }
 
   @Test
-  void whatALivingNodeDoesNotHaveOfAnExecutorThatIsGoneFailsAtOnce() {
+  void whatALivingNodeDoesNotHaveOfAnExecutorThatIsGoneFailsWhenTheDriverKnows() {
     driver.gone = true;
     client.failures.add(new IllegalStateException("no such block"));
     fetch();
+    assertThat(driver.reported).as("it may have begun anew").containsExactly(NODE);
     assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
     assertOtherFailed("no such block");
   }
