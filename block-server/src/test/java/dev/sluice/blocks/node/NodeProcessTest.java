@@ -256,7 +256,7 @@ class NodeProcessTest {
   /** As many tasks as there are, each waits for its own limit only; nor does the executor's end. */
   @Test
   void aDaemonThatIsStoppedFailsHandOversWithinTheirLimit() throws Exception {
-    Duration timeout = Duration.ofSeconds(1);
+    Duration timeout = Duration.ofSeconds(3); // a JVM that has just begun enters executors too
     try (NodeProcess daemon = start();
         NodeClient _ = NodeClient.enter(socket, EXECUTOR, SECRET, TIMEOUT); // opens all
         NodeClient executor = NodeClient.enter(socket, EXECUTOR, SECRET, timeout)) {
