@@ -81,7 +81,7 @@ final class DriverSide implements AutoCloseable {
         directory,
         servers,
         new TrackedOutputs(tracker, conf.isNodeRequired()),
-        conf.locateTimeoutMs() / 2,
+        conf.locateTimeoutMs() * 4 / 5,
         System::nanoTime);
   }
 

@@ -34,6 +34,10 @@ import org.slf4j.LoggerFactory;
 final class NodeLifetimes implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeLifetimes.class);
   private static final long RENEW_EVERY_MS = 10_000;
+
+  /** Longer than a failed connection is remembered. */
+  private static final long ASK_AGAIN_MS = 1_100;
+
   private static final long END_TIMEOUT_MS = 5_000;
 
   /** A block server that was started again answers within this time. */
@@ -138,8 +142,9 @@ final class NodeLifetimes implements AutoCloseable {
     if (underWay != null) {
       return underWay;
     }
-    servers
-        .tell(node, question)
+    CompletableFuture<Heard> heard = new CompletableFuture<>();
+    askUntilAnswered(node, question, heard);
+    heard
         .orTimeout(checkTimeoutMs, TimeUnit.MILLISECONDS)
         .whenCompleteAsync(
             (answer, failure) -> {
@@ -156,6 +161,26 @@ final class NodeLifetimes implements AutoCloseable {
               decided.complete(null);
             });
     return decided;
+  }
+
+  /** Whose block server is being started refuses at once: that is no proof. */
+  private void askUntilAnswered(
+      PeerAddress node, Lifetime question, CompletableFuture<Heard> heard) {
+    if (!heard.isDone()) {
+      servers
+          .tell(node, question)
+          .whenComplete(
+              (answer, failure) -> {
+                if (failure == null) {
+                  heard.complete(answer);
+                } else {
+                  timer.schedule(
+                      () -> askUntilAnswered(node, question, heard),
+                      ASK_AGAIN_MS,
+                      TimeUnit.MILLISECONDS);
+                }
+              });
+    }
   }
 
   /**

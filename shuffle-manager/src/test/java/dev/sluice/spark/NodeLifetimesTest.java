@@ -48,19 +48,22 @@ class NodeLifetimesTest {
   private final List<String> lost = new CopyOnWriteArrayList<>();
   private final Set<String> tracked = new HashSet<>();
   private Optional<Error> error = Optional.empty();
-  private final NodeLifetimes lifetimes =
-      new NodeLifetimes(
-          directory,
-          new BlockServerClient(
-              new ProcessName("application", "driver"),
-              new TransportConf("shuffle", MapConfigProvider.EMPTY),
-              List.of(),
-              TransferOptions.DEFAULT,
-              10_000,
-              () -> 0),
-          new Tracked(),
-          CHECK_TIMEOUT_MS,
-          nowNanos::get);
+  private final NodeLifetimes lifetimes = lifetimes(CHECK_TIMEOUT_MS);
+
+  private NodeLifetimes lifetimes(long checkTimeoutMs) {
+    return new NodeLifetimes(
+        directory,
+        new BlockServerClient(
+            new ProcessName("application", "driver"),
+            new TransportConf("shuffle", MapConfigProvider.EMPTY),
+            List.of(),
+            TransferOptions.DEFAULT,
+            10_000,
+            () -> 0),
+        new Tracked(),
+        checkTimeoutMs,
+        nowNanos::get);
+  }
 
   @AfterEach
   void close() {
@@ -147,6 +150,26 @@ class NodeLifetimesTest {
       renew();
       assertThat(lost).isEmpty();
       assertThat(directory.nodes()).containsExactly(now);
+    }
+  }
+
+  /** Connections are refused meanwhile. */
+  @Test
+  void nothingIsLostAtANodeThatIsBeingStarted() throws Exception {
+    PeerAddress node;
+    try (NodeDaemon _ = startNode();
+        NodeClient entered = enter("1")) {
+      node = entered.endpoint().peer();
+      directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
+      directory.executorLost("1");
+    }
+    try (NodeLifetimes patient = lifetimes(TimeUnit.SECONDS.toMillis(DEADLINE_SECONDS))) {
+      CompletableFuture<Void> decided = patient.check(node);
+      try (NodeDaemon _ = startNode()) {
+        decided.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+        assertThat(lost).isEmpty();
+        assertThat(directory.nodes()).singleElement().isNotEqualTo(node);
+      }
     }
   }
 

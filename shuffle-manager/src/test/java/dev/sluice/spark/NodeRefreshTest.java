@@ -91,7 +91,7 @@ class NodeRefreshTest {
   /** Which would do its work for nothing. */
   @Test
   void noTaskBeginsWhereTheNodeDoesNotAnswerAnyMore() throws Exception {
-    try (NodeHandOver handOver = handOver(Duration.ofSeconds(1))) {
+    try (NodeHandOver handOver = handOver(Duration.ofSeconds(5))) {
       try (NodeDaemon _ = startNode()) {
         handOver.expect();
       }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -31,8 +32,12 @@ final class DriverQuestions {
 
   /** Completes, always normally, when the question has been asked or its time is over. */
   CompletableFuture<Void> ask(Runnable question) {
+    return ask(question, driver.asker());
+  }
+
+  private CompletableFuture<Void> ask(Runnable question, Executor thread) {
     try {
-      return CompletableFuture.runAsync(question, driver.asker())
+      return CompletableFuture.runAsync(question, thread)
           .orTimeout(timeoutMs, TimeUnit.MILLISECONDS)
           .exceptionally(DriverQuestions::unanswered);
     } catch (RejectedExecutionException e) {
@@ -58,12 +63,21 @@ final class DriverQuestions {
       K about,
       Consumer<CompletableFuture<V>> question,
       Supplier<V> unanswered) {
+    return once(driver.asker(), underWay, about, question, unanswered);
+  }
+
+  private <K, V> CompletableFuture<V> once(
+      Executor thread,
+      Map<K, CompletableFuture<V>> underWay,
+      K about,
+      Consumer<CompletableFuture<V>> question,
+      Supplier<V> unanswered) {
     CompletableFuture<V> answer = new CompletableFuture<>();
     CompletableFuture<V> asked = underWay.putIfAbsent(about, answer);
     if (asked != null) {
       return asked;
     }
-    ask(() -> question.accept(answer))
+    ask(() -> question.accept(answer), thread)
         .thenRun(
             () -> {
               underWay.remove(about);
@@ -72,9 +86,13 @@ final class DriverQuestions {
     return answer;
   }
 
-  /** See {@link Locator#report}. */
+  /**
+   * See {@link Locator#report}. On a thread of its own: the driver answers when it has asked the
+   * node, for seconds, and other questions do not wait for a rack of nodes that are gone.
+   */
   CompletableFuture<Void> report(PeerAddress silentNode) {
-    return once(reports, silentNode, _ -> reportNow(silentNode), () -> null);
+    return once(
+        Thread::startVirtualThread, reports, silentNode, _ -> reportNow(silentNode), () -> null);
   }
 
   private void reportNow(PeerAddress silentNode) {
