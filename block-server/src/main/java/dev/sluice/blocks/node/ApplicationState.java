@@ -26,6 +26,11 @@ record ApplicationState(String name, String secret, String since, int port) {
     return HexFormat.of().formatHex(random);
   }
 
+  /** Of which not all is there that the node had. */
+  ApplicationState anew() {
+    return new ApplicationState(name, secret, random(), port);
+  }
+
   ApplicationState withPort(int newPort) {
     return new ApplicationState(name, secret, since, newPort);
   }

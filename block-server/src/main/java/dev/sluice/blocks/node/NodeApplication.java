@@ -22,6 +22,7 @@ import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
@@ -262,14 +263,22 @@ final class NodeApplication implements AutoCloseable {
       }
     }
     for (ApplicationFolder folder : folders) {
-      folder.removeUnfinished(device.options().expireAfter());
-      folder.forEach(
-          (shuffleId, mapId) -> {
-            if (held.get(shuffleId, mapId) == null) {
-              takeFound(shuffleId, mapId, folder);
-            }
-          });
+      try {
+        scan(folder);
+      } catch (IOException | DirectoryIteratorException e) {
+        LOG.error("{} cannot be read, and the others do without it", folder.path(), e);
+      }
     }
+  }
+
+  private void scan(ApplicationFolder folder) throws IOException {
+    folder.removeUnfinished(device.options().expireAfter());
+    folder.forEach(
+        (shuffleId, mapId) -> {
+          if (held.get(shuffleId, mapId) == null) {
+            takeFound(shuffleId, mapId, folder);
+          }
+        });
   }
 
   /** Whether its files fit together the registry finds out, in its own time. */

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -20,7 +21,11 @@ import org.slf4j.LoggerFactory;
  */
 final class NodeDisks {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDisks.class);
-  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(15);
+
+  /** Less than readers and tasks wait for a daemon that is being started. */
+  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private static final long LEFT_ALONE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   /** Something to be done on a file system. */
   @FunctionalInterface
@@ -39,6 +44,9 @@ final class NodeDisks {
 
   private final List<Path> roots;
 
+  /** When those did not answer that are left alone for a while. */
+  private final Map<Path, Long> silentSince = new ConcurrentHashMap<>();
+
   NodeDisks(List<Path> roots) {
     this.roots = new CopyOnWriteArrayList<>(roots);
   }
@@ -48,15 +56,27 @@ final class NodeDisks {
   }
 
   /**
-   * Does it on each, on threads of their own. One that has not answered in time is left out until
-   * the daemon is started again.
+   * Does it on each that has answered of late, on threads of their own. One that does not answer in
+   * time is left alone for a minute.
    *
    * @return the results of those on which it could be done, in their order
    * @throws IOException where there is none, with the reasons
    */
   <T> List<T> onEach(String what, Step<T> step) throws IOException {
+    long nowNanos = System.nanoTime();
+    silentSince.values().removeIf(since -> nowNanos - since >= LEFT_ALONE_NANOS);
+    List<Path> some = roots.stream().filter(root -> !silentSince.containsKey(root)).toList();
+    return on(some.isEmpty() ? roots : some, what, step);
+  }
+
+  /** As {@link #onEach}, also on those that are left alone. */
+  <T> List<T> onAll(String what, Step<T> step) throws IOException {
+    return on(roots, what, step);
+  }
+
+  private <T> List<T> on(List<Path> some, String what, Step<T> step) throws IOException {
     Map<Path, FutureTask<T>> tasks = new LinkedHashMap<>();
-    for (Path root : roots) {
+    for (Path root : some) {
       FutureTask<T> task = new FutureTask<>(() -> step.on(root));
       Thread.ofPlatform().daemon().name("sluice-node-disk").start(task);
       tasks.put(root, task);
@@ -69,8 +89,8 @@ final class NodeDisks {
       try {
         results.add(task.getValue().get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS));
       } catch (TimeoutException e) {
-        LOG.error("{} does not answer, and is not used until the daemon is started again", root, e);
-        roots.remove(root);
+        LOG.error("{} does not answer in {}, and is left alone for a minute", root, what, e);
+        silentSince.put(root, System.nanoTime());
         reasons.add(root + " does not answer");
       } catch (ExecutionException e) {
         if (e.getCause() instanceof RefusedException refused) {

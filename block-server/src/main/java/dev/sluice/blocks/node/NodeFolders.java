@@ -65,13 +65,15 @@ final class NodeFolders implements AutoCloseable {
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   private final NodeDisks disks;
+  private final int directories;
   private final List<FileChannel> locks = new CopyOnWriteArrayList<>();
 
   /** Put away, and still to be deleted. */
   private final Set<Path> leftOver = ConcurrentHashMap.newKeySet();
 
-  private NodeFolders(NodeDisks disks) {
-    this.disks = disks;
+  private NodeFolders(List<Path> roots) {
+    disks = new NodeDisks(roots);
+    directories = roots.size();
   }
 
   /**
@@ -81,7 +83,7 @@ final class NodeFolders implements AutoCloseable {
   static NodeFolders open(List<Path> directories) throws IOException {
     List<Path> roots =
         directories.stream().map(each -> each.toAbsolutePath().resolve(ROOT)).toList();
-    NodeFolders folders = new NodeFolders(new NodeDisks(roots));
+    NodeFolders folders = new NodeFolders(roots);
     boolean opened = false;
     try {
       folders.retain(folders.disks.onEach("opening", folders::lock));
@@ -155,12 +157,16 @@ final class NodeFolders implements AutoCloseable {
         .anyMatch(root -> Files.exists(root.resolve(application).resolve(ENDED)));
   }
 
-  /** Those that have a state; what is left of others is put away, for {@link #leftOver}. */
+  /**
+   * Those that have a state; what is left of others is put away, for {@link #leftOver}. Where a
+   * disk cannot be read, what was kept of an application is not kept any more.
+   */
   List<ApplicationState> read() throws IOException {
     Map<String, ApplicationState> states = new ConcurrentSkipListMap<>();
     retain(disks.onEach("reading", root -> read(root, states)));
     retain(disks.onEach("putting away what is of nobody", root -> putOthersAway(root, states)));
-    return List.copyOf(states.values());
+    boolean isWhole = disks.roots().size() == directories;
+    return states.values().stream().map(state -> isWhole ? state : state.anew()).toList();
   }
 
   private void retain(List<Path> roots) {
@@ -276,7 +282,7 @@ final class NodeFolders implements AutoCloseable {
    * @return what is left to be deleted
    */
   List<Path> remove(String application) throws IOException {
-    return disks.onEach("removing " + application, root -> remove(root, application)).stream()
+    return disks.onAll("removing " + application, root -> remove(root, application)).stream()
         .flatMap(Optional::stream)
         .toList();
   }

@@ -185,7 +185,11 @@ final class Tenant implements AutoCloseable {
       }
     }
     for (Path folder : removed) {
-      folders.delete(folder);
+      try {
+        folders.delete(folder);
+      } catch (IOException e) {
+        LOG.warn("{} is left until the next start", folder, e);
+      }
     }
     LOG.info("Application {} is removed", state.name());
     return true;

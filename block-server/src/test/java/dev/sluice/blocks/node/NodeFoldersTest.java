@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
@@ -140,6 +141,26 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     Files.createFile(folder(APPLICATION)); // in the first one
     assertOneIsHandedOver();
     assertThat(second.resolve(APPLICATION).resolve(SHUFFLE + "-10")).exists();
+  }
+
+  /** Else its driver would have readers look there for what was in the other. */
+  @Test
+  void withoutOneOfItsDirectoriesANodeDoesNotHaveWhatItHad() throws Exception {
+    Path second = withTwoRoots();
+    String first = since();
+    assertThat(since()).isEqualTo(first);
+
+    Files.move(second.getParent(), directory.resolve("aside"));
+    assertThat(since()).isNotEqualTo(first);
+  }
+
+  private String since() throws Exception {
+    start();
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      return NodeId.parse(executor.endpoint().peer().id()).since();
+    } finally {
+      daemon.close();
+    }
   }
 
   @Test
