@@ -12,6 +12,7 @@ import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.server.api.ApplicationInitializationContext;
 import org.apache.hadoop.yarn.server.api.ApplicationTerminationContext;
@@ -70,14 +71,24 @@ public final class SluiceNodeService extends AuxiliaryService {
     if (directories.isEmpty()) {
       throw new IllegalArgumentException(LOCAL_DIRS + " has no directory");
     }
-    socket = Paths.get(conf.getTrimmed(SOCKET, good().resolve("sluice-node.sock").toString()));
+    socket = Paths.get(conf.getTrimmed(SOCKET, good().toString()));
     daemon = new DaemonProcess(program, conf.getTrimmed(JAVA_HOME, ""), log(), arguments(conf));
     super.serviceInit(conf);
   }
 
-  /** The first directory that can be written to: containers are told of the socket for good. */
+  /**
+   * In the first directory that can be written to, but where it was before: containers, which may
+   * outlive a NodeManager, are told of the socket for good.
+   */
   private Path good() {
-    return directories.stream().filter(Files::isWritable).findFirst().orElse(directories.get(0));
+    List<Path> sockets =
+        directories.stream()
+            .filter(Files::isWritable)
+            .map(directory -> directory.resolve("sluice-node.sock"))
+            .collect(Collectors.toList());
+    Path first =
+        sockets.isEmpty() ? directories.get(0).resolve("sluice-node.sock") : sockets.get(0);
+    return sockets.stream().filter(Files::exists).findFirst().orElse(first);
   }
 
   /** All but the directories, which may be good or bad at each start. */
