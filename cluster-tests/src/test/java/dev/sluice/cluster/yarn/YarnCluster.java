@@ -39,6 +39,8 @@ final class YarnCluster implements AutoCloseable {
         conf,
         List.of(
             "sluice.node.provider=soft",
+            // The machine's own name may stand for a loopback address, which is refused by default.
+            "sluice.node.host=127.0.0.1",
             "sluice.node.minFreeBytes=1m",
             "sluice.node.expireAfter=10s",
             "sluice.node.http="));
