@@ -199,7 +199,7 @@ final class TaskGather implements RemoteChunks {
     request();
   }
 
-  private void failed(Locating step, Throwable e) {
+  private void failed(Step step, Throwable e) {
     LOG.error("Gathering {} failed unexpectedly", step, e);
     giveUp(step, FallbackReason.TRANSPORT);
   }
@@ -232,7 +232,11 @@ final class TaskGather implements RemoteChunks {
       requesting = true;
     }
     for (GatheredChunk next = nextRequest(); next != null; next = nextRequest()) {
-      next.start();
+      try {
+        next.start();
+      } catch (Throwable e) { // Errors too: no other chunk would be started any more.
+        failed(next, e);
+      }
     }
   }
 

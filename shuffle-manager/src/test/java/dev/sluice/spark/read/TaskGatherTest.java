@@ -224,6 +224,21 @@ class TaskGatherTest {
     assertOneChunkIsLeft(readAll());
   }
 
+  /** At all who have to do with the second READ, which is that of the first chunk. */
+  @Test
+  void whateverIsThrownWhenAChunkIsStartedTheOthersAreReadAsWell() {
+    register(MAPS);
+    reads.transport.script(
+        (number, _) -> {
+          reads.transport.throwInRelease(number == 1 ? new OutOfMemoryError("scripted") : null);
+          return null;
+        });
+    GatherFixture task = new GatherFixture(reads).start(blocks).readAll();
+    assertThat(task.bySpark).containsExactly(Arrays.copyOf(blocks, 21));
+    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    task.close();
+  }
+
   @Test
   void wrongBytesLeaveTheirChunkToSpark() {
     register(MAPS);

@@ -60,6 +60,7 @@ public final class FakeTransport implements ReadTransport {
   private Runnable shortage = () -> {};
   private Error defect;
   private int defectBytes;
+  private Error releaseDefect;
   private boolean isShort;
   private boolean othersWait;
   private int wanted;
@@ -130,6 +131,11 @@ public final class FakeTransport implements ReadTransport {
   public void throwInAcquire(Error newDefect, int fromBytes) {
     defect = newDefect;
     defectBytes = fromBytes;
+  }
+
+  /** From now on it is thrown at whoever gives back a buffer; null for at nobody. */
+  public void throwInRelease(Error newDefect) {
+    releaseDefect = newDefect;
   }
 
   /** Completions of READs go there. */
@@ -302,6 +308,9 @@ public final class FakeTransport implements ReadTransport {
 
     @Override
     public void release() {
+      if (releaseDefect != null) {
+        throw releaseDefect;
+      }
       if (references == 0) {
         throw new IllegalStateException("released twice");
       }
