@@ -273,6 +273,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
             new PeerChannel(
                 key,
                 factory,
+                attempt -> Thread.ofVirtual().name("sluice-connect-" + key.id()).start(attempt),
                 codec,
                 breaker(key, "requests to stage"),
                 breaker(key, "questions for partition tables"),

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -42,6 +43,7 @@ final class PeerChannel {
 
   private final PeerAddress peer;
   private final TransportClientFactory factory;
+  private final Executor threads;
   private final MessageCodec codec;
   private final LongSupplier clockMs;
 
@@ -56,18 +58,21 @@ final class PeerChannel {
   private boolean closed;
 
   /**
+   * @param threads has one for each attempt to connect
    * @param staging opens when the peer does not stage in time
    * @param tables opens when it does not say in time what its tables have
    */
   PeerChannel(
       PeerAddress peer,
       TransportClientFactory factory,
+      Executor threads,
       MessageCodec codec,
       PeerBreaker staging,
       PeerBreaker tables,
       LongSupplier clockMs) {
     this.peer = peer;
     this.factory = factory;
+    this.threads = threads;
     this.codec = codec;
     this.staging = staging;
     this.tables = tables;
@@ -85,7 +90,7 @@ final class PeerChannel {
     try {
       byte[] frame = codec.encode(message);
       connection().whenComplete((client, e) -> request.send(client, frame, e));
-    } catch (MessageException e) {
+    } catch (Throwable e) { // Errors too: who asks has an answer.
       request.onFailure(e);
     }
     return request.answer(timeoutMs);
@@ -181,7 +186,11 @@ final class PeerChannel {
     }
     CompletableFuture<TransportClient> attempt = new CompletableFuture<>();
     connection = attempt;
-    Thread.ofVirtual().name("sluice-connect-" + peer.id()).start(() -> connect(attempt));
+    try {
+      threads.execute(() -> connect(attempt));
+    } catch (Throwable e) { // Errors too: there may be no memory for a thread.
+      failed(attempt, e);
+    }
     return attempt;
   }
 
@@ -197,11 +206,15 @@ final class PeerChannel {
         client.close();
       }
     } catch (Throwable e) { // Errors too: nobody else would end the attempt.
-      synchronized (this) {
-        failedMs = clockMs.getAsLong();
-      }
-      attempt.completeExceptionally(new IOException("No connection to " + peer, e));
+      failed(attempt, e);
     }
+  }
+
+  private void failed(CompletableFuture<TransportClient> attempt, Throwable e) {
+    synchronized (this) {
+      failedMs = clockMs.getAsLong();
+    }
+    attempt.completeExceptionally(new IOException("No connection to " + peer, e));
   }
 
   /** One request: its callback and the future of its answer. */

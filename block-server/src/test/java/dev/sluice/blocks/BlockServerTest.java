@@ -26,7 +26,9 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
@@ -248,9 +250,14 @@ class BlockServerTest {
     return get(client.resolve(peer, shuffleId, new long[] {mapId})).getFirst();
   }
 
+  private PeerChannel channel(Executor threads) {
+    MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
+    return new PeerChannel(peer, null, threads, codec, null, null, clientMs::get);
+  }
+
   @Test
   void aTouchIsDueOncePerShuffleAndInterval() {
-    PeerChannel channel = new PeerChannel(peer, null, null, null, null, clientMs::get);
+    PeerChannel channel = channel(Runnable::run);
     assertThat(channel.touchIsDue(1)).isTrue();
     assertThat(channel.touchIsDue(2)).isTrue();
     clientMs.set(PeerChannel.TOUCH_INTERVAL_MS - 1);
@@ -363,6 +370,26 @@ class BlockServerTest {
     assertFails(client.resolve(nobody, SHUFFLE, new long[] {1}), "No connection to nobody");
     clientMs.addAndGet(PeerChannel.RECONNECT_INTERVAL_MS);
     assertThat(get(client.resolve(nobody, SHUFFLE, new long[] {1}))).containsOnlyNulls();
+  }
+
+  @Test
+  void whereThereIsNoThreadToConnectRequestsFailAndALaterOneTriesAgain() {
+    AtomicInteger attempts = new AtomicInteger();
+    PeerChannel channel =
+        channel(
+            _ -> {
+              attempts.incrementAndGet();
+              throw new OutOfMemoryError("unable to create native thread");
+            });
+    ControlMessages.Touch message = new ControlMessages.Touch(SHUFFLE);
+    for (int i = 0; i < 2; i++) {
+      assertFails(channel.request(message, TIMEOUT_MS, null), "No connection to server");
+      channel.send(message);
+    }
+    assertThat(attempts).hasValue(1);
+    clientMs.addAndGet(PeerChannel.RECONNECT_INTERVAL_MS);
+    assertFails(channel.request(message, TIMEOUT_MS, null), "No connection to server");
+    assertThat(attempts).hasValue(2);
   }
 
   @Test

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
@@ -55,6 +56,9 @@ class StageRequestTest {
   private final TransportServer server = context.createServer("localhost", 0, List.of());
   private final PeerAddress peer = new PeerAddress("peer", "localhost", server.getPort());
   private BlockServerClient client;
+
+  /** Whether the client's channels cannot send. */
+  private volatile boolean broken;
 
   /** Answers when the test does. */
   private final class Peer extends RpcHandler {
@@ -88,7 +92,7 @@ class StageRequestTest {
             });
     client =
         new BlockServerClient(
-            TestBlockServer.CLIENT, CONF, List.of(), options, IN_TIME_MS, nowMs::get);
+            TestBlockServer.CLIENT, CONF, List.of(), options, IN_TIME_MS, this::nowMs);
     stage(REFUSAL);
   }
 
@@ -97,6 +101,17 @@ class StageRequestTest {
     client.close();
     server.close();
     context.close();
+  }
+
+  private long nowMs() {
+    if (broken && StackWalker.getInstance().walk(StageRequestTest::isOfChannel)) {
+      throw new OutOfMemoryError("scripted");
+    }
+    return nowMs.get();
+  }
+
+  private static boolean isOfChannel(Stream<StackWalker.StackFrame> callers) {
+    return callers.anyMatch(caller -> caller.getClassName().equals(PeerChannel.class.getName()));
   }
 
   private CompletableFuture<Object> stage(int timeLeftMs) {
@@ -162,6 +177,20 @@ class StageRequestTest {
 
     nowMs.addAndGet(COOLDOWN_MS);
     assertThat(stage(LEASE)).isEqualTo(LEASE);
+    assertThat(stage(LEASE)).isEqualTo(LEASE);
+  }
+
+  @Test
+  void aProbeThatCannotBeSentIsNotTheLastOne() throws Exception {
+    for (int i = 0; i < FAILURES; i++) {
+      waitInVain();
+      requests.poll(10, TimeUnit.SECONDS);
+    }
+    nowMs.addAndGet(COOLDOWN_MS);
+    broken = true;
+    CompletableFuture<Object> probe = stage(IN_TIME_MS);
+    broken = false;
+    assertThatThrownBy(() -> probe.get(10, TimeUnit.SECONDS)).hasMessageContaining("scripted");
     assertThat(stage(LEASE)).isEqualTo(LEASE);
   }
 
