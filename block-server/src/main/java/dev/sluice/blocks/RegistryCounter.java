@@ -37,7 +37,7 @@ public enum RegistryCounter {
 
   /**
    * Microseconds so far from the receipt of requests for staged bytes until there was memory for
-   * them, and their files were read.
+   * them, or was none in time.
    */
   STAGING_WAIT_MICROS,
 
