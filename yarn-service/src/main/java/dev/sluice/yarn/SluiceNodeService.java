@@ -71,7 +71,7 @@ public final class SluiceNodeService extends AuxiliaryService {
     if (directories.isEmpty()) {
       throw new IllegalArgumentException(LOCAL_DIRS + " has no directory");
     }
-    socket = Paths.get(conf.getTrimmed(SOCKET, good().toString()));
+    socket = Paths.get(conf.getTrimmed(SOCKET, defaultSocket().toString()));
     daemon = new DaemonProcess(program, conf.getTrimmed(JAVA_HOME, ""), log(), arguments(conf));
     super.serviceInit(conf);
   }
@@ -80,7 +80,7 @@ public final class SluiceNodeService extends AuxiliaryService {
    * In the first directory that can be written to, but where it was before: containers, which may
    * outlive a NodeManager, are told of the socket for good.
    */
-  private Path good() {
+  private Path defaultSocket() {
     List<Path> sockets =
         directories.stream()
             .filter(Files::isWritable)

@@ -54,19 +54,12 @@ final class DriverQuestions {
   /**
    * Asks unless that is being asked.
    *
+   * @param thread that asks
    * @param underWay what is being asked, by what it is about
    * @param question completes the answer, or does not
    * @param unanswered what is the answer then
    */
   <K, V> CompletableFuture<V> once(
-      Map<K, CompletableFuture<V>> underWay,
-      K about,
-      Consumer<CompletableFuture<V>> question,
-      Supplier<V> unanswered) {
-    return once(driver.asker(), underWay, about, question, unanswered);
-  }
-
-  private <K, V> CompletableFuture<V> once(
       Executor thread,
       Map<K, CompletableFuture<V>> underWay,
       K about,

@@ -163,6 +163,7 @@ public final class LocatorClient implements Locator {
   @Override
   public CompletableFuture<Whereabouts> find(String executorId) {
     return questions.once(
+        services.driver().asker(),
         finding,
         executorId,
         answer -> findNow(executorId, answer),
