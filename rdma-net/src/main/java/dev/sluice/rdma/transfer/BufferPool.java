@@ -37,6 +37,7 @@ public final class BufferPool implements AutoCloseable {
 
   private final ProtectionDomain protectionDomain;
   private final Set<AccessFlag> access;
+  private final String setting;
   private final TransferCounters counters;
   private final LongSupplier nanoClock;
   private final int slabBytes;
@@ -58,14 +59,19 @@ public final class BufferPool implements AutoCloseable {
 
   private volatile Runnable shortage = () -> {};
 
+  /**
+   * @param setting the end of the key that {@code maxBytes} are set by
+   */
   private BufferPool(
       ProtectionDomain protectionDomain,
       Set<AccessFlag> access,
+      String setting,
       long maxBytes,
       TransferCounters counters,
       LongSupplier nanoClock) {
     this.protectionDomain = protectionDomain;
     this.access = access;
+    this.setting = setting;
     this.counters = counters;
     this.nanoClock = nanoClock;
     slabBytes = maxBufferBytes(maxBytes);
@@ -81,7 +87,12 @@ public final class BufferPool implements AutoCloseable {
   static BufferPool targets(
       ProtectionDomain domain, long maxBytes, TransferCounters counters, LongSupplier nanoClock) {
     return new BufferPool(
-        domain, EnumSet.of(AccessFlag.LOCAL_WRITE), maxBytes, counters, nanoClock);
+        domain,
+        EnumSet.of(AccessFlag.LOCAL_WRITE),
+        "buffers.maxBytes",
+        maxBytes,
+        counters,
+        nanoClock);
   }
 
   /**
@@ -94,6 +105,7 @@ public final class BufferPool implements AutoCloseable {
     return new BufferPool(
         domain,
         EnumSet.of(AccessFlag.REMOTE_READ),
+        "staging.maxBytes",
         maxBytes,
         new TransferCounters(),
         System::nanoTime);
@@ -283,8 +295,9 @@ public final class BufferPool implements AutoCloseable {
     } catch (VerbsException | OutOfMemoryError e) {
       failures.failed(nowMs);
       LOG.warn(
-          "The buffer pool stays at {} bytes for now: {} more could not be allocated and registered"
+          "Of {} there are {} bytes for now: {} more could not be allocated and registered"
               + " (for hardware verbs RLIMIT_MEMLOCK must allow them)",
+          setting,
           (long) slabs.size() * slabBytes,
           slabBytes,
           e);
@@ -303,9 +316,10 @@ public final class BufferPool implements AutoCloseable {
     if (!warned) {
       warned = true;
       LOG.warn(
-          "All {} bytes of the buffer pool are in use or too fragmented: READs wait for buffers,"
-              + " and go another way when they wait too long. A larger bufferPoolBytes avoids it.",
-          maxBytes());
+          "All {} bytes of {} are in use or too fragmented: blocks wait for some of them, and go"
+              + " another way when they wait too long. More of them avoid it.",
+          maxBytes(),
+          setting);
     }
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.log.LogCapture;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -102,6 +104,27 @@ class BufferPoolTest {
     assertThat(order).containsExactly("large");
     all.get(1).release();
     assertThat(order).containsExactly("large", "small");
+  }
+
+  @Test
+  void thatBytesRunOutIsSaidOnceWithTheirSetting() {
+    assertThatRunningOutIsSaidOnce(pool, "buffers.maxBytes");
+    try (BufferPool readable = BufferPool.readable(device, CAP)) {
+      assertThatRunningOutIsSaidOnce(readable, "staging.maxBytes");
+    }
+  }
+
+  private static void assertThatRunningOutIsSaidOnce(BufferPool from, String setting) {
+    List<PooledBuffer> all = new ArrayList<>();
+    try (LogCapture warnings = new LogCapture(BufferPool.class, Level.WARN)) {
+      for (int i = 0; i < CAP / SLAB + 2; i++) {
+        from.acquire(SLAB, LATER, all::add);
+      }
+      assertThat(warnings.messages()).hasSize(1);
+      assertThat(warnings.messages().getFirst())
+          .startsWith("All " + CAP + " bytes of " + setting + " are in use");
+    }
+    List.copyOf(all).forEach(PooledBuffer::release);
   }
 
   @Test
