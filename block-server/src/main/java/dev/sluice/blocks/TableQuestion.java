@@ -74,15 +74,19 @@ final class TableQuestion {
     return answer;
   }
 
-  /** Reads what it wants of some disks, as long as somebody waits for it. */
-  void read(int disk) {
+  /**
+   * Reads what it wants of some disks, as long as somebody waits for it; {@link #leave} is next.
+   *
+   * @param opens is called before each file
+   */
+  void read(int disk, Runnable opens) {
     try {
       for (int i = 0; i < outputs.length && isAwaited(); i++) {
         if (disks[i] == disk) {
+          opens.run();
           tables.set(i, read(outputs[i], asked.wanted().get(i)));
         }
       }
-      leave();
     } catch (RuntimeException | Error e) {
       answer.complete(new NotStaged(false, e.toString()));
     }

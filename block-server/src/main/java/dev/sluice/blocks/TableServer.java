@@ -39,8 +39,8 @@ final class TableServer implements AutoCloseable {
 
   private static final long THREAD_IDLE_MS = 10_000;
 
-  /** Who has waited less than this for a disk had no time: that says nothing of the disk. */
-  private static final long IN_VAIN_MS = 1_000;
+  /** A disk that has not given one file by then hangs; less may be a busy one. */
+  private static final long HANGS_NANOS = 1_000_000_000L;
 
   private static final NotStaged TOO_MANY = new NotStaged(false, "too many questions wait");
   private static final NotStaged STOPS = new NotStaged(false, "the server stops");
@@ -57,12 +57,10 @@ final class TableServer implements AutoCloseable {
   /** Those that one kind of tables lies on. */
   private static final class Disk {
     private final ThreadPoolExecutor threads = newThreads();
-
-    /** Being read for so long that nobody waits for them any more. */
-    private final Set<Part> late = ConcurrentHashMap.newKeySet();
+    private final Set<Part> beingRead = ConcurrentHashMap.newKeySet();
 
     boolean hangs() {
-      return !late.isEmpty();
+      return beingRead.stream().anyMatch(Part::hangs);
     }
   }
 
@@ -71,7 +69,7 @@ final class TableServer implements AutoCloseable {
     private final TableQuestion question;
     private final int number;
     private final Disk disk;
-    private volatile boolean isBeingRead;
+    private volatile long openedNanos;
 
     Part(TableQuestion question, int number, Disk disk) {
       this.question = question;
@@ -81,21 +79,25 @@ final class TableServer implements AutoCloseable {
 
     @Override
     public void run() {
-      isBeingRead = true;
-      question.read(number);
-      isBeingRead = false;
-      disk.late.remove(this);
+      opens();
+      disk.beingRead.add(this);
+      question.read(number, this::opens);
+      disk.beingRead.remove(this);
+      question.leave();
     }
 
-    /** The question has its answer: what has not begun need not any more. */
-    void end(boolean inVain) {
+    private void opens() {
+      openedNanos = System.nanoTime();
+    }
+
+    /** Whether its question has its answer, and its thread does not come back from a file. */
+    boolean hangs() {
+      return question.answer().isDone() && System.nanoTime() - openedNanos >= HANGS_NANOS;
+    }
+
+    /** Its question has its answer: if it has not begun it need not any more. */
+    void end() {
       disk.threads.getQueue().remove(this);
-      if (inVain && isBeingRead) {
-        disk.late.add(this);
-        if (!isBeingRead) {
-          disk.late.remove(this);
-        }
-      }
     }
   }
 
@@ -168,14 +170,10 @@ final class TableServer implements AutoCloseable {
     question
         .answer()
         .orTimeout(usableMs, TimeUnit.MILLISECONDS)
-        .exceptionally(
-            _ -> {
-              parts.forEach(part -> part.end(usableMs >= IN_VAIN_MS));
-              return question.soFar();
-            })
+        .exceptionally(_ -> question.soFar())
         .thenAccept(
             answer -> {
-              parts.forEach(part -> part.end(false));
+              parts.forEach(Part::end);
               taker.accept(answer);
             });
     try {

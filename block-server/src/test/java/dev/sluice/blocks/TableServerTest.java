@@ -191,6 +191,19 @@ class TableServerTest {
     }
   }
 
+  /** As where tasks that ask have waited for something else until then. */
+  @Test
+  void aDiskThatHangsIsFoundByThoseWhoHadLittleTime() throws Exception {
+    try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
+      ask(200, slow());
+      assertThat(answer()).isEqualTo(TableQuestion.LATE);
+      TimeUnit.SECONDS.sleep(1);
+      ask(IN_TIME_MS, slow(), fast());
+      assertThatOnlyFastIsRead(answer());
+      disk.answer();
+    }
+  }
+
   private static void assertThatOnlyFastIsRead(Object answer) {
     assertThat(answer).isInstanceOf(Tables.class);
     List<long[]> tables = ((Tables) answer).tables();
