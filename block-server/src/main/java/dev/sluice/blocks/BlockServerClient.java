@@ -25,6 +25,7 @@ import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.QueuePairConnector;
 import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
@@ -55,6 +56,12 @@ import org.apache.spark.network.util.TransportConf;
  * all peers 5 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
+  /**
+   * Of a peer's heap, for questions that it has not answered; a larger one goes alone. That is two
+   * for 1,000 map outputs each, one for each thread that reads for them there.
+   */
+  private static final long MAX_QUESTION_BYTES = 256 << 10;
+
   private final ProcessName self;
   private final TransferOptions options;
   private final long resolveTimeoutMs;
@@ -64,6 +71,8 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   private final TransportContext context;
   private final TransportClientFactory factory;
   private final ConcurrentHashMap<PeerAddress, PeerChannel> channels = new ConcurrentHashMap<>();
+  private final PeerQuota<PeerAddress> questions =
+      new PeerQuota<>(Long.MAX_VALUE, MAX_QUESTION_BYTES);
   private volatile boolean closed;
 
   /**
@@ -167,13 +176,29 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
 
   /**
    * Asks the peer for parts of partition tables that it has not registered, with {@link #stage}'s
-   * rules.
+   * rules. What is asked while it has much to answer waits here, so that it need not hold the
+   * questions of all tasks.
    *
    * @return {@link Tables} or {@link NotStaged}; completes exceptionally as {@link #stage}
    */
   public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
-    PeerBreaker breaker = channel(peer).tables();
-    return ask(breaker, peer, request, request.timeLeftMs(), Tables.class, null);
+    long deadlineMs = clockMs.getAsLong() + request.timeLeftMs();
+    long bytes = request.heapBytes();
+    CompletableFuture<Void> turn = new CompletableFuture<>();
+    CompletableFuture<Object> answer =
+        turn.thenCompose(_ -> ask(peer, request, deadlineMs))
+            .whenComplete((_, _) -> questions.release(peer, bytes));
+    questions.acquire(peer, bytes, () -> turn.complete(null));
+    return answer.copy().orTimeout(request.timeLeftMs(), TimeUnit.MILLISECONDS);
+  }
+
+  private CompletableFuture<Object> ask(PeerAddress peer, GetTables request, long deadlineMs) {
+    int leftMs = (int) (deadlineMs - clockMs.getAsLong());
+    if (leftMs <= 0) {
+      return failure("other questions to " + peer + " took all the time");
+    }
+    GetTables message = new GetTables(request.shuffleId(), leftMs, request.wanted());
+    return ask(channel(peer).tables(), peer, message, leftMs, Tables.class, null);
   }
 
   private CompletableFuture<Object> ask(

@@ -73,7 +73,7 @@ final class BlockServerHandler extends RpcHandler {
         case Connect connect -> connect(client, connect, answer -> answer(callback, answer));
         case Resolve resolve -> resolve(resolve, callback);
         case GetTables wanted ->
-            tables.get(client::isActive, wanted, answer -> answer(callback, answer));
+            tables.get(client, client::isActive, wanted, answer -> answer(callback, answer));
         case StageFor(String peerId, Stage stage) ->
             stager.stage(peerId, client::isActive, stage, answer -> answer(callback, answer));
         case Object other ->

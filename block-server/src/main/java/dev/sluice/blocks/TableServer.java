@@ -3,15 +3,14 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
-import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -28,14 +27,16 @@ import java.util.stream.Stream;
  * makes and closes it.
  *
  * <p>A reducer asks once for what it wants of an executor: 1.6 KB for one partition each of 100 map
- * outputs, and 4.9 KB for the answer.
+ * outputs, and 4.9 KB for the answer. What waits here is bounded by peers, not by their tasks: more
+ * than 256 KiB of heap waits where it is asked ({@link BlockServerClient#tables}), so that 500
+ * peers, however many tasks these have, take 128 MB.
  */
 final class TableServer implements AutoCloseable {
   /** Of the same directories: one page is read much faster than it is asked for. */
   private static final int THREADS = 2;
 
-  /** Map outputs and their partitions that are asked for and have no answer: 64 MB of heap. */
-  private static final long MAX_WAITING = 1 << 20;
+  /** Of heap: four times what a {@link BlockServerClient} has answered at a time. */
+  private static final long MAX_PEER_BYTES = 1 << 20;
 
   private static final long THREAD_IDLE_MS = 10_000;
 
@@ -50,7 +51,8 @@ final class TableServer implements AutoCloseable {
   /** By {@link TableQuestion#disks}. */
   private final List<Disk> disks;
 
-  private final AtomicLong waiting = new AtomicLong();
+  /** Of the questions that have no answer yet. */
+  private final Map<Object, Long> peerBytes = new ConcurrentHashMap<>();
 
   private volatile boolean closed;
 
@@ -127,26 +129,26 @@ final class TableServer implements AutoCloseable {
   /**
    * Reads what is asked for. Never blocks.
    *
+   * @param peer who asks
    * @param isThere whether the peer is still connected: nothing is read for one that is not
    * @param taker gets one {@link ControlMessages.Tables} or {@link NotStaged}, on any thread
    */
-  void get(BooleanSupplier isThere, GetTables asked, Consumer<Object> taker) {
-    long partitions = asked.wanted().stream().mapToLong(TableServer::count).sum();
+  void get(Object peer, BooleanSupplier isThere, GetTables asked, Consumer<Object> taker) {
     if (asked.wanted().size() > ControlMessages.MAX_PIECES
-        || partitions > ControlMessages.MAX_ENTRIES) {
+        || asked.partitions() > ControlMessages.MAX_ENTRIES) {
       String reason =
           "%d partitions of %d map outputs are asked for, %d of %d are read at a time"
               .formatted(
-                  partitions,
+                  asked.partitions(),
                   asked.wanted().size(),
                   ControlMessages.MAX_ENTRIES,
                   ControlMessages.MAX_PIECES);
       taker.accept(new NotStaged(false, reason));
       return;
     }
-    long cost = asked.wanted().size() + partitions;
-    if (waiting.addAndGet(cost) > MAX_WAITING) {
-      waiting.addAndGet(-cost);
+    long bytes = asked.heapBytes();
+    if (peerBytes.merge(peer, bytes, Long::sum) > MAX_PEER_BYTES) {
+      release(peer, bytes);
       taker.accept(TOO_MANY);
       return;
     }
@@ -155,13 +157,13 @@ final class TableServer implements AutoCloseable {
         new TableQuestion(registry, isThere, asked),
         ControlMessages.usable(asked.timeLeftMs()),
         answer -> {
-          waiting.addAndGet(-cost);
+          release(peer, bytes);
           taker.accept(answer);
         });
   }
 
-  private static long count(Partitions wanted) {
-    return Math.max(0, (long) wanted.end() - wanted.start());
+  private void release(Object peer, long bytes) {
+    peerBytes.computeIfPresent(peer, (_, before) -> before == bytes ? null : before - bytes);
   }
 
   private void start(TableQuestion question, long usableMs, Consumer<Object> taker) {

@@ -20,6 +20,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -31,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.client.TransportClient;
@@ -237,6 +239,45 @@ class BlockServerTest {
     assertThat(tables.getFirst()).hasSize(MapOutputHeader.LONGS + 18_000);
     assertThat(MapOutputHeader.of(2, tables.getLast(), 0).data().length()).isEqualTo(30);
     assertThat(TableEntry.offset(tables.getLast()[4])).isEqualTo(10);
+  }
+
+  /** More than a server has room for, and than each of them may have there at a time. */
+  @Test
+  void questionsOfManyPeersWaitUntilTheyAreAnswered() throws Exception {
+    outputs.write(SHUFFLE, 1, new int[10_000]);
+    outputs.write(SHUFFLE, 2, new int[10_000]);
+    resolve(SHUFFLE, 1);
+    resolve(SHUFFLE, 2);
+    List<BlockServerClient> peers = new ArrayList<>();
+    List<CompletableFuture<Object>> answers = new ArrayList<>();
+    try (SlowFile disk = SlowFile.inPlaceOf(outputs.index(SHUFFLE, 1))) {
+      for (int i = 0; i < 2; i++) {
+        client.tables(peer, question(1, 1));
+      }
+      SlowFile.awaitReaders(2);
+      for (int i = 0; i < 4; i++) {
+        peers.add(client(new ProcessName("app", "client-" + i), TIMEOUT_MS, TIMEOUT_MS));
+        for (int k = 0; k < 40; k++) {
+          answers.add(peers.getLast().tables(peer, question(2, 4_000)));
+        }
+      }
+      for (BlockServerClient each : peers) {
+        get(each.resolve(peer, SHUFFLE, new long[] {2})); // Behind what it has asked.
+      }
+      disk.answer();
+      for (CompletableFuture<Object> answer : answers) {
+        assertThat(get(answer)).matches(got -> ((Tables) got).tables().size() == 4_000);
+      }
+    } finally {
+      peers.forEach(BlockServerClient::close);
+    }
+  }
+
+  private static GetTables question(long mapId, int partitions) {
+    return new GetTables(
+        SHUFFLE,
+        6 * TIMEOUT_MS,
+        IntStream.range(0, partitions).mapToObj(p -> new Partitions(mapId, p, p + 1)).toList());
   }
 
   @Test

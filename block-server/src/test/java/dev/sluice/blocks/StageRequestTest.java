@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Done;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.RemoteRegion;
@@ -17,6 +20,8 @@ import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -47,6 +52,7 @@ class StageRequestTest {
   private static final int IN_TIME_MS = 30_000;
   private static final Staged LEASE = new Staged(77, new RemoteRegion(1 << 20, 1, 7), 0, 1, 0);
   private static final NotStaged REFUSAL = new NotStaged(false, "no memory");
+  private static final Tables TABLES = new Tables(List.of(new long[6]));
 
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
   private final BlockingQueue<RpcResponseCallback> requests = new LinkedBlockingQueue<>();
@@ -237,16 +243,55 @@ class StageRequestTest {
   @Test
   void tablesInTimeDoNotHideThatNothingIsStaged() throws Exception {
     for (int i = 0; i < FAILURES; i++) {
-      CompletableFuture<Object> tables =
-          client.tables(
-              peer,
-              new ControlMessages.GetTables(
-                  3, IN_TIME_MS, List.of(new ControlMessages.Partitions(1, 0, 1))));
-      answer(new ControlMessages.Tables(List.of(new long[6])));
+      CompletableFuture<Object> tables = tables(1, IN_TIME_MS);
+      answer(TABLES);
       tables.get(10, TimeUnit.SECONDS);
       waitInVain();
       requests.poll(10, TimeUnit.SECONDS);
     }
     assertNotAsked();
+  }
+
+  private CompletableFuture<Object> tables(int mapOutputs, int timeLeftMs) {
+    List<Partitions> wanted = Collections.nCopies(mapOutputs, new Partitions(1, 0, 1));
+    return client.tables(peer, new GetTables(3, timeLeftMs, wanted));
+  }
+
+  @Test
+  void questionsForTablesWaitUntilThePeerHasAnsweredOthers() throws Exception {
+    List<CompletableFuture<Object>> asked = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      asked.add(tables(3_000, IN_TIME_MS));
+    }
+    for (CompletableFuture<Object> question : asked) {
+      RpcResponseCallback only = requests.poll(10, TimeUnit.SECONDS);
+      assertThat(requests.poll(100, TimeUnit.MILLISECONDS)).isNull();
+      only.onSuccess(ByteBuffer.wrap(codec.encode(TABLES)));
+      assertThat(question.get(10, TimeUnit.SECONDS)).isInstanceOf(Tables.class);
+    }
+  }
+
+  @Test
+  void smallQuestionsForTablesAreAskedAtTheSameTime() throws Exception {
+    for (int i = 0; i < 10; i++) {
+      tables(100, IN_TIME_MS);
+    }
+    for (int i = 0; i < 10; i++) {
+      assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+    }
+  }
+
+  @Test
+  void aQuestionThatHasWaitedItsWholeTimeIsNotAsked() throws Exception {
+    CompletableFuture<Object> first = tables(3_000, IN_TIME_MS);
+    CompletableFuture<Object> hasty = tables(3_000, 50);
+    CompletableFuture<Object> last = tables(3_000, IN_TIME_MS);
+    assertThatThrownBy(() -> hasty.get(10, TimeUnit.SECONDS)).isNotNull();
+    nowMs.addAndGet(50);
+    for (CompletableFuture<Object> asked : List.of(first, last)) {
+      answer(TABLES);
+      assertThat(asked.get(10, TimeUnit.SECONDS)).isInstanceOf(Tables.class);
+    }
+    assertThat(requests).isEmpty();
   }
 }

@@ -61,7 +61,12 @@ class TableServerTest {
   }
 
   private void ask(int timeLeftMs, Partitions... wanted) {
-    server.get(() -> !left, new GetTables(SHUFFLE, timeLeftMs, List.of(wanted)), answers::add);
+    ask("peer", timeLeftMs, wanted);
+  }
+
+  private void ask(Object peer, int timeLeftMs, Partitions... wanted) {
+    GetTables question = new GetTables(SHUFFLE, timeLeftMs, List.of(wanted));
+    server.get(peer, () -> !left, question, answers::add);
   }
 
   private Object answer() throws InterruptedException {
@@ -226,18 +231,22 @@ class TableServerTest {
   }
 
   @Test
-  void moreQuestionsThanMayWaitAreRefusedAndTheOthersLeaveWhenTheyAreLate() throws Exception {
+  void whatAPeerAsksForBeyondItsShareIsRefusedAndOthersGetTheirs() throws Exception {
+    Partitions[] many = Collections.nCopies(4_000, slow()).toArray(Partitions[]::new);
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
-      Partitions[] many = Collections.nCopies(4_000, slow()).toArray(Partitions[]::new);
-      for (int i = 0; i < 140; i++) {
-        ask(2_000, many);
+      for (int i = 0; i < 10; i++) {
+        ask("greedy", 2_000, many);
       }
-      assertThat(answer()).isEqualTo(new NotStaged(false, "too many questions wait"));
-      for (int i = 1; i < 140; i++) {
-        assertThat(answer()).isInstanceOf(NotStaged.class);
+      for (int i = 0; i < 8; i++) {
+        assertThat(answer()).isEqualTo(new NotStaged(false, "too many questions wait"));
       }
-      ask(200, slow());
-      assertThat(answer()).as("there is room for it").isEqualTo(TableQuestion.LATE);
+      ask("other", IN_TIME_MS, fast());
+      assertThat(List.of(answer(), answer(), answer()))
+          .contains(TableQuestion.LATE)
+          .filteredOn(Tables.class::isInstance)
+          .hasSize(1);
+      ask("greedy", IN_TIME_MS, fast());
+      assertThat(answer()).as("it has room again").isInstanceOf(Tables.class);
       disk.answer();
     }
   }

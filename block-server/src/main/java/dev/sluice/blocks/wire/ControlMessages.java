@@ -169,6 +169,19 @@ public final class ControlMessages {
    * @param wanted {@link #MAX_PIECES} at most, of {@link #MAX_ENTRIES} partitions in all
    */
   public record GetTables(int shuffleId, int timeLeftMs, List<Partitions> wanted) {
+    /** Of a map output's partitions and header, in question and answer. */
+    private static final long MAP_OUTPUT_HEAP_BYTES = 96;
+
+    /** How many it asks for in all. */
+    public long partitions() {
+      return wanted.stream().mapToLong(each -> Math.max(0, (long) each.end() - each.start())).sum();
+    }
+
+    /** What it and its answer take of the server's heap, about. */
+    public long heapBytes() {
+      return MAP_OUTPUT_HEAP_BYTES * wanted.size() + TableEntry.BYTES * partitions();
+    }
+
     private void write(Output output) {
       output.writeInt(shuffleId);
       output.writeInt(timeLeftMs);
