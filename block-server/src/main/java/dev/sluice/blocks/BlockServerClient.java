@@ -213,9 +213,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     }
     long askedMs = clockMs.getAsLong();
     return request(peer, request, timeLeftMs, late)
-        .whenComplete(
-            (answer, _) ->
-                breaker.judge(wanted.isInstance(answer), clockMs.getAsLong() - askedMs, timeLeftMs))
+        .whenComplete((answer, _) -> breaker.judge(wanted.isInstance(answer), askedMs, timeLeftMs))
         .thenCompose(
             answer ->
                 wanted.isInstance(answer) || answer instanceof NotStaged

@@ -10,6 +10,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps one peer from being asked for what it has had others wait for in vain, until a probe
  * succeeds. Any thread; nothing to close.
+ *
+ * <p>A peer that is overloaded is to be waited for. What tells it from one that hangs is that it
+ * does something: so only a request during which it has done nothing for any other counts, and
+ * those that wait together count as one. What else it answers says nothing: locations and tables
+ * come from other threads than copies.
  */
 final class PeerBreaker {
   private static final Logger LOG = LoggerFactory.getLogger(PeerBreaker.class);
@@ -22,6 +27,9 @@ final class PeerBreaker {
   private final CircuitBreaker breaker;
   private final LongSupplier clockMs;
 
+  /** When the last one ended that counts. Guarded by this. */
+  private long judgedMs;
+
   /**
    * @param what is asked for, in the words of a warning
    * @param breaker is used by this alone
@@ -31,6 +39,7 @@ final class PeerBreaker {
     this.what = what;
     this.breaker = breaker;
     this.clockMs = clockMs;
+    judgedMs = clockMs.getAsLong();
   }
 
   /** Whether the peer may be asked; if so, {@link #judge} is told what came of it. */
@@ -43,13 +52,19 @@ final class PeerBreaker {
    *
    * @param done whether there is what was asked for
    */
-  synchronized void judge(boolean done, long waitedMs, int timeLeftMs) {
+  synchronized void judge(boolean done, long askedMs, int timeLeftMs) {
+    long nowMs = clockMs.getAsLong();
+    long waitedMs = nowMs - askedMs;
     if (done || waitedMs < timeLeftMs / 2) {
+      judgedMs = nowMs;
       breaker.succeeded();
     } else if (waitedMs < IN_VAIN_MS) {
       breaker.probeEnded(nowNanos());
-    } else if (breaker.failed(nowNanos())) {
-      LOG.warn("{} had {} wait in vain, not for the first time: it is left alone", peer, what);
+    } else if (askedMs - judgedMs >= 0) {
+      judgedMs = nowMs;
+      if (breaker.failed(nowNanos())) {
+        LOG.warn("{} had {} wait in vain, not for the first time: it is left alone", peer, what);
+      }
     }
   }
 

@@ -212,6 +212,38 @@ class StageRequestTest {
     assertNotAsked();
   }
 
+  private List<CompletableFuture<Object>> stageTogether() {
+    return Stream.generate(() -> stage(IN_TIME_MS)).limit(FAILURES + 1).toList();
+  }
+
+  private void refuse(List<CompletableFuture<Object>> asked) throws Exception {
+    for (CompletableFuture<Object> each : asked) {
+      answer(REFUSAL);
+      assertThat(each.get(10, TimeUnit.SECONDS)).isEqualTo(REFUSAL);
+    }
+  }
+
+  @Test
+  void aPeerThatIsOverloadedIsAskedAgain() throws Exception {
+    List<CompletableFuture<Object>> asked = stageTogether();
+    nowMs.addAndGet(IN_TIME_MS / 2 + 1);
+    answer(LEASE);
+    assertThat(asked.getFirst().get(10, TimeUnit.SECONDS)).isEqualTo(LEASE);
+    nowMs.addAndGet(IN_TIME_MS / 2 - 2);
+    refuse(asked.subList(1, asked.size()));
+    assertThat(stage(LEASE)).isEqualTo(LEASE);
+  }
+
+  @Test
+  void requestsThatWaitTogetherInVainCountAsOne() throws Exception {
+    for (int i = 0; i < FAILURES; i++) {
+      List<CompletableFuture<Object>> asked = stageTogether();
+      nowMs.addAndGet(IN_TIME_MS - 1);
+      refuse(asked);
+    }
+    assertNotAsked();
+  }
+
   /** Who asks has waited for something else until then. */
   @Test
   void aPeerThatHadLittleTimeIsAskedAgain() throws Exception {
