@@ -1,6 +1,5 @@
 package dev.sluice.blocks;
 
-import dev.sluice.rdma.transfer.PooledBuffer;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -22,10 +21,10 @@ final class Leases {
   static final long NANOS = 5_000_000_000L;
 
   /**
-   * @param peer whose it is
+   * @param request has the buffer
    * @param endNanos on the leases' clock
    */
-  record Lease(long id, Object peer, PooledBuffer buffer, long endNanos) {}
+  record Lease(long id, StageRequest request, long endNanos) {}
 
   private final LongSupplier nanoClock;
 
@@ -42,24 +41,25 @@ final class Leases {
   }
 
   /** Null once it is closed. */
-  synchronized Lease begin(Object peer, PooledBuffer buffer) {
+  synchronized Lease begin(StageRequest request) {
     if (closed) {
       return null;
     }
-    Lease lease = new Lease(nextId++, peer, buffer, nanoClock.getAsLong() + NANOS);
+    Lease lease = new Lease(nextId++, request, nanoClock.getAsLong() + NANOS);
     leases.put(lease.id(), lease);
     return lease;
   }
 
-  /** Null where it has run out, or is another peer's. */
-  synchronized Lease end(Object peer, long id) {
+  /** Whose lease it was; null where it has run out, or is another peer's. */
+  synchronized StageRequest end(Object peer, long id) {
     Lease lease = leases.get(id);
-    return lease != null && lease.peer().equals(peer) ? leases.remove(id) : null;
+    boolean isTheirs = lease != null && lease.request().peer().equals(peer);
+    return isTheirs ? leases.remove(id).request() : null;
   }
 
   /** Takes out those that have run out. */
-  synchronized List<Lease> expire() {
-    List<Lease> expired = new ArrayList<>();
+  synchronized List<StageRequest> expire() {
+    List<StageRequest> expired = new ArrayList<>();
     long now = nanoClock.getAsLong();
     for (Iterator<Lease> i = leases.values().iterator(); i.hasNext(); ) {
       Lease lease = i.next();
@@ -67,15 +67,15 @@ final class Leases {
         break;
       }
       i.remove();
-      expired.add(lease);
+      expired.add(lease.request());
     }
     return expired;
   }
 
   /** Takes out all, and gives no more. */
-  synchronized List<Lease> close() {
+  synchronized List<StageRequest> close() {
     closed = true;
-    List<Lease> all = List.copyOf(leases.values());
+    List<StageRequest> all = leases.values().stream().map(Lease::request).toList();
     leases.clear();
     return all;
   }

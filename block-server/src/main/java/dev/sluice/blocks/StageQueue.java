@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * nobody who does not. A peer has its share of the memory at most, and a local directory is read
  * for so many requests at a time, one of which is left to who waits longest. So a peer that does
  * not say that it is done holds up itself alone, and a disk that does not answer those who want its
- * bytes.
+ * bytes: what it keeps for longer than its reader waits is of no share, and no lease, any more.
  *
  * <p>What the page cache has and what it has not has no queues of its own: a request is for pieces
  * of many files, and as slow as the slowest of them.
@@ -33,6 +33,7 @@ final class StageQueue {
 
   // Guarded by this.
   private final Set<StageRequest> waiting = new LinkedHashSet<>();
+  private final Set<StageRequest> begun = new HashSet<>();
   private final Map<Object, Long> peerBytes = new HashMap<>();
 
   /** Requests that have their turn and have not read it, of each directory. */
@@ -53,7 +54,7 @@ final class StageQueue {
 
   /**
    * Has the request begin when it is its turn, which ends with {@link #wasRead} of all its
-   * directories and with {@link #release}.
+   * directories and with {@link #end}.
    *
    * @return whether it need not wait
    */
@@ -68,11 +69,6 @@ final class StageQueue {
     return atOnce;
   }
 
-  /** The request is not to have its turn any more, unless it has had it. */
-  synchronized void remove(StageRequest request) {
-    waiting.remove(request);
-  }
-
   /** What a request wants of such directories has been read, or is not to be. */
   void wasRead(int... directories) {
     synchronized (this) {
@@ -84,12 +80,19 @@ final class StageQueue {
     taken.run();
   }
 
-  /** The peer has so much less. */
-  void release(Object peer, long bytes) {
-    long room = Cost.wholePages(bytes);
+  /**
+   * The request is not to have its turn any more, or has had it and what it asked for is nobody's
+   * any more: of its peer's share it takes nothing. Idempotent.
+   */
+  void end(StageRequest request) {
     synchronized (this) {
-      peerBytes.computeIfPresent(peer, (_, before) -> before == room ? null : before - room);
-      takeAll();
+      waiting.remove(request);
+      if (begun.remove(request)) {
+        long room = Cost.wholePages(request.bytes());
+        peerBytes.computeIfPresent(
+            request.peer(), (_, before) -> before == room ? null : before - room);
+        takeAll();
+      }
     }
     taken.run();
   }
@@ -132,6 +135,7 @@ final class StageQueue {
       readers[directory]++;
     }
     peerBytes.merge(request.peer(), Cost.wholePages(request.bytes()), Long::sum);
+    begun.add(request);
     taken.add(request);
   }
 }

@@ -239,21 +239,21 @@ public final class Stager implements AutoCloseable {
 
   private void grant(StageRequest request) {
     long crc32c = request.crc32c();
-    Lease lease = leases.begin(request.peer(), request.buffer());
+    Lease lease = leases.begin(request);
     if (lease == null) {
       refuse(request, STOPS);
       return;
     }
     counters.add(RegistryCounter.STAGED_BYTES, request.bytes());
     long tookNanos = lease.endNanos() - Leases.NANOS - request.receivedNanos();
-    RemoteRegion region = lease.buffer().remote();
+    RemoteRegion region = request.buffer().remote();
     if (!answer(request, new Staged(lease.id(), region, tookNanos, Leases.NANOS, crc32c))) {
       done(request.peer(), lease.id());
     }
   }
 
   private void refuse(StageRequest request, NotStaged refusal) {
-    free(request.peer(), request.bytes(), request.buffer());
+    free(request);
     answer(request, refusal);
   }
 
@@ -269,29 +269,21 @@ public final class Stager implements AutoCloseable {
 
   /** The peer has READ what it has a lease of. Never blocks. */
   void done(Object peer, long leaseId) {
-    Lease lease = leases.end(peer, leaseId);
-    if (lease != null) {
-      free(lease);
+    StageRequest request = leases.end(peer, leaseId);
+    if (request != null) {
+      free(request);
     }
   }
 
-  private void free(Lease lease) {
-    free(lease.peer(), lease.buffer().segment().byteSize(), lease.buffer());
-  }
-
-  /**
-   * Not on the caller's thread, which would wait while memory is being registered.
-   *
-   * @param buffer null where there is none
-   */
-  private void free(Object peer, long bytes, PooledBuffer buffer) {
-    counters.add(RegistryCounter.STAGING_BYTES_IN_USE, -bytes);
+  /** Not on the caller's thread, which would wait while memory is being registered. */
+  private void free(StageRequest request) {
+    counters.add(RegistryCounter.STAGING_BYTES_IN_USE, -request.bytes());
     Runnable release =
         () -> {
-          if (buffer != null) {
-            buffer.release();
+          if (request.buffer() != null) {
+            request.buffer().release();
           }
-          queue.release(peer, bytes);
+          queue.end(request);
         };
     execute(release, _ -> release.run());
   }
@@ -305,7 +297,7 @@ public final class Stager implements AutoCloseable {
   /** Ends what time ends. */
   private void tick() {
     try {
-      List<Lease> expired = leases.expire();
+      List<StageRequest> expired = leases.expire();
       counters.add(RegistryCounter.LEASES_EXPIRED, expired.size());
       expired.forEach(this::free);
       long nowNanos = nanoClock.getAsLong();
@@ -318,10 +310,14 @@ public final class Stager implements AutoCloseable {
     }
   }
 
-  /** Answers the request; a step that is under way gives back what it has when it ends. */
+  /**
+   * Answers the request, which will have no lease and is of no share then; a step that is under way
+   * gives back what it has when it ends.
+   */
   private void drop(StageRequest request, NotStaged refusal) {
-    queue.remove(request);
-    answer(request, refusal);
+    if (answer(request, refusal)) {
+      queue.end(request);
+    }
   }
 
   /** Ends all leases: no peer READs any more. Idempotent. */

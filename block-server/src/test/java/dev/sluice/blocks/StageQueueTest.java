@@ -29,7 +29,7 @@ class StageQueueTest {
 
   private void end(StageRequest request) {
     queue.wasRead(request.directories());
-    queue.release(request.peer(), request.bytes());
+    queue.end(request);
   }
 
   /** A buffer is of whole pages. */
@@ -41,7 +41,8 @@ class StageQueueTest {
     }
     assertThat(begun).hasSize(SHARE / PAGE);
     StageRequest first = begun.getFirst();
-    queue.release(first.peer(), first.bytes());
+    queue.end(first);
+    queue.end(first);
     assertThat(begun).hasSize(SHARE / PAGE + 1);
   }
 

@@ -99,6 +99,19 @@ class StagerSlowDiskTest {
     }
   }
 
+  /** One of its requests is the whole share. */
+  @Test
+  void aPeerWhoseShareTheSlowOneKeepsGetsWhatTheOtherHas() throws Exception {
+    for (int round = 1; round <= 2; round++) {
+      stage("fast", 1_000, new Piece(SLOW, 0, MAX_BYTES));
+      SlowFile.awaitReaders(round);
+      nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+      assertThat(answer()).isInstanceOf(NotStaged.class);
+    }
+    stage("fast", IN_TIME_MS, new Piece(SLOW, 0, MAX_BYTES));
+    stageFastOnes();
+  }
+
   @Test
   void whoWaitsForTheDiskIsAnsweredInTime() throws Exception {
     for (int peer = 0; peer < 20; peer++) {
