@@ -58,10 +58,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   private final Registrar registrar;
   private final ScheduledThreadPoolExecutor thread;
 
-  /**
-   * @param directories where {@code outputs} are
-   * @param clockMs a monotonic clock in milliseconds
-   */
+  /** The process's only one. */
   public MapOutputRegistry(
       ProtectionDomain domain,
       LocalDirectories directories,
@@ -69,12 +66,28 @@ public final class MapOutputRegistry implements AutoCloseable {
       RegistryLimits limits,
       MapOutputListener listener,
       LongSupplier clockMs) {
+    this(domain, directories, outputs, limits, new FileRoom(), listener, clockMs);
+  }
+
+  /**
+   * @param directories where {@code outputs} are
+   * @param room of all registries of the process
+   * @param clockMs a monotonic clock in milliseconds
+   */
+  public MapOutputRegistry(
+      ProtectionDomain domain,
+      LocalDirectories directories,
+      MapOutputFiles outputs,
+      RegistryLimits limits,
+      FileRoom room,
+      MapOutputListener listener,
+      LongSupplier clockMs) {
     this.directories = directories;
     this.limits = limits;
     RegistrationBudget budget = new RegistrationBudget(limits, counters, clockMs);
     directories.count(counters);
     IndexCache indexes = new IndexCache(IndexCache.MAX_BYTES);
-    files = new OpenFiles(() -> TimeUnit.MILLISECONDS.toNanos(clockMs.getAsLong()));
+    files = new OpenFiles(() -> TimeUnit.MILLISECONDS.toNanos(clockMs.getAsLong()), room);
     epochs =
         new ShuffleEpochs(
             id ->

@@ -28,9 +28,6 @@ final class OpenFiles implements AutoCloseable {
 
   static final long IDLE_NANOS = 2_000_000_000L;
 
-  /** Descriptors at most, beside those of files that are being read. */
-  private static final int MAX_FILES = 1024;
-
   private static final class OpenFile {
     final SharedFile file;
     int readers;
@@ -42,16 +39,20 @@ final class OpenFiles implements AutoCloseable {
   }
 
   private final LongSupplier nanoClock;
+  private final FileRoom room;
   private final ReadAhead ahead;
 
   /** By registration and not by name: a file that was replaced is another one. Guarded by this. */
   private final Map<MapOutputData, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
 
-  /** None once it is closed. Guarded by this. */
-  private int maxFiles = MAX_FILES;
+  private volatile boolean closed;
 
-  OpenFiles(LongSupplier nanoClock) {
+  /**
+   * @param room beyond which those that are not being read are closed at once
+   */
+  OpenFiles(LongSupplier nanoClock, FileRoom room) {
     this.nanoClock = nanoClock;
+    this.room = room;
     this.ahead = new ReadAhead(nanoClock);
   }
 
@@ -99,43 +100,40 @@ final class OpenFiles implements AutoCloseable {
       file = files.merge(data, opened, (first, _) -> first);
       file.readers++;
     }
-    if (file != opened) {
+    if (file == opened) {
+      room.opened();
+    } else {
       close(opened);
     }
     return file;
   }
 
   private void release(OpenFile file) {
-    int most;
-    boolean many;
     synchronized (this) {
       file.readers--;
       file.usedNanos = nanoClock.getAsLong();
-      most = maxFiles;
-      many = files.size() > most;
     }
-    if (many) {
-      close(most, 0);
+    if (closed || room.isShort()) {
+      close(closed, 0);
     }
   }
 
   /** Closes what nobody has read for a moment. */
   void expire() {
-    close(0, IDLE_NANOS);
+    close(true, IDLE_NANOS);
   }
 
-  /** The least recently read ones that are above a number and have been idle for so long. */
-  private void close(int above, long idleNanos) {
+  /** Those that have been idle for so long: all, or the least recently read until there is room. */
+  private void close(boolean all, long idleNanos) {
     List<OpenFile> idle = new ArrayList<>();
     synchronized (this) {
       long now = nanoClock.getAsLong();
-      for (Iterator<OpenFile> i = files.values().iterator(); i.hasNext(); ) {
-        OpenFile file = i.next();
-        if (files.size() <= above) {
-          break;
-        }
+      Iterator<OpenFile> eldest = files.values().iterator();
+      while ((all || room.isShort()) && eldest.hasNext()) {
+        OpenFile file = eldest.next();
         if (file.readers == 0 && now - file.usedNanos >= idleNanos) {
-          i.remove();
+          eldest.remove();
+          room.closed();
           idle.add(file);
         }
       }
@@ -154,9 +152,7 @@ final class OpenFiles implements AutoCloseable {
   /** Idempotent. */
   @Override
   public void close() {
-    synchronized (this) {
-      maxFiles = 0;
-    }
-    close(0, 0);
+    closed = true;
+    close(true, 0);
   }
 }

@@ -19,17 +19,21 @@ import org.junit.jupiter.api.io.TempDir;
 class OpenFilesTest {
   private static final int SHUFFLE = 3;
   private static final long MAP = 7;
+  private static final long[] MAPS = {MAP, 8, 9, 10};
 
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
-  private final OpenFiles files = new OpenFiles(() -> 0);
+  private final FileRoom room = new FileRoom(2);
+  private final OpenFiles files = new OpenFiles(() -> 0, room);
   private TestMapOutputs outputs;
   private MapOutputRegistry registry;
 
   @BeforeEach
   void open() throws Exception {
     outputs = new TestMapOutputs(directory);
-    outputs.write(SHUFFLE, MAP, 100);
+    for (long mapId : MAPS) {
+      outputs.write(SHUFFLE, mapId, 100);
+    }
     registry =
         new MapOutputRegistry(
             domain,
@@ -38,7 +42,7 @@ class OpenFilesTest {
             new RegistryLimits(0, 100, 1_000),
             new RecordingListener(),
             () -> 0);
-    registry.resolve(SHUFFLE, new long[] {MAP}).get(10, TimeUnit.SECONDS);
+    registry.resolve(SHUFFLE, MAPS).get(10, TimeUnit.SECONDS);
   }
 
   @AfterEach
@@ -48,8 +52,12 @@ class OpenFilesTest {
   }
 
   private void read() {
+    read(files, MAP);
+  }
+
+  private void read(OpenFiles from, long mapId) {
     try {
-      files.read(registry.output(SHUFFLE, MAP), 0, ByteBuffer.allocate(100));
+      from.read(registry.output(SHUFFLE, mapId), 0, ByteBuffer.allocate(100));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -66,6 +74,31 @@ class OpenFilesTest {
       assertThatThrownBy(() -> reader.get(10, TimeUnit.SECONDS))
           .as("a pipe has no positions")
           .hasStackTraceContaining("seek");
+    }
+    assertThat(outputs.openFiles()).isZero();
+  }
+
+  @Test
+  void thoseReadLatelyStayOpenAsFarAsThereIsRoom() throws Exception {
+    for (long mapId : MAPS) {
+      read(files, mapId);
+    }
+    assertThat(outputs.openFiles()).isEqualTo(2);
+  }
+
+  @Test
+  void allOfAProcessHaveRoomTogether() throws Exception {
+    try (OpenFiles others = new OpenFiles(() -> 0, room)) {
+      for (long mapId : MAPS) {
+        read(files, mapId);
+        read(others, mapId);
+      }
+      assertThat(outputs.openFiles()).isEqualTo(2);
+      files.close();
+      for (long mapId : MAPS) {
+        read(others, mapId);
+      }
+      assertThat(outputs.openFiles()).isEqualTo(2);
     }
     assertThat(outputs.openFiles()).isZero();
   }

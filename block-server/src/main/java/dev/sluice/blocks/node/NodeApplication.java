@@ -119,6 +119,7 @@ final class NodeApplication implements AutoCloseable {
             folders.stream().map(ApplicationFolder::path).toList()),
         this::find,
         device.memory().registryLimits(endpoint.protectionDomain().registersFiles()),
+        device.files(),
         MapOutputListener.NONE,
         () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
   }

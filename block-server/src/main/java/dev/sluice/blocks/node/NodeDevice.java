@@ -1,5 +1,6 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.FileRoom;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.MemoryRegion;
@@ -26,8 +27,9 @@ import org.slf4j.LoggerFactory;
  * Any thread; owns nothing.
  *
  * @param provider {@code verbs} or {@code soft}
+ * @param files that all applications together keep open
  */
-record NodeDevice(NodeOptions options, String provider, NodeMemory memory) {
+record NodeDevice(NodeOptions options, String provider, NodeMemory memory, FileRoom files) {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDevice.class);
   private static final long PAGE_BYTES = 4096;
 
@@ -52,7 +54,8 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory) {
   }
 
   private static NodeDevice soft(NodeOptions options, String reason) {
-    NodeDevice soft = new NodeDevice(options, SoftProvider.NAME, NodeMemory.configured(options));
+    NodeDevice soft =
+        new NodeDevice(options, SoftProvider.NAME, NodeMemory.configured(options), new FileRoom());
     LOG.info("RDMA provider is soft: {}; {}", reason, soft.memory);
     return soft;
   }
@@ -60,7 +63,8 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory) {
   private static NodeDevice verbs(NodeOptions options) throws IOException {
     LockedMemory locked = LockedMemory.current();
     NodeDevice verbs =
-        new NodeDevice(options, VerbsProvider.NAME, NodeMemory.within(locked, options));
+        new NodeDevice(
+            options, VerbsProvider.NAME, NodeMemory.within(locked, options), new FileRoom());
     String device;
     try (Device opened = verbs.open()) {
       device = opened.name();
