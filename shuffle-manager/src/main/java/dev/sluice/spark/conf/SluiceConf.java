@@ -241,14 +241,15 @@ public final class SluiceConf {
 
   /**
    * Half of the buffers, divided among the tasks that run at a time: the other half is for blocks
-   * that are READ one by one and for partition tables.
+   * that are READ one by one and for partition tables. No more than one of Spark's iterators has.
    */
   private long gatherBytes(int cores) {
     if (!value(Settings.GATHER) || !value(Settings.VERIFY_CHECKSUMS)) {
       return 0;
     }
     int tasks = Math.max(1, cores / conf.getInt("spark.task.cpus", 1));
-    return buffersMaxBytes / 2 / tasks;
+    long maxInFlight = conf.getSizeAsMb("spark.reducer.maxSizeInFlight", "48m") << 20;
+    return Math.min(maxInFlight, buffersMaxBytes / 2 / tasks);
   }
 
   private ConnectionAttributes connectionAttributes() {

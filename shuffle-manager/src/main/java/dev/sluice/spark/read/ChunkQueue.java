@@ -1,5 +1,6 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.spark.gather.BlockGroup;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -11,59 +12,40 @@ import java.util.Map;
  * stage few are asked for at a time, and none before what is registered: a slow one keeps neither
  * its readers' limits nor the staging memory that others wait for. For one thread at a time.
  */
-final class ChunkQueue<C extends ChunkQueue.Queued> {
-  /** What is in the queue. */
-  interface Queued {
-    /** Whether the peer has to be asked for some of it. */
-    boolean isStaged();
-  }
-
-  /** One is staged while another is READ. */
-  private static final int MAX_STAGED = 2;
-
+final class ChunkQueue {
   /** What an executor has. */
-  private static final class Part<C extends Queued> {
-    final Deque<C> registered = new ArrayDeque<>();
-    final Deque<C> toStage = new ArrayDeque<>();
+  private static final class Part {
+    final Deque<GatheredChunk> registered = new ArrayDeque<>();
+    final Deque<GatheredChunk> toStage = new ArrayDeque<>();
     int staged;
 
-    void add(C chunk) {
+    void add(GatheredChunk chunk) {
       (chunk.isStaged() ? toStage : registered).add(chunk);
     }
 
     /** Null where there is none, or none before one that is being staged has ended. */
-    C peek() {
-      boolean isRegistered = !registered.isEmpty() || staged == MAX_STAGED;
+    GatheredChunk peek() {
+      boolean isRegistered = !registered.isEmpty() || staged == TaskLimit.MAX_STAGED;
       return isRegistered ? registered.peek() : toStage.peek();
     }
-
-    C poll() {
-      C chunk = peek();
-      (chunk.isStaged() ? toStage : registered).remove();
-      return chunk;
-    }
   }
 
-  private final Map<Object, Part<C>> parts = new HashMap<>();
+  private final Map<BlockGroup, Part> parts = new HashMap<>();
 
   /** Those of which the next chunk may be asked for. */
-  private final Deque<Part<C>> turns = new ArrayDeque<>();
-
-  /** Where the chunks that are being staged came from. */
-  private final Map<Object, Part<C>> staged = new HashMap<>();
+  private final Deque<Part> turns = new ArrayDeque<>();
 
   /**
-   * @param executor which has them
+   * @param group of which they are
    */
-  void add(Object executor, List<C> chunks) {
-    Part<C> part = parts.computeIfAbsent(executor, _ -> new Part<>());
-    change(part, () -> chunks.forEach(part::add));
+  void add(BlockGroup group, List<GatheredChunk> chunks) {
+    Part part = parts.computeIfAbsent(group, _ -> new Part());
+    boolean hasTurn = part.peek() != null;
+    chunks.forEach(part::add);
+    giveTurn(part, hasTurn);
   }
 
-  /** Gives the part a turn, if it had none and has a next chunk now. */
-  private void change(Part<C> part, Runnable change) {
-    boolean hasTurn = part.peek() != null;
-    change.run();
+  private void giveTurn(Part part, boolean hasTurn) {
     if (!hasTurn && part.peek() != null) {
       turns.add(part);
     }
@@ -72,31 +54,31 @@ final class ChunkQueue<C extends ChunkQueue.Queued> {
   /**
    * @return null where there is none, or none before one that is being staged has {@link #ended}
    */
-  C peek() {
-    Part<C> next = turns.peek();
+  GatheredChunk peek() {
+    Part next = turns.peek();
     return next == null ? null : next.peek();
   }
 
-  /** Takes what {@link #peek} shows. */
-  C poll() {
-    Part<C> part = turns.remove();
-    C chunk = part.poll();
+  /** Takes what {@link #peek} shows. Throws nothing: there is room for what it moves. */
+  GatheredChunk poll() {
+    Part part = turns.remove();
+    GatheredChunk chunk = part.peek();
     if (chunk.isStaged()) {
+      part.toStage.remove();
       part.staged++;
-      staged.put(chunk, part);
+    } else {
+      part.registered.remove();
     }
-    if (part.peek() != null) {
-      turns.add(part);
-    }
+    giveTurn(part, false);
     return chunk;
   }
 
-  /** A chunk has its answer; what is none does not matter. */
-  void ended(Object chunk) {
-    Part<C> part = staged.remove(chunk);
-    if (part != null) {
-      change(part, () -> part.staged--);
-    }
+  /** A chunk that was taken has its answer. */
+  void ended(GatheredChunk chunk) {
+    Part part = parts.get(chunk.group());
+    boolean hasTurn = part.peek() != null;
+    part.staged -= chunk.isStaged() ? 1 : 0;
+    giveTurn(part, hasTurn);
   }
 
   boolean isEmpty() {
@@ -106,6 +88,5 @@ final class ChunkQueue<C extends ChunkQueue.Queued> {
   void clear() {
     parts.clear();
     turns.clear();
-    staged.clear();
   }
 }

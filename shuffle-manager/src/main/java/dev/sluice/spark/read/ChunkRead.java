@@ -34,6 +34,7 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   private final LocatedBlocks located;
   private final LocatedBlocks.Span span;
   private final Sink sink;
+  private TaskLimit task;
   private long deadlineNanos;
   private StagedBuffer buffer;
 
@@ -53,7 +54,11 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
     this.sink = sink;
   }
 
-  void start(long deadline) {
+  /**
+   * @param of the task that wants it
+   */
+  void start(TaskLimit of, long deadline) {
+    task = of;
     deadlineNanos = deadline;
     StagedBuffer.acquire(path, located.peer(), span.bytes(), located.isStaged(span), this);
   }
@@ -61,6 +66,11 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   @Override
   public boolean awaits() {
     return sink.awaits();
+  }
+
+  @Override
+  public TaskLimit task() {
+    return task;
   }
 
   @Override

@@ -21,6 +21,7 @@ final class FetchCall {
   private static final Logger LOG = LoggerFactory.getLogger(FetchCall.class);
 
   private final ReadPath path;
+  private final TaskLimit task;
   private final BlockManagerId target;
   private final List<RequestedBlock> blocks;
   private final BlockFetchingListener listener;
@@ -30,16 +31,19 @@ final class FetchCall {
   private volatile Future<?> timeout;
 
   /**
+   * @param task that fetches them
    * @param blocks of one shuffle
    * @param files null where the blocks go to memory
    */
   FetchCall(
       ReadPath path,
+      TaskLimit task,
       BlockManagerId target,
       List<RequestedBlock> blocks,
       BlockFetchingListener listener,
       DownloadFileManager files) {
     this.path = path;
+    this.task = task;
     this.target = target;
     this.blocks = blocks;
     this.listener = listener;
@@ -56,6 +60,10 @@ final class FetchCall {
           scheduleTimeout(deadlineNanos - path.timer().nanoTime());
           ReadAttempt.start(path, this, blocks, false);
         });
+  }
+
+  TaskLimit task() {
+    return task;
   }
 
   BlockManagerId target() {

@@ -4,18 +4,16 @@ import dev.sluice.spark.locate.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.BitSet;
-import java.util.List;
 
 /**
  * READs blocks of a {@link ReadAttempt} and hands each to Spark. A block whose bytes are not those
  * that were written is READ once more, alone. Verifies and delivers on a delivery thread.
  */
-final class FetchedChunk implements ChunkQueue.Queued, ChunkRead.Sink {
+final class FetchedChunk implements ChunkRead.Sink {
   private final ReadPath path;
   private final ReadAttempt attempt;
   private final BitSet blocks;
   private final boolean again;
-  private final boolean staged;
   private final ChunkRead read;
 
   /**
@@ -29,17 +27,11 @@ final class FetchedChunk implements ChunkQueue.Queued, ChunkRead.Sink {
     for (int block = span.from(); block < span.to(); block++) {
       blocks.set(block, attempt.located().isRead(block));
     }
-    this.staged = attempt.located().isStaged(span);
     this.read = new ChunkRead(path, attempt.located(), span, this);
   }
 
   void start() {
-    read.start(attempt.call().deadlineNanos());
-  }
-
-  @Override
-  public boolean isStaged() {
-    return staged;
+    read.start(attempt.call().task(), attempt.call().deadlineNanos());
   }
 
   @Override
@@ -50,13 +42,11 @@ final class FetchedChunk implements ChunkQueue.Queued, ChunkRead.Sink {
   @Override
   public void arrived(ReadTransport.Buffer buffer) {
     path.deliverer().execute(() -> attempt.guard(blocks, () -> deliver(buffer)));
-    attempt.ended(this);
   }
 
   @Override
   public void failed(FallbackReason reason) {
     path.deliverer().execute(() -> attempt.guard(blocks, () -> attempt.failed(blocks, reason)));
-    attempt.ended(this);
   }
 
   private void deliver(ReadTransport.Buffer buffer) {
@@ -95,7 +85,7 @@ final class FetchedChunk implements ChunkQueue.Queued, ChunkRead.Sink {
       attempt.failed(one, FallbackReason.CHECKSUM);
     } else {
       LocatedBlocks.Span span = attempt.located().span(block);
-      attempt.read(List.of(new FetchedChunk(path, attempt, span, true)));
+      new FetchedChunk(path, attempt, span, true).start();
     }
   }
 }

@@ -11,8 +11,7 @@ import java.util.stream.IntStream;
  * READs members of a group for {@link TaskGather}. Verified by the task, on its thread; the chunk
  * then owns the bytes, which may be elsewhere by then.
  */
-final class GatheredChunk
-    implements TaskGather.Step, TaskGather.Arrived, ChunkQueue.Queued, ChunkRead.Sink {
+final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkRead.Sink {
   private final ReadPath path;
   private final TaskGather task;
   private final BlockGroup group;
@@ -42,13 +41,16 @@ final class GatheredChunk
     this.staged = located.isStaged(span);
   }
 
+  BlockGroup group() {
+    return group;
+  }
+
   @Override
   public int bytes() {
     return span.bytes();
   }
 
-  @Override
-  public boolean isStaged() {
+  boolean isStaged() {
     return staged;
   }
 
@@ -69,7 +71,7 @@ final class GatheredChunk
   }
 
   void start() {
-    read.start(deadlineNanos);
+    read.start(task.limit(), deadlineNanos);
   }
 
   @Override

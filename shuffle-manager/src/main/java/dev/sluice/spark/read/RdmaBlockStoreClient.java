@@ -121,7 +121,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
             deliverer,
             timer,
             new ParkedBytes(transport, deliverer),
-            new TaskLimits(),
+            new TaskLimits(options.gatherBytes()),
             new PeerQuota<>(transport.poolBytes() / 2, transport.poolBytes() / 8));
     return new RdmaBlockStoreClient(stock.executorId(), path, Optional.empty(), threads.end());
   }
@@ -152,7 +152,9 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     if (reason != null) {
       transfer.fetch(target, blockIds, reason, asking, downloadFileManager);
     } else {
-      new FetchCall(path, target, blocks, asking, downloadFileManager).start();
+      // Of iterators of Spark's there is one for each reader, all on their task's thread.
+      TaskLimit task = path.limits().of(TaskContext.get());
+      new FetchCall(path, task, target, blocks, asking, downloadFileManager).start();
     }
   }
 
@@ -188,22 +190,9 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     return path.options().gatherBytes() > 0;
   }
 
-  /**
-   * The limit of a task.
-   *
-   * @param maxBytes that it has at most, within the configured limit
-   */
-  TaskLimit limit(TaskContext context, long maxBytes) {
-    return path.limits().of(context, Math.min(maxBytes, path.options().gatherBytes()));
-  }
-
-  /**
-   * Gathers the blocks of one reader of a task, which closes it.
-   *
-   * @param limit the task's
-   */
-  TaskGather gather(TaskLimit limit) {
-    return new TaskGather(path, limit);
+  /** Gathers the blocks of one reader of a task, which closes it. */
+  TaskGather gather(TaskContext task) {
+    return new TaskGather(path, path.limits().of(task));
   }
 
   @Override

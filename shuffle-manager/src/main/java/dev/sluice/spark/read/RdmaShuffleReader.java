@@ -100,7 +100,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
         new GatheredBlocks(
             reading(client, concatenates, batch),
             gathering.registry(),
-            client.gather(client.limit(context, spark.maxBytesInFlight())),
+            client.gather(context),
             metrics,
             executor.counters());
     TaskCompletionListener ended = _ -> gathered.close();

@@ -6,7 +6,6 @@ import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -21,9 +20,6 @@ final class ReadAttempt {
   private final RequestedBlocks blocks;
   private final boolean relocated;
   private final LocatedBlocks located;
-
-  /** Guarded by this. */
-  private final ChunkQueue<FetchedChunk> waiting = new ChunkQueue<>();
 
   private ReadAttempt(
       ReadPath path,
@@ -129,39 +125,12 @@ final class ReadAttempt {
               }
             });
     failures.forEach((reason, which) -> failed(which, reason));
-    read(
-        path.spans(located, path.maxGroupBytes()).stream()
-            .map(span -> new FetchedChunk(path, this, span, false))
-            .toList());
+    for (LocatedBlocks.Span span : path.spans(located, path.maxGroupBytes())) {
+      new FetchedChunk(path, this, span, false).start();
+    }
     if (!large.isEmpty()) {
       new SlicedRead(path, this, large).start();
     }
-  }
-
-  /** READs chunks, each when it is its turn. */
-  void read(List<FetchedChunk> chunks) {
-    synchronized (this) {
-      waiting.add(call.target(), chunks);
-    }
-    readNext();
-  }
-
-  private void readNext() {
-    for (Optional<FetchedChunk> next = next(); next.isPresent(); next = next()) {
-      next.get().start();
-    }
-  }
-
-  private synchronized Optional<FetchedChunk> next() {
-    return waiting.isEmpty() ? Optional.empty() : Optional.of(waiting.poll());
-  }
-
-  /** A chunk has its answer. */
-  void ended(FetchedChunk chunk) {
-    synchronized (this) {
-      waiting.ended(chunk);
-    }
-    readNext();
   }
 
   /** 2 GiB in memory are an error to Spark, which is then to be Spark's own. */

@@ -98,6 +98,11 @@ final class Slices implements StagedBuffer.User {
   }
 
   @Override
+  public TaskLimit task() {
+    return call.task();
+  }
+
+  @Override
   public long deadlineNanos() {
     return call.deadlineNanos();
   }

@@ -7,9 +7,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A buffer of the pool for bytes of a peer and, where some of them have to be staged, a share of
- * what may wait for that, which comes first: so that a slow peer leaves buffers to others. It gives
- * back each of them once, whatever is thrown. Any thread, one step at a time; never blocks.
+ * A buffer of the pool for bytes of a peer and, where some of them have to be staged, what comes
+ * first: one of the turns that its task has at the peer, and then a share of what may wait for
+ * that, so that a slow peer leaves buffers to others. All take them in this order, so that nobody
+ * waits in a circle. It gives back each of them once, whatever is thrown. Any thread, one step at a
+ * time; never blocks.
  */
 final class StagedBuffer {
   private static final Logger LOG = LoggerFactory.getLogger(StagedBuffer.class);
@@ -17,6 +19,9 @@ final class StagedBuffer {
   /** Has one answer, on any thread, or none where it does not wait any more. */
   interface User {
     boolean awaits();
+
+    /** Whose turns it takes. */
+    TaskLimit task();
 
     long deadlineNanos();
 
@@ -31,6 +36,7 @@ final class StagedBuffer {
   private final PeerAddress peer;
   private final int bytes;
   private final User user;
+  private boolean hasTurn;
   private boolean hasShare;
   private ReadTransport.Buffer buffer;
 
@@ -46,21 +52,30 @@ final class StagedBuffer {
    */
   static void acquire(ReadPath path, PeerAddress peer, int bytes, boolean isStaged, User user) {
     StagedBuffer staged = new StagedBuffer(path, peer, bytes, user);
-    if (isStaged) {
-      staged.guard(staged::acquireShare);
-    } else {
-      staged.guard(staged::acquireBuffer);
-    }
+    staged.guard(isStaged ? staged::acquireTurn : staged::acquireBuffer);
   }
 
-  /** Runs a step; should it fail by a defect, the user still gets its answer. */
+  /** Runs a step if anybody waits; should it fail by a defect, the user still gets its answer. */
   private void guard(Runnable step) {
     try {
-      step.run();
+      if (user.awaits()) {
+        step.run();
+      } else {
+        release();
+      }
     } catch (RuntimeException | Error e) {
       LOG.error("A buffer for {} bytes of {} is given up", bytes, peer, e);
       failed(FallbackReason.TRANSPORT);
     }
+  }
+
+  private void acquireTurn() {
+    user.task().staging().acquire(peer, 1, this::turnCame);
+  }
+
+  private void turnCame() {
+    hasTurn = true;
+    guard(this::acquireShare);
   }
 
   private void acquireShare() {
@@ -75,12 +90,8 @@ final class StagedBuffer {
   }
 
   private void acquireBuffer() {
-    if (user.awaits()) {
-      long deadlineNanos = path.bufferDeadlineNanos(user.deadlineNanos());
-      path.transport().acquire(bytes, deadlineNanos, this::acquired);
-    } else {
-      release();
-    }
+    long deadlineNanos = path.bufferDeadlineNanos(user.deadlineNanos());
+    path.transport().acquire(bytes, deadlineNanos, this::acquired);
   }
 
   private void acquired(ReadTransport.Buffer acquired) {
@@ -89,10 +100,8 @@ final class StagedBuffer {
         () -> {
           if (acquired == null) {
             failed(FallbackReason.BUFFERS);
-          } else if (user.awaits()) {
-            user.acquired(this);
           } else {
-            release();
+            user.acquired(this);
           }
         });
   }
@@ -120,6 +129,10 @@ final class StagedBuffer {
     if (hasShare) {
       hasShare = false;
       path.staging().release(peer, bytes);
+    }
+    if (hasTurn) {
+      hasTurn = false;
+      user.task().staging().release(peer, 1);
     }
   }
 

@@ -61,7 +61,7 @@ final class TaskGather implements RemoteChunks {
   private final TaskLimit limit;
 
   // Guarded by this.
-  private final ChunkQueue<GatheredChunk> waiting = new ChunkQueue<>();
+  private final ChunkQueue waiting = new ChunkQueue();
   private final Set<Step> underWay = new LinkedHashSet<>();
   private final Queue<Arrived> arrived = new ArrayDeque<>();
   private long bytes;
@@ -77,6 +77,10 @@ final class TaskGather implements RemoteChunks {
   TaskGather(ReadPath path, TaskLimit limit) {
     this.path = path;
     this.limit = limit;
+  }
+
+  TaskLimit limit() {
+    return limit;
   }
 
   /**
@@ -282,8 +286,11 @@ final class TaskGather implements RemoteChunks {
    * @return false where the step has ended before
    */
   private boolean ended(Step step) {
-    waiting.ended(step);
-    return underWay.remove(step);
+    boolean first = underWay.remove(step);
+    if (first && step instanceof GatheredChunk chunk) {
+      waiting.ended(chunk);
+    }
+    return first;
   }
 
   /** A step's answer, unless there was another one: its blocks are left to Spark. */

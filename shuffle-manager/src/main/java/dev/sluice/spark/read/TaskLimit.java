@@ -1,11 +1,15 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PeerQuota;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many bytes of remote chunks a task READs or has waiting at most, in equal parts for those of
- * its readers that have chunks to come: of a join's or cogroup's readers one is consumed after the
- * other, and none waits for what an idle one holds. Any thread.
+ * What all that a task reads shares: requests that peers stage for, two for each, and bytes.
+ *
+ * <p>How many bytes of remote chunks a task READs or has waiting at most, in equal parts for those
+ * of its readers that have chunks to come: of a join's or cogroup's readers one is consumed after
+ * the other, and none waits for what an idle one holds. Any thread.
  *
  * <p>What a reader leaves to Spark's ShuffleBlockFetcherIterators, blocks that are large or that
  * cannot be READ together, is not counted here. Such an iterator is told its limits when it is
@@ -15,8 +19,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  * ({@link ParkedBytes}).
  */
 final class TaskLimit {
+  /** One is staged while another is READ. */
+  static final int MAX_STAGED = 2;
+
   private final long bytes;
   private final AtomicInteger readers = new AtomicInteger();
+  private final PeerQuota<PeerAddress> staging = new PeerQuota<>(Long.MAX_VALUE, MAX_STAGED);
 
   TaskLimit(long bytes) {
     this.bytes = bytes;
@@ -24,6 +32,11 @@ final class TaskLimit {
 
   long bytes() {
     return bytes;
+  }
+
+  /** Requests to stage that it has at peers; each of them counts one. */
+  PeerQuota<PeerAddress> staging() {
+    return staging;
   }
 
   void enter() {

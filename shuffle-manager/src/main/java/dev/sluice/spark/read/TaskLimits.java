@@ -7,21 +7,31 @@ import org.apache.spark.util.TaskCompletionListener;
 
 /** The limits of the tasks that run in an executor, until they complete. Any thread. */
 final class TaskLimits {
+  private final long bytes;
   private final Map<Long, TaskLimit> running = new ConcurrentHashMap<>();
 
   /**
-   * The limit that all readers of a task share.
-   *
-   * @param bytes as the first of them says
+   * @param bytes of each task
    */
-  TaskLimit of(TaskContext context, long bytes) {
-    long task = context.taskAttemptId();
+  TaskLimits(long bytes) {
+    this.bytes = bytes;
+  }
+
+  /**
+   * The limit of all that a task reads.
+   *
+   * @param context null for one who is in no task, and has its own
+   */
+  TaskLimit of(TaskContext context) {
     TaskLimit added = new TaskLimit(bytes);
-    TaskLimit limit = running.putIfAbsent(task, added);
-    if (limit != null) {
-      return limit;
+    if (context == null) {
+      return added;
     }
-    TaskCompletionListener ended = _ -> running.remove(task);
+    TaskLimit known = running.putIfAbsent(context.taskAttemptId(), added);
+    if (known != null) {
+      return known;
+    }
+    TaskCompletionListener ended = task -> running.remove(task.taskAttemptId());
     context.addTaskCompletionListener(ended);
     return added;
   }

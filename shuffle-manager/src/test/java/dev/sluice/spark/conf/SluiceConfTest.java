@@ -137,6 +137,12 @@ class SluiceConfTest {
     assertThat(new SluiceConf(conf).readOptions(8).gatherBytes()).isEqualTo(8 << 20);
   }
 
+  @Test
+  void aTaskGathersNoMoreThanSparksIteratorsHaveInFlight() {
+    conf.set("spark.shuffle.rdma.buffers.maxBytes", "1g").set("spark.reducer.maxSizeInFlight", "5");
+    assertThat(new SluiceConf(conf).readOptions(1).gatherBytes()).isEqualTo(5 << 20);
+  }
+
   /** Which local mode does not look at, and which standalone clusters do not need. */
   @Test
   void theCoresThatAnExecutorHasCountAndNotThoseThatAreConfigured() {

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ChunkReadTest {
-  /** Throws at some time that it is asked whether it waits: the third is between two parts. */
+  /** Throws at some time that it is asked whether it waits: the fifth is between two parts. */
   private static final class Defect implements ChunkRead.Sink {
     final List<FallbackReason> answers = new ArrayList<>();
     private int left;
@@ -42,7 +42,7 @@ class ChunkReadTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3})
+  @ValueSource(ints = {1, 2, 3, 4, 5})
   void whateverIsThrownItsBufferAndShareAreGivenBack(int time) {
     ReadFixture fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = 60));
     fixture.staged(10, 100);
@@ -52,7 +52,8 @@ class ChunkReadTest {
         path.locate("7", blocks, false, path.deadlineNanos()).join().getFirst().blocks();
     Defect sink = new Defect(time);
 
-    new ChunkRead(path, located, located.span(0), sink).start(path.deadlineNanos());
+    new ChunkRead(path, located, located.span(0), sink)
+        .start(new TaskLimit(1), path.deadlineNanos());
 
     assertThat(sink.answers).containsExactly(FallbackReason.TRANSPORT);
     fixture.assertNothingIsHeld();

@@ -68,7 +68,7 @@ final class GatherFixture implements SparkReading {
 
   /** A reader of a task that has others. */
   GatherFixture(ReadFixture reads, TaskLimit limit) {
-    this(reads, reads.client.gather(limit), GatherPlan.Source.REMOTE, null);
+    this(reads, new TaskGather(reads.client.path, limit), GatherPlan.Source.REMOTE, null);
   }
 
   /**
@@ -78,7 +78,7 @@ final class GatherFixture implements SparkReading {
   GatherFixture(ReadFixture reads, UnaryOperator<RemoteChunks> chunks, MapOutputRegistry local) {
     this(
         reads,
-        chunks.apply(reads.client.gather(new TaskLimit(reads.options.gatherBytes()))),
+        chunks.apply(reads.client.gather(null)),
         local == null ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL,
         local);
   }

@@ -47,7 +47,7 @@ class SparkAnswersTest {
 
   private final ReadFixture reads = new ReadFixture();
   private final Map<String, SparkIterator> iterators = new ConcurrentHashMap<>();
-  private GatheredBlocks blocks = gathered(reads.client.gather(new TaskLimit(1 << 20)));
+  private GatheredBlocks blocks = gathered(reads.client.gather(null));
 
   private GatheredBlocks gathered(RemoteChunks remote) {
     return new GatheredBlocks(

@@ -1,0 +1,132 @@
+package dev.sluice.spark.read;
+
+import static dev.sluice.spark.read.ReadFixture.block;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.transport.FallbackReason;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.stream.IntStream;
+import org.apache.spark.TaskContext$;
+import org.apache.spark.TaskContextImpl;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A task has two requests at a peer that stages, whoever makes them. */
+class StagedTurnsTest {
+  private static final int BLOCK_BYTES = 60_000;
+
+  /** Comes in three slices. */
+  private static final String LARGE = block(9, 0);
+
+  private final ReadFixture reads =
+      new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = BLOCK_BYTES));
+
+  private final TaskContextImpl context = TaskContext$.MODULE$.empty();
+  private final Deque<Runnable> held = new ArrayDeque<>();
+
+  @BeforeEach
+  void aTaskRuns() {
+    TaskContext$.MODULE$.setTaskContext(context);
+    for (int map = 0; map < 9; map++) {
+      reads.staged(map, BLOCK_BYTES);
+    }
+    reads.staged(9, 3 * BLOCK_BYTES);
+    reads.transport.holdStages(held::add);
+  }
+
+  @AfterEach
+  void itEnds() {
+    TaskContext$.MODULE$.unset();
+    assertThat(reads.listener.repeated()).isEmpty();
+    reads.assertNothingIsHeld();
+  }
+
+  private GatherFixture gather(int from, int to) {
+    TaskLimit limit = reads.client.path.limits().of(context);
+    return new GatherFixture(reads, limit).start(blocks(from, to));
+  }
+
+  private static String[] blocks(int from, int to) {
+    return IntStream.range(from, to).mapToObj(map -> block(map, 0)).toArray(String[]::new);
+  }
+
+  private void runHeld(int atATime) {
+    while (!held.isEmpty()) {
+      assertThat(held).hasSizeLessThanOrEqualTo(atATime);
+      held.remove().run();
+    }
+  }
+
+  /** Two readers gather, a third and a fourth are Spark's iterators. */
+  @Test
+  void theReadersOfATaskTakeTurns() {
+    GatherFixture first = gather(0, 3);
+    GatherFixture second = gather(3, 6);
+    reads.fetch(LARGE);
+    reads.fetch(blocks(6, 9));
+    assertThat(held).hasSize(2);
+
+    runHeld(2);
+
+    assertThat(first.readAll().bySpark).isEmpty();
+    assertThat(second.readAll().bySpark).isEmpty();
+    reads.assertDelivered(block(6, 0), block(7, 0), block(8, 0), LARGE);
+    assertThat(reads.spark.fetches()).isEmpty();
+    assertThat(reads.transport.stages()).hasSize(12);
+    first.close();
+    second.close();
+  }
+
+  @Test
+  void anotherTaskHasTurnsOfItsOwn() {
+    reads.fetch(blocks(0, 3));
+    TaskContext$.MODULE$.unset();
+    reads.fetch(blocks(3, 6));
+    assertThat(held).hasSize(4);
+    runHeld(4);
+    reads.assertDelivered(blocks(0, 6));
+  }
+
+  @Test
+  void whoHasNoTurnByTheDeadlineIsNotAskedFor() {
+    GatherFixture task = gather(0, 2);
+    reads.fetch(block(2, 0));
+    reads.fetch(LARGE);
+
+    reads.timer.advanceMs(ReadFixture.OPTIONS.readTimeoutMs());
+
+    reads.assertDelivered(block(2, 0), LARGE);
+    assertThat(reads.fallbacks(FallbackReason.DEADLINE)).isEqualTo(2);
+    task.readAll();
+    assertThat(task.bySpark).hasSize(2);
+    runHeld(2);
+    assertThat(reads.transport.stages()).hasSize(2);
+    task.close();
+  }
+
+  @Test
+  void whoeverFailsMakesRoomForOthers() {
+    reads.transport.throwInAcquire(new OutOfMemoryError("scripted"), BLOCK_BYTES);
+    GatherFixture task = gather(0, 3);
+    reads.fetch(LARGE);
+    reads.transport.throwInAcquire(null, 0);
+
+    reads.fetch(block(3, 0), block(4, 0));
+
+    assertThat(held).hasSize(2);
+    runHeld(2);
+    reads.assertDelivered(block(3, 0), block(4, 0), LARGE);
+    assertThat(task.readAll().bySpark).hasSize(3);
+    task.close();
+  }
+
+  @Test
+  void nothingIsLeftOfATaskThatHasEnded() {
+    TaskLimit limit = reads.client.path.limits().of(context);
+    assertThat(reads.client.path.limits().of(context)).isSameAs(limit);
+    context.markTaskCompleted(scala.Option.empty());
+    assertThat(reads.client.path.limits().of(context)).isNotSameAs(limit);
+  }
+}
