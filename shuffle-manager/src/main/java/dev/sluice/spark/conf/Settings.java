@@ -94,7 +94,8 @@ final class Settings {
           "buffers.waitTimeout",
           Types.millis("0ms", "10min"),
           "2s",
-          "Blocks that found no free buffer for so long are fetched by Spark's own transfer.");
+          "Blocks that found no free buffer for so long are fetched by Spark's own transfer. Those"
+              + " that have to be staged wait for one as long as for that.");
 
   static final Setting<Integer> CONNECTIONS_MAX =
       with(

@@ -89,9 +89,11 @@ final class StagedBuffer {
     guard(this::acquireBuffer);
   }
 
+  /** What is to be staged waits as for its peer: Spark's transfer would have the same disk read. */
   private void acquireBuffer() {
-    long deadlineNanos = path.bufferDeadlineNanos(user.deadlineNanos());
-    path.transport().acquire(bytes, deadlineNanos, this::acquired);
+    long deadlineNanos = user.deadlineNanos();
+    long untilNanos = hasShare ? deadlineNanos : path.bufferDeadlineNanos(deadlineNanos);
+    path.transport().acquire(bytes, untilNanos, this::acquired);
   }
 
   private void acquired(ReadTransport.Buffer acquired) {

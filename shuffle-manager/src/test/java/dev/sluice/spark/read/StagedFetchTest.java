@@ -352,6 +352,26 @@ class StagedFetchTest {
     assertThat(fixture.fallbacks(FallbackReason.TRANSPORT)).isEqualTo(3);
   }
 
+  /** Overload is waiting: Spark's transfer would have the peer read the same bytes. */
+  @Test
+  void whatIsStagedWaitsForABufferUntilItsDeadline() {
+    stageEach(2);
+    fixture.registered(10, BLOCK_BYTES);
+    fixture.transport.poolBytes(0);
+    fixture.transport.holdWaiters();
+    fixture.fetch(block(0, 0));
+    fixture.fetch(block(10, 0));
+    fixture.timer.advanceMs(9_000);
+    fixture.transport.serve(fixture.timer.nanoTime());
+    assertFellBack(FallbackReason.BUFFERS, block(10, 0));
+
+    fixture.transport.poolBytes(POOL_BYTES);
+    fixture.transport.serve(fixture.timer.nanoTime());
+
+    fixture.assertDelivered(block(0, 0), block(10, 0));
+    assertThat(fixture.count("staged.bytes")).isEqualTo(BLOCK_BYTES);
+  }
+
   @Test
   void whatFindsNoBufferMakesRoomForOthers() {
     stageEach(1);

@@ -38,6 +38,8 @@ public final class FakeTransport implements ReadTransport {
     ReadException.Cause outcome(int number, Read read);
   }
 
+  private record Waiter(int bytes, long deadlineNanos, Consumer<Buffer> taker) {}
+
   private final TreeMap<Long, byte[]> memory = new TreeMap<>();
   private final Executor completions;
   private Executor readCompletions;
@@ -61,6 +63,7 @@ public final class FakeTransport implements ReadTransport {
   private Error defect;
   private int defectBytes;
   private Error releaseDefect;
+  private List<Waiter> waiters;
   private boolean isShort;
   private boolean othersWait;
   private int wanted;
@@ -148,6 +151,24 @@ public final class FakeTransport implements ReadTransport {
     poolBytes = bytes;
   }
 
+  /** From now on whoever finds no room waits until {@link #serve}. */
+  public void holdWaiters() {
+    waiters = new ArrayList<>();
+  }
+
+  /** Answers those who wait, for whom there is room or no time left. */
+  public void serve(long nowNanos) {
+    List<Waiter> waiting = waiters;
+    holdWaiters();
+    for (Waiter waiter : waiting) {
+      if (waiter.deadlineNanos() <= nowNanos) {
+        waiter.taker().accept(null);
+      } else {
+        acquire(waiter.bytes(), waiter.deadlineNanos(), waiter.taker());
+      }
+    }
+  }
+
   public List<Read> reads() {
     return reads;
   }
@@ -189,6 +210,10 @@ public final class FakeTransport implements ReadTransport {
       wanted = bytes;
       shortage.run();
       isShort = false;
+    }
+    if (bytes > poolBytes && waiters != null) {
+      waiters.add(new Waiter(bytes, deadlineNanos, taker));
+      return;
     }
     if (bytes > poolBytes) {
       completions.execute(() -> taker.accept(null));
