@@ -23,6 +23,7 @@ public final class BlockGroup implements BlockList {
   private final BitSet left = new BitSet();
   private final BitSet taken = new BitSet();
   private volatile boolean hasLeft;
+  private int delivered;
   private int shuffleId;
   private int size;
   private long estimatedBytes;
@@ -191,5 +192,15 @@ public final class BlockGroup implements BlockList {
     left.clear();
     hasLeft = false;
     return new TrackedBlocks(tracked.address(), result);
+  }
+
+  /** So many members came in a chunk. For the task's thread. */
+  void delivered(int members) {
+    delivered += members;
+  }
+
+  /** Whether each member was delivered, or taken by Spark's iterator. For the task's thread. */
+  synchronized boolean isComplete() {
+    return delivered + taken.cardinality() == size;
   }
 }

@@ -79,6 +79,9 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     boolean isInChunk = current != null && current.hasNext();
     if (next == null && !isInChunk) {
       next = nextArrival();
+      if (next == null) {
+        checkComplete();
+      }
     }
     return next != null || isInChunk;
   }
@@ -98,6 +101,7 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
       case SparkBlocks blocks -> blocks.next();
       case Chunk chunk -> {
         count(chunk);
+        chunk.group().delivered(chunk.blocks());
         current = new ChunkStreams(chunk, spark);
         yield current.next();
       }
@@ -130,6 +134,17 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
       throw new IllegalStateException("the task has ended");
     }
     return arrival != null ? arrival : remaining();
+  }
+
+  /**
+   * A defect, such as an Error between two steps, must not be an answer that lacks some records.
+   */
+  private void checkComplete() {
+    for (BlockGroup group : groups) {
+      if (!group.isComplete()) {
+        throw new IllegalStateException("not every block of " + group.address() + " was read once");
+      }
+    }
   }
 
   /** Null when there is nothing now. */

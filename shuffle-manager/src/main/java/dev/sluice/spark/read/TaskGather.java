@@ -235,15 +235,30 @@ final class TaskGather implements RemoteChunks {
       }
       requesting = true;
     }
-    for (GatheredChunk next = nextRequest(); next != null; next = nextRequest()) {
-      try {
-        next.start();
-      } catch (Throwable e) { // Errors too: no other chunk would be started any more.
-        failed(next, e);
+    try {
+      for (GatheredChunk next = nextRequest(); next != null; next = nextRequest()) {
+        start(next);
       }
+    } catch (
+        Throwable e) { // Errors too: the waiting task tries again, and has it thrown at itself.
+      synchronized (this) {
+        requesting = false;
+        left = true;
+        notifyAll();
+      }
+      throw e;
     }
   }
 
+  private void start(GatheredChunk chunk) {
+    try {
+      chunk.start();
+    } catch (Throwable e) { // Errors too: the others are to be started all the same.
+      failed(chunk, e);
+    }
+  }
+
+  /** Should anything be thrown here the chunk still waits. */
   private synchronized GatheredChunk nextRequest() {
     GatheredChunk first = waiting.peek();
     // One is always on its way, whatever the task has not given back yet.
@@ -252,9 +267,9 @@ final class TaskGather implements RemoteChunks {
       requesting = false;
       return null;
     }
-    bytes += first.bytes();
     first.begin();
     underWay.add(first);
+    bytes += first.bytes();
     return waiting.poll();
   }
 

@@ -13,9 +13,15 @@ final class FakeTimer implements DeadlineTimer {
 
   private final List<Timeout> timeouts = new ArrayList<>();
   private long now = 1_000_000_000L;
+  private Error defect;
 
   @Override
   public long nanoTime() {
+    Error thrown = defect;
+    defect = null;
+    if (thrown != null) {
+      throw thrown;
+    }
     return now;
   }
 
@@ -24,6 +30,11 @@ final class FakeTimer implements DeadlineTimer {
     Timeout timeout = new Timeout(now + delayNanos, task, new CompletableFuture<>());
     timeouts.add(timeout);
     return timeout.future();
+  }
+
+  /** It is thrown at whoever asks next what time it is. */
+  void throwOnce(Error newDefect) {
+    defect = newDefect;
   }
 
   void advanceMs(long millis) {

@@ -9,14 +9,18 @@ import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.gather.Chunk;
+import dev.sluice.spark.gather.RemoteChunks;
 import dev.sluice.spark.transport.FakeTransport;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -237,6 +241,60 @@ class TaskGatherTest {
     assertThat(task.bySpark).containsExactly(Arrays.copyOf(blocks, 21));
     assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
     task.close();
+  }
+
+  /** There is no memory for what it takes, and then there is. */
+  @Test
+  void whateverIsThrownBeforeAChunkIsStartedAllAreRead() {
+    register(MAPS);
+    reads.transport.afterRead(
+        read -> {
+          if (read.bytes() % BLOCK_BYTES != 0) {
+            reads.timer.throwOnce(new OutOfMemoryError("scripted"));
+          }
+        });
+    assertThat(readAll().bySpark).isEmpty();
+  }
+
+  /** It has one chunk, and room for the next when it gives that back. */
+  @Test
+  void whatIsThrownAtTheTaskItselfEndsIt() {
+    ReadFixture small = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 40_000));
+    for (int map = 0; map < MAPS; map++) {
+      small.registered(map, 500, BLOCK_BYTES, 500);
+    }
+    GatherFixture task = new GatherFixture(small).start(blocks);
+    small.timer.throwOnce(new OutOfMemoryError("scripted"));
+    assertThatThrownBy(task::readAll).hasMessage("scripted");
+    task.close();
+    assertThat(small.transport.buffersOut()).isZero();
+  }
+
+  /** Whatever the defect is that loses it, the task does not end as if it had read all. */
+  @Test
+  void aChunkThatGetsLostFailsTheTask() {
+    register(MAPS);
+    GatherFixture task = new GatherFixture(reads, TaskGatherTest::losingOne, null).start(blocks);
+    assertThatThrownBy(task::readAll).hasMessageContaining("not every block of BlockManagerId(7");
+    assertThat(task.delivered).hasSize(MAPS - 21);
+    task.close();
+  }
+
+  /** The first chunk that arrives is nobody's. */
+  private static RemoteChunks losingOne(RemoteChunks chunks) {
+    AtomicBoolean lost = new AtomicBoolean();
+    return (RemoteChunks)
+        Proxy.newProxyInstance(
+            TaskGatherTest.class.getClassLoader(),
+            new Class<?>[] {RemoteChunks.class},
+            (_, method, arguments) -> {
+              Object result = method.invoke(chunks, arguments);
+              if (result instanceof Chunk chunk && lost.compareAndSet(false, true)) {
+                chunk.release();
+                return chunks.poll();
+              }
+              return result;
+            });
   }
 
   @Test
