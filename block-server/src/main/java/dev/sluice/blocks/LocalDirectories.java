@@ -120,6 +120,10 @@ public final class LocalDirectories {
     return new Disks(indexOf(data), first * (count() + 1) + last);
   }
 
+  boolean mayPageOnDemand() {
+    return directories.stream().anyMatch(LocalDirectory::mayPageOnDemand);
+  }
+
   void count(RegistryCounters counters) {
     directories.forEach(directory -> directory.countIn(counters));
   }

@@ -79,6 +79,11 @@ final class LocalDirectory {
     attempts.failed(nowMs);
   }
 
+  /** Whether map outputs there may be registered without pinning them, now or later. */
+  boolean mayPageOnDemand() {
+    return mode == RegistrationMode.ODP || found.form() == RegistrationForm.ON_DEMAND_MAPPING;
+  }
+
   /** Counts the directory from now on. */
   synchronized void countIn(RegistryCounters counters) {
     this.counters = counters;

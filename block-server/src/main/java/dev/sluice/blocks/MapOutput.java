@@ -132,6 +132,20 @@ record MapOutput(
     MappedMemory.awaitFault();
   }
 
+  /**
+   * The pages that it is mapped to are not this process's any more until somebody uses them. Those
+   * that are pinned stay where they are.
+   */
+  void giveBackPages() {
+    if (data instanceof MapOutputData.Mapped mapped && table.retain()) {
+      try {
+        mapped.bytes().unload(); // madvise(MADV_DONTNEED), so nothing may be unmapped meanwhile
+      } finally {
+        table.release();
+      }
+    }
+  }
+
   /** Where a partition begins. The caller has a reference to the table. */
   private long start(int partition) throws IOException {
     return TableEntry.offset(table.entries(partition, partition + 1)[0]);

@@ -102,16 +102,25 @@ public final class MapOutputRegistry implements AutoCloseable {
                 .name("sluice-register")
                 .inheritInheritableThreadLocals(false)
                 .factory());
-    thread.scheduleWithFixedDelay(this::tidy, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+    every(TICK_MS, registrar::tidy);
+    every(TICK_MS, files::expire);
+    if (directories.mayPageOnDemand()) {
+      every(ResidentPages.TICK_MS, new ResidentPages(epochs, limits.maxBytes(), counters)::bound);
+    }
   }
 
-  private void tidy() {
-    try {
-      registrar.tidy();
-      files.expire();
-    } catch (RuntimeException | Error e) {
-      LOG.error("No room was made", e); // A defect, which must not end this.
-    }
+  private void every(long intervalMs, Runnable work) {
+    thread.scheduleWithFixedDelay(
+        () -> {
+          try {
+            work.run();
+          } catch (RuntimeException | Error e) {
+            LOG.error("No room was made", e); // A defect, which must not end this.
+          }
+        },
+        intervalMs,
+        intervalMs,
+        TimeUnit.MILLISECONDS);
   }
 
   /**

@@ -145,6 +145,11 @@ final class RegisteredShuffle {
     return lastReadMs;
   }
 
+  /** No page of what is mapped is resident any more, until it is used again. Never blocks. */
+  void giveBackPages() {
+    outputs.values().forEach(MapOutput::giveBackPages);
+  }
+
   /**
    * Registers a map output, or else has it staged, or finds it registered or staged. One that
    * failed for a reason of its own is left alone for a while: to ask a failing disk takes long, and

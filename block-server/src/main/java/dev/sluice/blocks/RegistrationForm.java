@@ -31,8 +31,8 @@ enum RegistrationForm {
 
   /**
    * The file's pages in the page cache, which the device faults in as it needs them. None is
-   * pinned, so that it is the kernel that bounds them: it takes clean pages back when it needs
-   * memory, or the process's cgroup has all that it may have, and the device asks for them again.
+   * pinned: the kernel takes clean pages back when it needs memory, as {@link ResidentPages} gives
+   * them back when they are many, and the device asks for them again.
    */
   ON_DEMAND_MAPPING("read-only mappings on demand", RegistryCounter.DIRECTORIES_ON_DEMAND);
 

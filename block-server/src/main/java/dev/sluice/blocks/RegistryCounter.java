@@ -17,6 +17,12 @@ public enum RegistryCounter {
   /** Shuffles deregistered so far that nobody read: to make room, or because they were over. */
   EVICTIONS,
 
+  /**
+   * Times so far that a shuffle gave back its resident pages, which are registered on demand: there
+   * were more of them than may be registered.
+   */
+  PAGES_GIVEN_BACK,
+
   /** Map outputs not registered so far because their files are inconsistent or unreadable. */
   REJECTIONS,
 

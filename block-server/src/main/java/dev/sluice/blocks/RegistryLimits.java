@@ -4,7 +4,8 @@ package dev.sluice.blocks;
  * Limits of a {@link MapOutputRegistry}; what finds no room within them is staged.
  *
  * @param maxBytes budget of registered memory, data and partition tables together, counted in whole
- *     pages; open files take none, nor does what is paged on demand
+ *     pages; open files take none, nor does what is paged on demand, of which as much is resident
+ *     as tables leave
  * @param maxRegions memory regions at most: each is a mapping or an open file too, so this is the
  *     registry's share of vm.max_map_count or of the file descriptors
  * @param idleMs a shuffle that nobody READ for so long may be deregistered in favour of another

@@ -21,6 +21,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -102,11 +103,15 @@ abstract class RegistrationContract {
   }
 
   private MapOutputRegistry registry(LocalDirectories directories) {
+    return registry(directories, 1 << 24);
+  }
+
+  private MapOutputRegistry registry(LocalDirectories directories, long maxBytes) {
     return new MapOutputRegistry(
         serving.domain(),
         directories,
         outputs::find,
-        new RegistryLimits(1 << 24, 100, 1_000),
+        new RegistryLimits(maxBytes, 100, 1_000),
         new RecordingListener(),
         () -> 0);
   }
@@ -144,6 +149,37 @@ abstract class RegistrationContract {
       assertThat(reading.received(30_000)).isEqualTo(Arrays.copyOfRange(data, 1_000, 31_000));
     }
     assertThat(outputs.data(SHUFFLE, 7)).hasBinaryContent(data);
+  }
+
+  @Test
+  void pagesOnDemandThatAreGivenBackAreReadAgain() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 7, PARTITIONS);
+    LocalDirectories directories = probe(RegistrationMode.ODP);
+    try (MapOutputRegistry registry = registry(directories, 64 << 10)) {
+      for (int time = 0; time < 5; time++) {
+        reading.clear();
+        assertThat(read(resolve(registry).data())).isEqualTo(WorkCompletionStatus.SUCCESS);
+        assertThat(reading.received(data.length)).isEqualTo(data);
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (outputs.residentBytes(SHUFFLE, 7) > 0) {
+          assertThat(System.nanoTime()).isLessThan(deadlineNs);
+          Thread.sleep(10);
+        }
+      }
+      assertThat(registry.counters().get(RegistryCounter.PAGES_GIVEN_BACK)).isGreaterThan(4);
+    }
+  }
+
+  @Test
+  void whatIsPagedOnDemandIsResidentOnceItWasRead() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 7, PARTITIONS);
+    LocalDirectories directories = probe(RegistrationMode.ODP);
+    try (MapOutputRegistry registry = registry(directories, 1L << 40)) {
+      MapOutputHeader location = resolve(registry);
+      assertThat(outputs.residentBytes(SHUFFLE, 7)).isZero();
+      assertThat(read(location.data())).isEqualTo(WorkCompletionStatus.SUCCESS);
+      assertThat(outputs.residentBytes(SHUFFLE, 7)).isGreaterThanOrEqualTo(data.length);
+    }
   }
 
   @Test

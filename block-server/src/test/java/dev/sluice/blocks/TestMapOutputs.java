@@ -114,14 +114,24 @@ public final class TestMapOutputs {
     }
   }
 
-  /** Bytes of those mappings that have to be written to disk, as smaps in proc(5) has them. */
+  /** Bytes of those mappings that have to be written to disk. */
   long dirtyBytes() throws IOException {
+    return mappedBytes(directory, "(Shared|Private)_Dirty:.*");
+  }
+
+  /** Bytes of the mapping of a data file that are resident in this process. */
+  long residentBytes(int shuffleId, long mapId) throws IOException {
+    return mappedBytes(data(shuffleId, mapId), "Rss:.*");
+  }
+
+  /** As smaps in proc(5) has them. */
+  private static long mappedBytes(Path file, String kind) throws IOException {
     long kilobytes = 0;
     boolean ours = false;
     for (String line : Files.readAllLines(Path.of("/proc/self/smaps"))) {
       if (line.matches("[0-9a-f]+-.*")) {
-        ours = line.contains(directory.toString());
-      } else if (ours && line.matches("(Shared|Private)_Dirty:.*")) {
+        ours = line.contains(file.toString());
+      } else if (ours && line.matches(kind)) {
         kilobytes += Long.parseLong(line.replaceAll("\\D", ""));
       }
     }

@@ -50,9 +50,10 @@ final class Settings {
           "five eighths of the memory share",
           "Bytes of map output files and their partition tables that an executor keeps registered"
               + " at most; files that are registered as they are, or paged on demand"
-              + " (`registration.mode`), take none of them. From three quarters of it on the least"
-              + " recently READ shuffles that are idle are deregistered; what finds no room is"
-              + " staged, as everything is with 0.");
+              + " (`registration.mode`), take none of them, but as many of the latter's pages are"
+              + " resident at most. From three quarters of it on the least recently READ shuffles"
+              + " that are idle are deregistered; what finds no room is staged, as everything is"
+              + " with 0.");
 
   static final Setting<Long> STAGING_MAX_BYTES =
       derived(

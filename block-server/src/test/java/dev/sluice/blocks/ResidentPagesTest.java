@@ -1,0 +1,102 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.wire.MapOutputHeader;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** With mappings of real files, and what the kernel says of them. */
+class ResidentPagesTest {
+  private static final int OUTPUT_BYTES = 64 << 20;
+
+  /** By more than what libraries have resident changes meanwhile, some megabytes. */
+  private static final long MAX_BYTES = 96 << 20;
+
+  private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+
+  @TempDir Path directory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private final AtomicLong nowMs = new AtomicLong();
+  private TestMapOutputs outputs;
+  private MapOutputRegistry registry;
+
+  private void open(RegistrationForm form, long maxBytes) {
+    outputs = new TestMapOutputs(directory);
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(form),
+            outputs::find,
+            new RegistryLimits(maxBytes, 100, Long.MAX_VALUE / 2),
+            new RecordingListener(),
+            nowMs::get);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    registry.close();
+    assertThat(outputs.mappings()).isZero();
+  }
+
+  private void readAll(int shuffleId, byte[] data) throws Exception {
+    MapOutputHeader header = ResolvedOutput.header(registry, shuffleId, 7);
+    assertThat(domain.read(header.data())).isEqualTo(data);
+  }
+
+  private long timesGivenBack() {
+    return registry.counters().get(RegistryCounter.PAGES_GIVEN_BACK);
+  }
+
+  /** Until pages were given back so that this much of the file is resident at most. */
+  private void awaitResident(int shuffleId, long maxBytes) throws Exception {
+    long deadlineNs = System.nanoTime() + TIMEOUT_NS;
+    while (outputs.residentBytes(shuffleId, 7) > maxBytes) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNs);
+      Thread.sleep(10);
+    }
+  }
+
+  @Test
+  void moreThanTheBudgetIsGivenBackAndReadAgain() throws Exception {
+    open(RegistrationForm.ON_DEMAND_MAPPING, 1 << 20);
+    byte[] data = outputs.write(1, 7, OUTPUT_BYTES);
+    for (int time = 0; time < 3; time++) {
+      readAll(1, data);
+      awaitResident(1, 0);
+    }
+    assertThat(domain.openRegions()).as("data and tables").isEqualTo(2);
+  }
+
+  @Test
+  void whatWasReadLeastRecentlyIsGivenBackFirst() throws Exception {
+    open(RegistrationForm.ON_DEMAND_MAPPING, MAX_BYTES);
+    byte[] first = outputs.write(1, 7, OUTPUT_BYTES);
+    byte[] second = outputs.write(2, 7, OUTPUT_BYTES);
+    readAll(1, first);
+    readAll(2, second);
+    awaitResident(1, 0); // From now on it is known what the process has beside them.
+    long before = timesGivenBack();
+    nowMs.set(10);
+    readAll(1, first);
+    nowMs.set(20);
+    readAll(2, second);
+    awaitResident(1, 0);
+    assertThat(outputs.residentBytes(2, 7)).isEqualTo(OUTPUT_BYTES);
+    assertThat(timesGivenBack()).isEqualTo(before + 1);
+  }
+
+  @Test
+  void whatIsPinnedIsNotLookedAt() throws Exception {
+    open(RegistrationForm.READ_ONLY_MAPPING, MAX_BYTES);
+    byte[] data = outputs.write(1, 7, OUTPUT_BYTES);
+    readAll(1, data);
+    Thread.sleep(3 * ResidentPages.TICK_MS);
+    assertThat(outputs.residentBytes(1, 7)).isEqualTo(OUTPUT_BYTES);
+    assertThat(timesGivenBack()).isZero();
+  }
+}
