@@ -14,7 +14,6 @@ import java.util.Arrays;
  * @param sluice values of the rounds
  * @param partner whose {@code partnerValues} are, such as stock, socket or ib_read_bw
  * @param partnerValues of the same rounds
- * @param goal for the ratio, or null where there is none
  */
 @JsonPropertyOrder({
   "name",
@@ -34,8 +33,7 @@ public record Comparison(
     Better better,
     double[] sluice,
     String partner,
-    @JsonProperty("partner_values") double[] partnerValues,
-    Double goal) {
+    @JsonProperty("partner_values") double[] partnerValues) {
 
   /** Which way a ratio has to be. */
   public enum Better {
@@ -50,10 +48,10 @@ public record Comparison(
     }
   }
 
-  /** Little of it is wanted; without a goal. */
+  /** Little of it is wanted. */
   public static Comparison less(
       String name, String unit, double[] sluice, String partner, double[] partnerValues) {
-    return new Comparison(name, unit, Better.LESS, sluice, partner, partnerValues, null);
+    return new Comparison(name, unit, Better.LESS, sluice, partner, partnerValues);
   }
 
   /** Sluice's values by the partner's, round by round. */
@@ -69,12 +67,15 @@ public record Comparison(
     return Spread.median(ratios());
   }
 
+  /** For the ratio; null without one. */
+  @JsonProperty(access = JsonProperty.Access.READ_ONLY)
+  public Double goal() {
+    return Goal.of(name).map(Goal::ratio).orElse(null);
+  }
+
   /** Null without a goal. */
   @JsonProperty(access = JsonProperty.Access.READ_ONLY)
   public Boolean reached() {
-    if (goal == null) {
-      return null;
-    }
-    return better == Better.LESS ? ratio() <= goal : ratio() >= goal;
+    return Goal.of(name).map(goal -> goal.isReached(ratio())).orElse(null);
   }
 }

@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks;
 
-import dev.sluice.benchmarks.Comparison.Better;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -28,19 +27,6 @@ public final class ComparisonTable {
     return table.toString();
   }
 
-  /** "0.97 or more"; empty without a goal. */
-  public static String goal(Comparison row) {
-    if (row.goal() == null) {
-      return "";
-    }
-    return Spread.format(row.goal()) + (row.better() == Better.LESS ? " or less" : " or more");
-  }
-
-  /** "yes" or "no"; empty without a goal. */
-  public static String reached(Comparison row) {
-    return row.goal() == null ? "" : row.reached() ? "yes" : "no";
-  }
-
   private static List<List<String>> lines(List<Comparison> rows) {
     List<List<String>> lines = new ArrayList<>();
     lines.add(HEADER);
@@ -55,7 +41,7 @@ public final class ComparisonTable {
         Spread.of(row.sluice()).toString(),
         row.partner() + " " + Spread.of(row.partnerValues()),
         Spread.of(row.ratios()).toString(),
-        goal(row),
-        reached(row));
+        Goal.of(row.name()).map(Goal::toString).orElse(""),
+        row.reached() == null ? "" : Goal.word(row.reached()));
   }
 }

@@ -3,7 +3,6 @@ package dev.sluice.benchmarks;
 import dev.sluice.benchmarks.Comparison.Better;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,8 +12,8 @@ public final class Pairs {
   /** What is compared, and the values of the rounds so far. */
   private record Pair(
       String name, String unit, Better better, String partner, List<double[]> rounds) {
-    Comparison comparison(Double goal) {
-      return new Comparison(name, unit, better, column(0), partner, column(1), goal);
+    Comparison comparison() {
+      return new Comparison(name, unit, better, column(0), partner, column(1));
     }
 
     private double[] column(int side) {
@@ -23,12 +22,6 @@ public final class Pairs {
   }
 
   private final Map<String, Pair> pairs = new LinkedHashMap<>();
-  private final Map<String, Double> goals = new HashMap<>();
-
-  /** For the ratio of those of that name. */
-  public void goal(String name, double goal) {
-    goals.put(name, goal);
-  }
 
   /** Little of it is wanted. */
   public void less(String name, String unit, double sluice, String partner, double partnerValue) {
@@ -49,6 +42,6 @@ public final class Pairs {
   }
 
   public Collection<Comparison> comparisons() {
-    return pairs.values().stream().map(pair -> pair.comparison(goals.get(pair.name()))).toList();
+    return pairs.values().stream().map(Pair::comparison).toList();
   }
 }

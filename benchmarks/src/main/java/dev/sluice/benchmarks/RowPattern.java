@@ -1,16 +1,15 @@
-package dev.sluice.benchmarks.report;
+package dev.sluice.benchmarks;
 
-import dev.sluice.benchmarks.Comparison;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Chooses rows by name: words with {@code *} for anything, one of which a name must be. */
-final class RowPattern {
+public final class RowPattern {
   private final Pattern names;
 
-  RowPattern(String words) {
+  public RowPattern(String words) {
     names =
         Pattern.compile(
             Arrays.stream(words.split(" "))
@@ -18,7 +17,11 @@ final class RowPattern {
                 .collect(Collectors.joining("|")));
   }
 
-  List<Comparison> of(List<Comparison> rows) {
-    return rows.stream().filter(row -> names.matcher(row.name()).matches()).toList();
+  public boolean isOne(String name) {
+    return names.matcher(name).matches();
+  }
+
+  public List<Comparison> of(List<Comparison> rows) {
+    return rows.stream().filter(row -> isOne(row.name())).toList();
   }
 }

@@ -2,7 +2,6 @@ package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.Comparison.Better;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -15,8 +14,7 @@ import picocli.CommandLine.Mixin;
 
 class ComparisonOutputTest {
   private static final Comparison ROW =
-      new Comparison(
-          "storm", "s", Better.LESS, new double[] {1, 2}, "stock", new double[] {10, 10}, 0.5);
+      Comparison.less("storm", "s", new double[] {1, 2}, "stock", new double[] {10, 10});
 
   private final StringWriter printed = new StringWriter();
 

@@ -15,10 +15,9 @@ class ComparisonTableTest {
               Better.LESS,
               new double[] {20, 22, 24},
               "stock",
-              new double[] {22, 22, 22},
-              1.00),
+              new double[] {22, 22, 22}),
           new Comparison(
-              "read", "MB/s", Better.MORE, new double[] {90}, "socket", new double[] {100}, null));
+              "read", "MB/s", Better.MORE, new double[] {90}, "socket", new double[] {100}));
 
   @Test
   void aTerminalSeesColumnsWithPartnerRatioAndGoal() {

@@ -14,14 +14,11 @@ class PairsTest {
     pairs.more("rate", "1/s", 5, "socket", 10);
     pairs.less("heap", "B", 3, "stock", 4);
 
-    pairs.goal("rate", 0.5);
-
     List<Comparison> comparisons = List.copyOf(pairs.comparisons());
 
     assertThat(comparisons).extracting(Comparison::name).containsExactly("heap", "rate");
     assertThat(comparisons.getFirst().sluice()).containsExactly(1, 3);
     assertThat(comparisons.getFirst().partnerValues()).containsExactly(2, 4);
     assertThat(comparisons.getLast().better()).isEqualTo(Comparison.Better.MORE);
-    assertThat(comparisons).extracting(Comparison::goal).containsExactly(null, 0.5);
   }
 }

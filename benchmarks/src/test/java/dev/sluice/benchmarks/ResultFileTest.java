@@ -2,7 +2,6 @@ package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.Comparison.Better;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +44,6 @@ class ResultFileTest {
   }
 
   private static Comparison row(String name, double value) {
-    return new Comparison(
-        name, "s", Better.LESS, new double[] {value}, "stock", new double[] {1}, null);
+    return Comparison.less(name, "s", new double[] {value}, "stock", new double[] {1});
   }
 }

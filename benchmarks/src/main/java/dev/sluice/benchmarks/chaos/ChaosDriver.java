@@ -120,7 +120,7 @@ final class ChaosDriver implements AutoCloseable {
             .start(
                 ChaosJob.class,
                 shuffle,
-                new ClusterConf(EXECUTORS, CORES, MEMORY_MB, 0, provider, settings),
+                new ClusterConf(EXECUTORS, CORES, MEMORY_MB, provider, settings),
                 JSON.writeValueAsString(assignment));
     driver = starting;
     try {
@@ -133,6 +133,7 @@ final class ChaosDriver implements AutoCloseable {
 
   private Map<String, String> settings(Path orders) throws Exception {
     Map<String, String> settings = new LinkedHashMap<>();
+    settings.put("spark.executor.memoryOverhead", "1g"); // faults find what they strike registered
     settings.put("spark.local.dir", directory.resolve("local").toString());
     // What fails by a fault is to be tried until the fault is over.
     settings.put("spark.task.maxFailures", "30");

@@ -44,7 +44,7 @@ final class NodeDriver implements AutoCloseable {
             .start(
                 NodeJob.class,
                 shuffle,
-                new ClusterConf(1, 1, EXECUTOR_MB, 0, "soft", conf),
+                new ClusterConf(1, 1, EXECUTOR_MB, "soft", conf),
                 JSON.writeValueAsString(load));
     try {
       process.await();

@@ -21,11 +21,6 @@ final class VerbsReads {
   private static final int MOST = 60_000;
   private static final int MOST_LATENCIES = 20_000;
 
-  private static final int LARGE_BYTES = 64 << 10;
-  private static final double BANDWIDTH_GOAL = 0.97;
-  private static final int SMALL_BYTES = 16;
-  private static final double LATENCY_GOAL = 1.1;
-
   private final int rounds;
   private final MeasuringTool ours;
   private final MeasuringTool perftest;
@@ -59,14 +54,6 @@ final class VerbsReads {
         workload.better(),
         values[0],
         workload.isLatency() ? "ib_read_lat" : "ib_read_bw",
-        values[1],
-        goal(workload));
-  }
-
-  private static Double goal(Workload workload) {
-    if (workload.isLatency()) {
-      return workload.bytes() == SMALL_BYTES ? LATENCY_GOAL : null;
-    }
-    return workload.bytes() >= LARGE_BYTES ? BANDWIDTH_GOAL : null;
+        values[1]);
   }
 }

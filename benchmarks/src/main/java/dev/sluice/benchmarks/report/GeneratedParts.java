@@ -2,6 +2,8 @@ package dev.sluice.benchmarks.report;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonTable;
+import dev.sluice.benchmarks.Goal;
+import dev.sluice.benchmarks.RowPattern;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

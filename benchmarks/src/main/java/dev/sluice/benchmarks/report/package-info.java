@@ -1,5 +1,5 @@
 /**
  * bin/bench report: the tables of docs/performance.md. Begin with {@link GeneratedParts}; {@link
- * Goal} lists what is to be reached.
+ * dev.sluice.benchmarks.Goal} lists what is to be reached.
  */
 package dev.sluice.benchmarks.report;

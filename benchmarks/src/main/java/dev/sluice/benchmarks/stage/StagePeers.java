@@ -90,7 +90,6 @@ final class StagePeers implements AutoCloseable {
 
   private void askOneServer() throws IOException, InterruptedException {
     String name = "stage-%d-peers".formatted(READERS);
-    pairs.goal(name + "-own-task", 1.05);
     try (AnsweringProcess process = serve(outputs.directory())) {
       List<PeerAddress> servers = locate(process, 1);
       for (int round = -1; round < rounds; round++) {
@@ -111,7 +110,6 @@ final class StagePeers implements AutoCloseable {
 
   private void askServersOfWhichOneIsSlow() throws IOException, InterruptedException {
     String name = "stage-%d-servers-one-slow".formatted(SERVERS);
-    pairs.goal(name + "-others", 0.95);
     SampleOutputs cold = outputs(Files.createDirectory(directory.resolve("slow")));
     cold.write();
     Path[] directories = new Path[SERVERS - 1];

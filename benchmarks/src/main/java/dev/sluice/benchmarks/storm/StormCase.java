@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.storm;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -12,6 +13,19 @@ import java.util.Map;
  */
 record StormCase(
     Workload workload, int maps, int partitions, long blockBytes, boolean apart, boolean cold) {
+  static final StormCase SMALLEST = of(Workload.RDD_KRYO, 100, 100, 300);
+  static final StormCase LARGEST = of(Workload.RDD_KRYO, 1000, 1000, 300);
+
+  /** Those of {@code bin/bench storm}. */
+  static final List<StormCase> ALL =
+      List.of(
+          of(Workload.RDD_KRYO, 400, 400, 1000),
+          of(Workload.RDD_JAVA, 400, 400, 1000),
+          of(Workload.SQL_REPARTITION, 400, 400, 300),
+          of(Workload.SQL_AGGREGATE, 400, 200, 1200),
+          of(Workload.RDD_KRYO, 32, 32, 1 << 20),
+          SMALLEST,
+          LARGEST);
 
   static StormCase of(Workload workload, int maps, int partitions, long blockBytes) {
     return new StormCase(workload, maps, partitions, blockBytes, false, false);

@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
     sortOptions = false,
     description = {
       "Reduce stages over many small blocks, beside the stock shuffle",
-      "Without options that choose a storm: those that have goals."
+      "Without options that choose a storm: seven of them."
     })
 public final class StormCommand implements Callable<Integer> {
   @Option(
@@ -71,7 +71,7 @@ public final class StormCommand implements Callable<Integer> {
     return output.write(rows, problems);
   }
 
-  /** The one that is chosen, or those that have goals. */
+  /** The one that is chosen, or all. */
   List<StormCase> cases() {
     boolean chosen =
         apart
@@ -86,7 +86,7 @@ public final class StormCommand implements Callable<Integer> {
                 orElse(blockBytes, 1000L),
                 apart,
                 cold))
-        : StormGoals.cases();
+        : StormCase.ALL;
   }
 
   private static <T> T orElse(T value, T otherwise) {

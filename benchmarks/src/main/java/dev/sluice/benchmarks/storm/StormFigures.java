@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Spread;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
@@ -51,9 +50,7 @@ final class StormFigures {
 
   private static Comparison compare(
       StormRounds rounds, String figure, ToDoubleFunction<Repetition> value) {
-    StormCase storm = rounds.storm();
-    return rounds.compare(
-        "storm-" + storm.name() + "-" + figure, "s", value, StormGoals.goal(storm, figure));
+    return rounds.compare("storm-" + rounds.name() + "-" + figure, value);
   }
 
   private static Optional<Comparison> find(List<Comparison> rows, StormCase storm) {
@@ -66,8 +63,8 @@ final class StormFigures {
    * both.
    */
   static Optional<Comparison> growth(List<Comparison> rows) {
-    StormCase small = StormGoals.SMALLEST;
-    StormCase large = StormGoals.LARGEST;
+    StormCase small = StormCase.SMALLEST;
+    StormCase large = StormCase.LARGEST;
     String name = "storm-growth-" + small.name() + "-to-" + large.name() + "-task";
     Optional<Comparison> ofSmall = find(rows, small);
     Optional<Comparison> ofLarge = find(rows, large);
@@ -75,14 +72,12 @@ final class StormFigures {
       return Optional.empty();
     }
     return Optional.of(
-        new Comparison(
+        Comparison.less(
             name,
             "us/block",
-            Better.LESS,
             perBlock(ofLarge.get().sluice(), large),
             "sluice-" + small.maps() + "x" + small.partitions(),
-            perBlock(ofSmall.get().sluice(), small),
-            StormGoals.GROWTH));
+            perBlock(ofSmall.get().sluice(), small)));
   }
 
   /** Microseconds of task time. */
@@ -96,7 +91,7 @@ final class StormFigures {
     table.append(
         String.format(
             "%-40s %8s %8s %8s %8s %8s %9s%n",
-            rounds.storm().name(), "wall", "task", "CPU", "deserial", "wait", "us/block"));
+            rounds.name(), "wall", "task", "CPU", "deserial", "wait", "us/block"));
     for (Shuffle shuffle : rounds.shuffles()) {
       table.append(String.format("  %-38s", shuffle.label()));
       for (ToDoubleFunction<Repetition> value : columns()) {

@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.Spread;
@@ -18,16 +17,19 @@ import java.util.function.ToDoubleFunction;
 /** The results of a case: whether they are valid, and what they say. */
 final class StormRounds {
   private final StormCase storm;
+  private final String name;
   private final int warmUp;
   private final Map<Shuffle, List<StormResult>> results = new EnumMap<>(Shuffle.class);
   private final Set<Sums> sums = new LinkedHashSet<>();
   private final List<String> problems = new ArrayList<>();
 
   /**
+   * @param name in the names of rows
    * @param warmUp repetitions of a process that do not count
    */
-  StormRounds(StormCase storm, int warmUp) {
+  StormRounds(StormCase storm, String name, int warmUp) {
     this.storm = storm;
+    this.name = name;
     this.warmUp = warmUp;
   }
 
@@ -35,13 +37,13 @@ final class StormRounds {
   void add(Shuffle shuffle, StormResult result) {
     List<StormResult> rounds = results.computeIfAbsent(shuffle, _ -> new ArrayList<>());
     rounds.add(result);
-    String where = "%s, %s %d: ".formatted(storm.name(), shuffle.label(), rounds.size());
+    String where = "%s, %s %d: ".formatted(name, shuffle.label(), rounds.size());
     findProblems(shuffle, result).forEach(problem -> problems.add(where + problem));
   }
 
   /** A driver did not come to its end. */
   void failed(IOException failure) {
-    problems.add(storm.name() + ", " + failure.getMessage());
+    problems.add(name + ", " + failure.getMessage());
   }
 
   private List<String> findProblems(Shuffle shuffle, StormResult result) {
@@ -71,6 +73,10 @@ final class StormRounds {
     return List.copyOf(problems);
   }
 
+  String name() {
+    return name;
+  }
+
   StormCase storm() {
     return storm;
   }
@@ -89,15 +95,13 @@ final class StormRounds {
         .toArray();
   }
 
-  /** Sluice beside the stock shuffle; {@code goal} may be null. */
-  Comparison compare(String name, String unit, ToDoubleFunction<Repetition> value, Double goal) {
-    return new Comparison(
-        name,
-        unit,
-        Better.LESS,
-        values(Shuffle.SLUICE, value),
+  /** Seconds of Sluice beside the stock shuffle's. */
+  Comparison compare(String row, ToDoubleFunction<Repetition> seconds) {
+    return Comparison.less(
+        row,
+        "s",
+        values(Shuffle.SLUICE, seconds),
         Shuffle.STOCK.label(),
-        values(Shuffle.STOCK, value),
-        goal);
+        values(Shuffle.STOCK, seconds));
   }
 }

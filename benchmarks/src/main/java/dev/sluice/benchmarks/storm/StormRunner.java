@@ -52,6 +52,12 @@ public final class StormRunner {
   @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark configuration, for all")
   private Map<String, String> conf = new LinkedHashMap<>();
 
+  @Option(
+      names = "--label",
+      paramLabel = "WORD",
+      description = "What --conf makes of it, in the names of rows")
+  private String label;
+
   private final Clusters clusters;
 
   /** Where executors run that are not the driver's own. */
@@ -83,8 +89,9 @@ public final class StormRunner {
    */
   StormRounds run(Path parent, StormCase storm, List<Shuffle> shuffles)
       throws IOException, InterruptedException {
-    Path directory = parent.resolve(storm.name());
-    StormRounds results = new StormRounds(storm, warmUp(storm));
+    String name = label == null ? storm.name() : storm.name() + "-" + label;
+    Path directory = parent.resolve(name);
+    StormRounds results = new StormRounds(storm, name, warmUp(storm));
     try {
       for (int i = 0; i < rounds; i++) {
         runRound(directory, i, shuffles, results);
@@ -100,12 +107,11 @@ public final class StormRunner {
 
   private void runRound(Path directory, int round, List<Shuffle> shuffles, StormRounds results)
       throws IOException, InterruptedException {
-    StormCase storm = results.storm();
     for (Shuffle shuffle : Shuffle.inTurn(round, shuffles)) {
       System.err.printf(
-          "%s: round %d of %d, %s%n", storm.name(), round + 1, rounds, shuffle.label());
+          "%s: round %d of %d, %s%n", results.name(), round + 1, rounds, shuffle.label());
       Path process = directory.resolve(shuffle.label() + "-" + (round + 1));
-      results.add(shuffle, run(process, storm, shuffle));
+      results.add(shuffle, run(process, results.storm(), shuffle));
     }
   }
 
@@ -119,7 +125,7 @@ public final class StormRunner {
         .run(
             StormJob.class,
             shuffle,
-            new ClusterConf(EXECUTORS, 1, MEMORY_MB, storm.bytes(), "auto", all),
+            new ClusterConf(EXECUTORS, 1, MEMORY_MB, "auto", all),
             new ObjectMapper().writeValueAsString(storm),
             Integer.toString(warmUp(storm) + repetitions),
             result.toString());

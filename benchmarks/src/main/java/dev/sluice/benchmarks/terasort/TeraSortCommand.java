@@ -101,6 +101,12 @@ public final class TeraSortCommand implements Callable<Integer> {
   private Map<String, String> conf = new LinkedHashMap<>();
 
   @Option(
+      names = "--label",
+      paramLabel = "WORD",
+      description = "What other options make of it, in the names of rows of bin/bench")
+  private String label;
+
+  @Option(
       names = "--expect-corruption",
       description = "Corrupted READs are injected by --conf: fail if none was noticed")
   private boolean expectCorruption;
@@ -179,7 +185,7 @@ public final class TeraSortCommand implements Callable<Integer> {
         .run(
             SortJob.class,
             shuffle,
-            new ClusterConf(executors, cores, memory / 1_000_000, size, provider, conf),
+            new ClusterConf(executors, cores, memory / 1_000_000, provider, conf),
             input.directory().toString(),
             directory.resolve(OUTPUT).toString(),
             Integer.toString(partitions != null ? partitions : defaultPartitions()),
@@ -210,9 +216,8 @@ public final class TeraSortCommand implements Callable<Integer> {
   private void writeRow(TeraSortReport report) throws IOException {
     System.err.print(report.table());
     if (report.valid()) {
-      String name = "terasort-" + Sizes.format(size);
       List<Comparison> rows =
-          List.of(report.row(provider.equals("auto") ? name : name + "-" + provider));
+          report.rows("terasort-" + Sizes.format(size) + (label == null ? "" : "-" + label));
       spec.commandLine().getOut().print(ComparisonTable.plain(rows));
       if (json != null) {
         new ResultFile(json).write(rows);

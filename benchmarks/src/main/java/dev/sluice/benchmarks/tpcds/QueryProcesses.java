@@ -26,9 +26,6 @@ record QueryProcesses(Path tables, Path run) {
   /** So that three processes with their executors fit into 24 GB. */
   private static final int MEMORY_MB = 2000;
 
-  /** Map outputs of the largest query at scale 1, with older ones that wait to be removed. */
-  private static final long SHUFFLE_BYTES = 2_000_000_000;
-
   /**
    * One round, in processes of its own: each query so often with each shuffle, in changing order.
    *
@@ -89,7 +86,6 @@ record QueryProcesses(Path tables, Path run) {
         EXECUTORS,
         1,
         MEMORY_MB,
-        SHUFFLE_BYTES,
         "auto",
         Map.of("spark.sql.warehouse.dir", warehouse));
   }

@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Spread;
 import java.util.Arrays;
@@ -23,38 +22,35 @@ record Rounds(List<ProcessResult> processes) {
   }
 
   /** The time that Sluice took beside stock, in the rounds that both have completed. */
-  Comparison comparison(String name, List<String> together, Double goal) {
-    return comparison(name, together, Shuffle.SLUICE, QueryResult::seconds, goal);
+  Comparison comparison(String name, List<String> together) {
+    return comparison(name, together, Shuffle.SLUICE, QueryResult::seconds);
   }
 
   /** The same of the executors' CPU time. */
-  Comparison cpu(String name, List<String> together, Double goal) {
-    return comparison(name, together, Shuffle.SLUICE, QueryResult::cpuSeconds, goal);
+  Comparison cpu(String name, List<String> together) {
+    return comparison(name, together, Shuffle.SLUICE, QueryResult::cpuSeconds);
   }
 
   /** What stock took beside stock, of time or of CPU time. */
   Comparison noise(List<String> together, Function<QueryResult, double[]> figure) {
-    return comparison("noise", together, Shuffle.CONTROL, figure, null);
+    return comparison("noise", together, Shuffle.CONTROL, figure);
   }
 
   private Comparison comparison(
       String name,
       List<String> together,
       Shuffle shuffle,
-      Function<QueryResult, double[]> figure,
-      Double goal) {
-    return new Comparison(
+      Function<QueryResult, double[]> figure) {
+    return Comparison.less(
         name,
         "s",
-        Better.LESS,
         completed(shuffle, Shuffle.STOCK)
             .mapToDouble(process -> sum(process, together, figure))
             .toArray(),
         Shuffle.STOCK.label(),
         completed(shuffle, Shuffle.STOCK)
             .mapToDouble(process -> sum(sameRound(process, Shuffle.STOCK), together, figure))
-            .toArray(),
-        goal);
+            .toArray());
   }
 
   /** The shuffle's processes that have a partner. */

@@ -43,7 +43,7 @@ final class TpcdsData {
         .run(
             DataJob.class,
             Shuffle.STOCK,
-            new ClusterConf(EXECUTORS, 1, MEMORY_MB, 0, "off", Map.of()),
+            new ClusterConf(EXECUTORS, 1, MEMORY_MB, "off", Map.of()),
             tables.toString(),
             Integer.toString(EXECUTORS));
     Directories.delete(directory());

@@ -14,8 +14,6 @@ import java.util.stream.Stream;
 /** Puts the results of driver processes together, and finds what is wrong with them. */
 final class TpcdsReport {
   private static final double QUERY_GOAL = 1.05;
-  private static final double TOTAL_GOAL = 0.97;
-  private static final double CPU_GOAL = 1.00;
   private static final String PREFIX = "tpcds-sf" + TpcdsData.SCALE + "-";
 
   private final List<String> queries;
@@ -45,8 +43,8 @@ final class TpcdsReport {
     }
     List<String> valid = compared(first.processes());
     if (valid.size() == Query.all().size()) {
-      rows.add(first.comparison(PREFIX + "total", valid, TOTAL_GOAL));
-      rows.add(first.cpu(PREFIX + "total-cpu", valid, CPU_GOAL));
+      rows.add(first.comparison(PREFIX + "total", valid));
+      rows.add(first.cpu(PREFIX + "total-cpu", valid));
     }
     return rows;
   }
@@ -66,7 +64,7 @@ final class TpcdsReport {
   }
 
   private Comparison row(Rounds rounds, String query) {
-    return rounds.comparison(PREFIX + query, List.of(query), QUERY_GOAL);
+    return rounds.comparison(PREFIX + query, List.of(query));
   }
 
   /** What makes the run invalid; nothing if all answers are right and went through Sluice. */

@@ -2,12 +2,15 @@ package dev.sluice.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.RowPattern;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class AllCommandTest {
-  private final Part stage = new Part("stage", false, List.of("stage"), 2);
-  private final Part sort = new Part("terasort-1g", false, List.of("terasort"), 5);
+  private final Part stage =
+      new Part("stage", new RowPattern("stage-*"), false, List.of("stage"), 2);
+  private final Part sort =
+      new Part("terasort-1g", new RowPattern("terasort-1g"), false, List.of("terasort"), 5);
 
   @Test
   void progressSaysWhatIsDoneAndWhatIsLeft() {

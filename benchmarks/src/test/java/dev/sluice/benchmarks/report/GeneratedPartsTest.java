@@ -3,7 +3,6 @@ package dev.sluice.benchmarks.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Comparison.Better;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -43,7 +42,6 @@ class GeneratedPartsTest {
   }
 
   private static Comparison row(String name, String unit) {
-    return new Comparison(
-        name, unit, Better.LESS, new double[] {1}, "stock", new double[] {2}, null);
+    return Comparison.less(name, unit, new double[] {1}, "stock", new double[] {2});
   }
 }

@@ -10,7 +10,7 @@ import picocli.CommandLine.ParameterException;
 
 class StormCommandTest {
   @Test
-  void withoutAChoiceItIsTheStormsThatHaveGoals() {
+  void withoutAChoiceItIsSevenStorms() {
     assertThat(cases("--rounds", "1"))
         .extracting(StormCase::name)
         .containsExactly(

@@ -20,7 +20,7 @@ class StormRoundsTest {
   private static final Sums SUMS = new Sums(10, 123);
   private static final SluiceTotals READ = new SluiceTotals("soft", Map.of("read.bytes", 700L));
 
-  private final StormRounds rounds = new StormRounds(STORM, 1);
+  private final StormRounds rounds = new StormRounds(STORM, STORM.name(), 1);
 
   @Test
   void aRoundIsTheMedianOfTheRepetitionsAfterTheWarmUp() {
@@ -43,9 +43,9 @@ class StormRoundsTest {
   @Test
   void growthIsTimePerBlockOfTheLargeShuffleBesideTheSmall() {
     List<Comparison> rows = new ArrayList<>();
-    rows.add(taskSeconds(StormGoals.SMALLEST, 1));
+    rows.add(taskSeconds(StormCase.SMALLEST, 1));
     assertThat(StormFigures.growth(rows)).isEmpty();
-    rows.add(taskSeconds(StormGoals.LARGEST, 150));
+    rows.add(taskSeconds(StormCase.LARGEST, 150));
 
     Comparison growth = StormFigures.growth(rows).orElseThrow();
     assertThat(growth.sluice()).containsExactly(150);
@@ -55,7 +55,7 @@ class StormRoundsTest {
   }
 
   private static Comparison taskSeconds(StormCase storm, double seconds) {
-    StormRounds rounds = new StormRounds(storm, 0);
+    StormRounds rounds = new StormRounds(storm, storm.name(), 0);
     for (Shuffle shuffle : Shuffle.values()) {
       rounds.add(shuffle, result(shuffle == Shuffle.SLUICE ? READ : SluiceTotals.NONE, seconds));
     }
@@ -64,7 +64,7 @@ class StormRoundsTest {
 
   @Test
   void cpuTimeIsOfEitherSideWhereTheyAreApart() {
-    StormRounds apart = new StormRounds(APART, 1);
+    StormRounds apart = new StormRounds(APART, APART.name(), 1);
     apart.add(Shuffle.SLUICE, result(READ, 0, 1));
     apart.add(Shuffle.STOCK, result(SluiceTotals.NONE, 0, 2));
     List<Comparison> rows = StormFigures.comparisons(apart);
@@ -104,7 +104,7 @@ class StormRoundsTest {
 
   @Test
   void localBlocksAreAProblemWhereTheSidesAreApart() {
-    StormRounds apart = new StormRounds(APART, 0);
+    StormRounds apart = new StormRounds(APART, APART.name(), 0);
     Repetition local = new Repetition(SUMS, 1, stage(1, 1), Map.of());
     apart.add(Shuffle.STOCK, new StormResult(List.of(local), 700, SluiceTotals.NONE));
     assertThat(apart.problems()).singleElement().asString().contains("local");
