@@ -11,9 +11,7 @@ import picocli.CommandLine.Option;
  * What the driver's directory takes, which grows with executors and map outputs, by Sluice's own
  * classes in one process: each figure beside Spark's for the same, or that of a smaller number.
  */
-@Command(
-    name = "scale",
-    description = "What the driver's directory takes; and a model of a large cluster")
+@Command(name = "scale", description = "What the driver's directory takes, beside Spark's own")
 public final class ScaleCommand implements Callable<Integer> {
   /** Executors that publish map outputs. */
   private static final int PUBLISHERS = 1000;
@@ -30,17 +28,10 @@ public final class ScaleCommand implements Callable<Integer> {
       description = "Measurements of each (default: ${DEFAULT-VALUE})")
   private int rounds;
 
-  @Option(names = "--model", description = "Measure nothing, print the model of docs/scale.md")
-  private boolean model;
-
   @Mixin private ComparisonOutput output;
 
   @Override
   public Integer call() throws Exception {
-    if (model) {
-      output.out().print(ScaleModel.tables());
-      return 0;
-    }
     Pairs pairs = new Pairs();
     new DirectoryScale(PUBLISHERS, MAP_OUTPUTS, PARTITIONS, rounds).measure(FEWER_MAPS, pairs);
     return output.write(pairs.comparisons());

@@ -30,19 +30,12 @@ final class ScaleSamples {
   }
 
   /** Slots of each segment of partition tables that an executor with so many map outputs has. */
-  static List<Integer> segmentSlots(int outputs, int partitions) {
+  private static List<Integer> segmentSlots(int outputs, int partitions) {
     List<Integer> slots = new ArrayList<>();
     for (int used = 0; used < outputs; used += slots.getLast()) {
       slots.add(TableSegment.nextSlots(used, partitions));
     }
     return slots;
-  }
-
-  /** Bytes of these segments. */
-  static long segmentBytes(int outputs, int partitions) {
-    return segmentSlots(outputs, partitions).stream()
-        .mapToLong(slots -> TableSegment.bytes(slots, partitions))
-        .sum();
   }
 
   /** An executor's segments: keys and addresses differ as they do on a NIC. */

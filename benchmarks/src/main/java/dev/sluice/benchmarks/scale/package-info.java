@@ -1,5 +1,2 @@
-/**
- * bin/bench scale: what the driver's directory takes, {@link DirectoryScale}, and the model of
- * docs/scale.md, {@link ScaleModel}.
- */
+/** bin/bench scale: what the driver's directory takes, {@link DirectoryScale}. */
 package dev.sluice.benchmarks.scale;
