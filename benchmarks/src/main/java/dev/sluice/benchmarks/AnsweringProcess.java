@@ -1,7 +1,10 @@
 package dev.sluice.benchmarks;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.lang.ProcessBuilder.Redirect;
@@ -16,12 +19,20 @@ import java.util.function.Function;
 
 /**
  * A process, such as a driver, that prints lines when it is ready, one for each line that it reads,
- * and perhaps one at the end of them. Used by one thread, which closes it.
+ * and one at the end of them. Used by one thread, which closes it.
  */
 public final class AnsweringProcess implements AutoCloseable {
   private static final long ANSWER_MINUTES = 60;
   private static final long END_SECONDS = 60;
   private static final long GRACE_SECONDS = 10;
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** What such a process does. */
+  @FunctionalInterface
+  public interface Answers {
+    /** The answer to a line, which travels as JSON. */
+    Object to(String line) throws Exception;
+  }
 
   private final Process process;
   private final Function<String, IOException> failure;
@@ -38,6 +49,21 @@ public final class AnsweringProcess implements AutoCloseable {
     this.failure = failure;
     this.questions = process.outputWriter(StandardCharsets.UTF_8);
     Thread.startVirtualThread(this::listen);
+  }
+
+  /**
+   * The other end, in the process itself: returns when there are no more questions.
+   *
+   * @param out standard output as it was
+   */
+  public static void answer(PrintStream out, Answers answers) throws Exception {
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    out.println("ready");
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      out.println(JSON.writeValueAsString(answers.to(line)));
+    }
+    out.println("done");
   }
 
   /**
@@ -99,17 +125,21 @@ public final class AnsweringProcess implements AutoCloseable {
     return await();
   }
 
-  /** Its last line. Waits for the process to end. */
-  public String end() throws IOException, InterruptedException {
+  /** What it answers as JSON. */
+  public <T> T ask(String line, Class<T> type) throws IOException, InterruptedException {
+    return JSON.readValue(ask(line), type);
+  }
+
+  /** Waits for its last line, and for its end. */
+  public void end() throws IOException, InterruptedException {
     questions.close();
-    String last = await();
+    await();
     if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
       throw failure.apply("did not end within " + END_SECONDS + " s");
     }
     if (process.exitValue() != 0) {
       throw failure.apply("ended with status " + process.exitValue());
     }
-    return last;
   }
 
   /** Ends it and its executors, if they have not ended; also those that are stopped. */

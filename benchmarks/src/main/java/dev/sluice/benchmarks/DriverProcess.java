@@ -27,13 +27,26 @@ public record DriverProcess(Path directory) {
    */
   public void run(Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
       throws IOException, InterruptedException {
-    try (AnsweringProcess driver = start(main, shuffle, cluster, arguments)) {
+    try (AnsweringProcess driver = of(main, shuffle, cluster, arguments)) {
       driver.end();
     }
   }
 
-  /** A driver that answers line by line; the caller closes it. */
+  /** A driver that is ready to answer line by line; the caller closes it. */
   public AnsweringProcess start(
+      Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
+      throws IOException, InterruptedException {
+    AnsweringProcess driver = of(main, shuffle, cluster, arguments);
+    try {
+      driver.await();
+      return driver;
+    } catch (IOException | InterruptedException e) {
+      driver.close();
+      throw e;
+    }
+  }
+
+  private AnsweringProcess of(
       Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments) throws IOException {
     return new AnsweringProcess(
         launch(main, shuffle, cluster, arguments), reason -> failure(shuffle, reason));

@@ -6,9 +6,7 @@ import java.util.Locale;
 /** Whose shuffle a job goes through. */
 public enum Shuffle {
   SLUICE,
-  STOCK,
-  /** Stock once more: how far it is from stock is noise. */
-  CONTROL;
+  STOCK;
 
   /** What is compared. */
   public static final List<Shuffle> PAIR = List.of(SLUICE, STOCK);

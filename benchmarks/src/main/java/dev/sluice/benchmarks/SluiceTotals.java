@@ -31,9 +31,7 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
    * @param remoteBytes that Spark counted
    */
   public static SluiceTotals await(SparkConf conf, long remoteBytes) throws InterruptedException {
-    return conf.get("spark.shuffle.manager", "sort").endsWith("RdmaShuffleManager")
-        ? await(totals -> totals.readBytes() + totals.fallbackBytes() == remoteBytes)
-        : NONE;
+    return await(conf, totals -> totals.readBytes() + totals.fallbackBytes() == remoteBytes);
   }
 
   /**
@@ -42,7 +40,11 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
    * @param complete whether everything has arrived that is expected
    * @return what has been reported then, or at the deadline
    */
-  public static SluiceTotals await(Predicate<SluiceTotals> complete) throws InterruptedException {
+  public static SluiceTotals await(SparkConf conf, Predicate<SluiceTotals> complete)
+      throws InterruptedException {
+    if (!conf.get("spark.shuffle.manager", "sort").endsWith("RdmaShuffleManager")) {
+      return NONE;
+    }
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
     SluiceTotals totals = now();
     while (!complete.test(totals) && System.nanoTime() - deadline < 0) {

@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks;
 
-import static dev.sluice.benchmarks.Shuffle.CONTROL;
 import static dev.sluice.benchmarks.Shuffle.SLUICE;
 import static dev.sluice.benchmarks.Shuffle.STOCK;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,8 +12,6 @@ class ShuffleTest {
   void theOrderTurnsRoundEveryRound() {
     assertThat(Shuffle.inTurn(0)).containsExactly(SLUICE, STOCK);
     assertThat(Shuffle.inTurn(1)).containsExactly(STOCK, SLUICE);
-    List<Shuffle> all = List.of(SLUICE, STOCK, CONTROL);
-    assertThat(Shuffle.inTurn(2, all)).containsExactly(SLUICE, STOCK, CONTROL);
-    assertThat(Shuffle.inTurn(3, all)).containsExactly(CONTROL, STOCK, SLUICE);
+    assertThat(Shuffle.inTurn(3, List.of(SLUICE))).containsExactly(SLUICE);
   }
 }

@@ -81,8 +81,7 @@ final class ChaosDriver implements AutoCloseable {
       start();
     }
     try {
-      String answer = driver.ask(JSON.writeValueAsString(run));
-      RunResult result = JSON.readValue(answer, RunResult.class);
+      RunResult result = driver.ask(JSON.writeValueAsString(run), RunResult.class);
       if (result.outcome() == Outcome.HANG
           || result.outcome() == Outcome.HARNESS
           || !result.leaks().isEmpty()) {
@@ -115,25 +114,24 @@ final class ChaosDriver implements AutoCloseable {
     Map<String, String> settings = settings(orders);
     ending = new Thread(this::endFault, "fault-ender");
     Runtime.getRuntime().addShutdownHook(ending);
-    AnsweringProcess starting =
-        new DriverProcess(directory)
-            .start(
-                ChaosJob.class,
-                shuffle,
-                new ClusterConf(EXECUTORS, CORES, MEMORY_MB, provider, settings),
-                JSON.writeValueAsString(assignment));
-    driver = starting;
     try {
-      starting.await();
-    } catch (IOException | InterruptedException e) {
-      abandon();
-      throw e;
+      driver =
+          new DriverProcess(directory)
+              .start(
+                  ChaosJob.class,
+                  shuffle,
+                  new ClusterConf(EXECUTORS, CORES, MEMORY_MB, provider, settings),
+                  JSON.writeValueAsString(assignment));
+    } finally {
+      if (driver == null) {
+        ended();
+      }
     }
   }
 
   private Map<String, String> settings(Path orders) throws Exception {
     Map<String, String> settings = new LinkedHashMap<>();
-    settings.put("spark.executor.memoryOverhead", "1g"); // faults find what they strike registered
+    settings.put("spark.executor.memoryOverhead", "1g"); // what is struck is registered
     settings.put("spark.local.dir", directory.resolve("local").toString());
     // What fails by a fault is to be tried until the fault is over.
     settings.put("spark.task.maxFailures", "30");
@@ -166,6 +164,11 @@ final class ChaosDriver implements AutoCloseable {
     return settings;
   }
 
+  private void ended() {
+    Runtime.getRuntime().removeShutdownHook(ending);
+    endFault();
+  }
+
   private void endFault() {
     try {
       fault.setup().end(directory);
@@ -195,8 +198,7 @@ final class ChaosDriver implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while the driver ended");
     } finally {
-      Runtime.getRuntime().removeShutdownHook(ending);
-      endFault();
+      ended();
     }
     if (!kept) {
       Directories.delete(directory);

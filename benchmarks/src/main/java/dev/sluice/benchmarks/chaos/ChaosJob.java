@@ -1,16 +1,13 @@
 package dev.sluice.benchmarks.chaos;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.cluster.Remains;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Map;
@@ -55,15 +52,10 @@ final class ChaosJob {
     PrintStream out = StandardOutput.claim();
     ObjectMapper json = new ObjectMapper();
     Assignment assignment = json.readValue(arguments[0], Assignment.class);
-    try (SparkSession session = SparkSession.builder().getOrCreate();
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8))) {
+    try (SparkSession session = SparkSession.builder().getOrCreate()) {
       ChaosJob job = new ChaosJob(assignment, session);
       job.cluster.awaitWhole();
-      out.println("ready");
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        out.println(json.writeValueAsString(job.run(json.readValue(line, Run.class))));
-      }
-      out.println("done");
+      AnsweringProcess.answer(out, line -> job.run(json.readValue(line, Run.class)));
     }
   }
 

@@ -16,7 +16,6 @@ import java.util.concurrent.FutureTask;
 
 /** A {@link NodeJob} in a process of its own. Used by one thread, which closes it. */
 final class NodeDriver implements AutoCloseable {
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final int EXECUTOR_MB = 640;
 
   private final AnsweringProcess process;
@@ -45,18 +44,12 @@ final class NodeDriver implements AutoCloseable {
                 NodeJob.class,
                 shuffle,
                 new ClusterConf(1, 1, EXECUTOR_MB, "soft", conf),
-                JSON.writeValueAsString(load));
-    try {
-      process.await();
-    } catch (IOException | InterruptedException e) {
-      process.close();
-      throw e;
-    }
+                new ObjectMapper().writeValueAsString(load));
     return new NodeDriver(process);
   }
 
   Reduced reduce() throws IOException, InterruptedException {
-    return JSON.readValue(process.ask(Step.REDUCE.name()), Reduced.class);
+    return process.ask(Step.REDUCE.name(), Reduced.class);
   }
 
   /** The same, and something happens meanwhile. */

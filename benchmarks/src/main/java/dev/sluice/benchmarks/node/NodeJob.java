@@ -1,16 +1,14 @@
 package dev.sluice.benchmarks.node;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.storm.RddStorm;
 import dev.sluice.benchmarks.storm.Sums;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -82,19 +80,13 @@ public final class NodeJob {
    */
   public static void main(String[] arguments) throws Exception {
     PrintStream out = StandardOutput.claim();
-    ObjectMapper json = new ObjectMapper();
-    NodeJob job = new NodeJob(json.readValue(arguments[0], Load.class));
-    try (BufferedReader lines =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+    NodeJob job = new NodeJob(new ObjectMapper().readValue(arguments[0], Load.class));
+    try {
       Executors.await(job.spark);
-      out.println("ready");
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        out.println(json.writeValueAsString(job.run(Step.valueOf(line))));
-      }
+      AnsweringProcess.answer(out, line -> job.run(Step.valueOf(line)));
     } finally {
       job.spark.close();
     }
-    out.println("done");
   }
 
   private void begin() {

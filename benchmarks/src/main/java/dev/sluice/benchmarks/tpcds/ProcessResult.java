@@ -3,7 +3,6 @@ package dev.sluice.benchmarks.tpcds;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * What came of all queries in one driver process.
@@ -13,8 +12,13 @@ import java.util.Optional;
  * @param totals Sluice's own counters
  */
 record ProcessResult(Shuffle shuffle, int round, List<QueryResult> queries, SluiceTotals totals) {
-  /** What came of that one, if it was run. */
-  Optional<QueryResult> query(String name) {
-    return queries.stream().filter(result -> result.query().equals(name)).findFirst();
+  /** What came of that one. */
+  QueryResult query(String name) {
+    return queries.stream().filter(result -> result.query().equals(name)).findFirst().orElseThrow();
+  }
+
+  /** In words. */
+  String where() {
+    return shuffle.label() + " round " + (round + 1);
   }
 }

@@ -1,14 +1,9 @@
 package dev.sluice.benchmarks.tpcds;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.Executors;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.StandardOutput;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,53 +20,40 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The driver process that runs queries: one for each line with a query's name, which it answers
- * with a {@link QueryAttempt}; at the end with Sluice's totals. Started and ended by {@link
+ * with a {@link QueryAttempt}; {@link #TOTALS} with Sluice's totals. Started and ended by {@link
  * QueryProcesses}.
  */
 final class QueryJob {
-  /**
-   * What the driver is told, as one JSON object.
-   *
-   * @param tables directory with the tables
-   */
-  record Order(Shuffle shuffle, String tables) {}
+  static final String TOTALS = "totals";
 
   private final SparkSession spark;
-  private final Order order;
 
-  private QueryJob(SparkSession spark, Order order) {
+  private QueryJob(SparkSession spark) {
     this.spark = spark;
-    this.order = order;
   }
 
   /**
-   * @param arguments an {@link Order}
+   * @param arguments the directory with the tables
    */
   public static void main(String[] arguments) throws Exception {
     PrintStream out = StandardOutput.claim();
-    ObjectMapper json = new ObjectMapper();
-    Order order = json.readValue(arguments[0], Order.class);
-    try (SparkSession spark = SparkSession.builder().getOrCreate();
-        BufferedReader names = new BufferedReader(new InputStreamReader(System.in, UTF_8))) {
+    try (SparkSession spark = SparkSession.builder().getOrCreate()) {
       Executors.await(JavaSparkContext.fromSparkContext(spark.sparkContext()));
-      QueryJob job = new QueryJob(spark, order);
-      job.createTables();
-      out.println("ready");
-      for (String name = names.readLine(); name != null; name = names.readLine()) {
-        out.println(json.writeValueAsString(job.run(new Query(name))));
-      }
-      out.println(json.writeValueAsString(job.totals()));
+      QueryJob job = new QueryJob(spark);
+      job.createTables(Path.of(arguments[0]));
+      AnsweringProcess.answer(
+          out, line -> line.equals(TOTALS) ? job.totals() : job.run(new Query(line)));
     }
   }
 
   /** As Spark's tests do, for columns of type CHAR compare as such only in a table. */
-  private void createTables() {
+  private void createTables(Path tables) {
     TableColumns.byTable()
         .forEach(
             (table, columns) ->
                 spark.sql(
                     "CREATE TABLE `%s` (%s) USING parquet LOCATION '%s'"
-                        .formatted(table, columns, Path.of(order.tables(), table).toUri())));
+                        .formatted(table, columns, tables.resolve(table).toUri())));
   }
 
   private QueryAttempt run(Query query) {
@@ -109,9 +91,7 @@ final class QueryJob {
   }
 
   private SluiceTotals totals() throws InterruptedException {
-    if (order.shuffle() != Shuffle.SLUICE) {
-      return SluiceTotals.NONE;
-    }
-    return SluiceTotals.await(totals -> totals.readBytes() > 0);
+    return SluiceTotals.await(
+        spark.sparkContext().getConf(), totals -> totals.readBytes() > 0);
   }
 }

@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.tpcds;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Shuffle;
@@ -15,42 +14,28 @@ import java.util.SequencedMap;
  * A driver process that runs a query whenever it is told to. Used by one thread, which closes it.
  */
 final class QueryProcess implements AutoCloseable {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private final Shuffle shuffle;
   private final int round;
   private final Path directory;
   private final AnsweringProcess driver;
   private final SequencedMap<String, QueryResult> results = new LinkedHashMap<>();
 
-  private QueryProcess(Shuffle shuffle, int round, Path directory, AnsweringProcess driver) {
+  /**
+   * @param directory of all that it writes, deleted at its {@link #end}
+   * @param driver a {@link QueryJob}, which is closed with this
+   */
+  QueryProcess(Shuffle shuffle, int round, Path directory, AnsweringProcess driver) {
     this.shuffle = shuffle;
     this.round = round;
     this.directory = directory;
     this.driver = driver;
   }
 
-  /**
-   * @param directory of all that it writes, deleted at its {@link #end}
-   * @param driver a {@link QueryJob}, which is waited for, and closed with this
-   */
-  static QueryProcess of(Shuffle shuffle, int round, Path directory, AnsweringProcess driver)
-      throws IOException, InterruptedException {
-    try {
-      driver.await();
-    } catch (IOException | InterruptedException e) {
-      driver.close();
-      throw e;
-    }
-    return new QueryProcess(shuffle, round, directory, driver);
-  }
-
   /** Runs it once more, unless it has failed. */
   void run(String query) throws IOException, InterruptedException {
     QueryResult before = results.getOrDefault(query, QueryResult.none(query));
     if (before.problem() == null) {
-      QueryAttempt attempt = JSON.readValue(driver.ask(query), QueryAttempt.class);
-      results.put(query, before.and(attempt));
+      results.put(query, before.and(driver.ask(query, QueryAttempt.class)));
     }
   }
 
@@ -65,7 +50,8 @@ final class QueryProcess implements AutoCloseable {
 
   /** What came of it. */
   ProcessResult end() throws IOException, InterruptedException {
-    SluiceTotals totals = JSON.readValue(driver.end(), SluiceTotals.class);
+    SluiceTotals totals = driver.ask(QueryJob.TOTALS, SluiceTotals.class);
+    driver.end();
     Directories.delete(directory);
     return new ProcessResult(shuffle, round, List.copyOf(results.values()), totals);
   }

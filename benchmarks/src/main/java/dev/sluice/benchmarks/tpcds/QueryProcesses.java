@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.tpcds;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.ClusterConf;
 import dev.sluice.benchmarks.DriverProcess;
 import dev.sluice.benchmarks.Shuffle;
@@ -67,17 +67,10 @@ record QueryProcesses(Path tables, Path run) {
 
   private QueryProcess start(Shuffle shuffle, int round) throws IOException, InterruptedException {
     Path directory = run.resolve(shuffle.label() + "-" + (round + 1));
-    QueryJob.Order order = new QueryJob.Order(shuffle, tables.toString());
-    return QueryProcess.of(
-        shuffle,
-        round,
-        directory,
+    AnsweringProcess driver =
         new DriverProcess(directory)
-            .start(
-                QueryJob.class,
-                shuffle,
-                cluster(directory),
-                new ObjectMapper().writeValueAsString(order)));
+            .start(QueryJob.class, shuffle, cluster(directory), tables.toString());
+    return new QueryProcess(shuffle, round, directory, driver);
   }
 
   private static ClusterConf cluster(Path directory) {
