@@ -1,9 +1,9 @@
 package dev.sluice.benchmarks.read;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Turns;
+import dev.sluice.benchmarks.Pairs;
 import java.io.IOException;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -34,26 +34,32 @@ final class VerbsReads {
     perftest = MeasuringTool.perftest(gidIndex);
   }
 
-  List<Comparison> measure(List<Workload> workloads) throws IOException, InterruptedException {
-    List<Comparison> rows = new ArrayList<>();
+  /** The one and the other in turn, round by round. */
+  Collection<Comparison> measure(List<Workload> workloads)
+      throws IOException, InterruptedException {
+    Pairs pairs = new Pairs();
     for (Workload workload : workloads) {
       System.err.println(workload.name());
-      rows.add(row(workload));
+      for (int round = 0; round < rounds; round++) {
+        measure(workload, round % 2 == 0, pairs);
+      }
     }
-    return rows;
+    return pairs.comparisons();
   }
 
-  private Comparison row(Workload workload) throws IOException, InterruptedException {
-    int count = workload.count(BYTES, LEAST, workload.isLatency() ? MOST_LATENCIES : MOST);
-    double[][] values =
-        Turns.measure(
-            List.of(ours, perftest), 0, rounds, (tool, _) -> tool.measure(workload, count));
-    return new Comparison(
-        "read-verbs-" + workload.name(),
-        workload.isLatency() ? "us" : "MiB/s",
-        workload.better(),
-        values[0],
-        workload.isLatency() ? "ib_read_lat" : "ib_read_bw",
-        values[1]);
+  private void measure(Workload workload, boolean oursFirst, Pairs pairs)
+      throws IOException, InterruptedException {
+    boolean isLatency = workload.isLatency();
+    int count = workload.count(BYTES, LEAST, isLatency ? MOST_LATENCIES : MOST);
+    double first = (oursFirst ? ours : perftest).measure(workload, count);
+    double second = (oursFirst ? perftest : ours).measure(workload, count);
+    double own = oursFirst ? first : second;
+    double other = oursFirst ? second : first;
+    String name = "read-verbs-" + workload.name();
+    if (isLatency) {
+      pairs.less(name, "us", own, "ib_read_lat", other);
+    } else {
+      pairs.more(name, "MiB/s", own, "ib_read_bw", other);
+    }
   }
 }

@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.read;
 
-import dev.sluice.benchmarks.Comparison.Better;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -42,10 +41,6 @@ record Workload(int bytes, int inFlight) {
 
   boolean isLatency() {
     return inFlight == 1;
-  }
-
-  Better better() {
-    return isLatency() ? Better.LESS : Better.MORE;
   }
 
   /** As many READs as those bytes hold, and within these limits. */
