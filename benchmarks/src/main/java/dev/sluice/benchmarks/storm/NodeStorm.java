@@ -2,7 +2,6 @@ package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Executors;
-import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -29,7 +28,7 @@ public final class NodeStorm {
    */
   public List<Comparison> rows(Path directory, List<String> problems)
       throws IOException, InterruptedException {
-    StormRounds rounds = runner.run(directory, STORM, Shuffle.PAIR);
+    StormRounds rounds = runner.run(directory, STORM);
     problems.addAll(rounds.problems());
     return rounds.problems().isEmpty()
         ? List.of(

@@ -115,70 +115,8 @@ public final class RddStorm {
         .mapPartitions(RddStorm::sums);
   }
 
-  static Supplier<Sums> prepareCogroup(JavaSparkContext spark, StormCase storm) {
-    JavaRDD<long[]> sums =
-        keyed(spark, storm, 0)
-            .cogroup(
-                keyed(spark, storm, 1),
-                keyed(spark, storm, 2),
-                new HashPartitioner(storm.partitions()))
-            .mapPartitions(
-                groups ->
-                    sums(
-                        groups,
-                        group ->
-                            values(group._2()._1())
-                                + values(group._2()._2())
-                                + values(group._2()._3())));
-    return () -> Sums.of(sums.collect());
-  }
-
-  static Supplier<Sums> prepareJoin(JavaSparkContext spark, StormCase storm) {
-    HashPartitioner partitioner = new HashPartitioner(storm.partitions());
-    JavaRDD<long[]> sums =
-        keyed(spark, storm, 0)
-            .join(keyed(spark, storm, 1), partitioner)
-            .join(keyed(spark, storm, 2), partitioner)
-            .mapPartitions(
-                rows ->
-                    sums(
-                        rows,
-                        row ->
-                            Arrays.hashCode(row._2()._1()._1())
-                                + 31L * Arrays.hashCode(row._2()._1()._2())
-                                + 961L * Arrays.hashCode(row._2()._2())));
-    return () -> Sums.of(sums.collect());
-  }
-
-  /** Pairs of which no two have the same key, and those of another seed have the same ones. */
-  private static JavaPairRDD<Integer, byte[]> keyed(
-      JavaSparkContext spark, StormCase storm, int seed) {
-    int partitions = storm.partitions();
-    long blockBytes = storm.blockBytes();
-    return spark
-        .parallelize(numbers(storm.maps()), storm.maps())
-        .flatMapToPair(task -> keyedRecords(task, seed, partitions, blockBytes));
-  }
-
-  private static Iterator<Tuple2<Integer, byte[]>> keyedRecords(
-      int task, int seed, int partitions, long blockBytes) {
-    int valueBytes = valueBytes(blockBytes);
-    int count = Math.toIntExact(partitions * (blockBytes / valueBytes));
-    SplittableRandom random = new SplittableRandom(31L * task + seed);
-    return IntStream.range(0, count)
-        .mapToObj(i -> new Tuple2<>(task * count + i, value(random, valueBytes)))
-        .iterator();
-  }
-
-  private static long values(Iterable<byte[]> values) {
-    long sum = 0;
-    for (byte[] value : values) {
-      sum += Arrays.hashCode(value);
-    }
-    return sum;
-  }
-
-  private static <T> Iterator<long[]> sums(Iterator<T> rows, ToLongFunction<T> value) {
+  /** Number of rows, and the sum of their hashes, as {@link Sums#of} takes them. */
+  static <T> Iterator<long[]> sums(Iterator<T> rows, ToLongFunction<T> value) {
     long count = 0;
     long checksum = 0;
     while (rows.hasNext()) {

@@ -3,7 +3,6 @@ package dev.sluice.benchmarks.storm;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.RunDirectory;
-import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,9 +25,7 @@ import picocli.CommandLine.Option;
 public final class StormCommand implements Callable<Integer> {
   @Option(
       names = "--workload",
-      description =
-          "rdd-kryo, rdd-java, rdd-cogroup, rdd-join, rdd-iterative, sql-repartition or sql-aggregate (default:"
-              + " rdd-kryo)")
+      description = "${COMPLETION-CANDIDATES} (default: rdd-kryo)")
   private Workload workload;
 
   @Option(names = "--maps", description = "Map tasks (default: 400)")
@@ -60,7 +57,7 @@ public final class StormCommand implements Callable<Integer> {
     List<Comparison> rows = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     for (StormCase storm : cases()) {
-      StormRounds rounds = runner.run(directory, storm, Shuffle.PAIR);
+      StormRounds rounds = runner.run(directory, storm);
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
         rows.addAll(StormFigures.comparisons(rounds));

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.storm;
 
+import dev.sluice.benchmarks.Columns;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Spread;
@@ -7,7 +8,6 @@ import dev.sluice.benchmarks.storm.StormResult.Repetition;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
@@ -20,6 +20,14 @@ final class StormFigures {
   private static final ToDoubleFunction<Repetition> CPU =
       repetition ->
           repetition.executorCpuSeconds().values().stream().mapToDouble(Double::doubleValue).sum();
+
+  private static final List<ToDoubleFunction<Repetition>> COLUMNS =
+      List.of(
+          WALL,
+          TASK,
+          repetition -> repetition.stage().taskCpuSeconds(),
+          repetition -> repetition.stage().deserializeSeconds(),
+          repetition -> repetition.stage().fetchWaitSeconds());
 
   private StormFigures() {}
 
@@ -87,28 +95,18 @@ final class StormFigures {
 
   /** Where the reduce stage's time went with each shuffle: medians of the rounds. */
   static String table(StormRounds rounds) {
-    StringBuilder table = new StringBuilder();
-    table.append(
-        String.format(
-            "%-40s %8s %8s %8s %8s %8s %9s%n",
-            rounds.name(), "wall", "task", "CPU", "deserial", "wait", "us/block"));
-    for (Shuffle shuffle : rounds.shuffles()) {
-      table.append(String.format("  %-38s", shuffle.label()));
-      for (ToDoubleFunction<Repetition> value : columns()) {
-        double seconds = Spread.median(rounds.values(shuffle, value));
-        table.append(String.format(Locale.ROOT, " %6.2f s", seconds));
+    List<List<String>> lines = new ArrayList<>();
+    lines.add(
+        List.of(rounds.name(), "wall", "task", "CPU", "deserial", "wait", "us/block, of tasks"));
+    for (Shuffle shuffle : Shuffle.PAIR) {
+      List<String> line = new ArrayList<>(List.of("  " + shuffle.label()));
+      for (ToDoubleFunction<Repetition> value : COLUMNS) {
+        line.add(Spread.format(Spread.median(rounds.values(shuffle, value))) + " s");
       }
-      double us = Spread.median(perBlock(rounds.values(shuffle, TASK), rounds.storm()));
-      table.append(String.format(Locale.ROOT, " %9.2f%n", us));
+      double[] us = perBlock(rounds.values(shuffle, TASK), rounds.storm());
+      line.add(Spread.format(Spread.median(us)));
+      lines.add(line);
     }
-    return table.toString();
-  }
-
-  private static List<ToDoubleFunction<Repetition>> columns() {
-    List<ToDoubleFunction<Repetition>> columns = new ArrayList<>(List.of(WALL, TASK));
-    columns.add(repetition -> repetition.stage().taskCpuSeconds());
-    columns.add(repetition -> repetition.stage().deserializeSeconds());
-    columns.add(repetition -> repetition.stage().fetchWaitSeconds());
-    return columns;
+    return Columns.align(lines, "", "  ", "");
   }
 }

@@ -81,10 +81,6 @@ final class StormRounds {
     return storm;
   }
 
-  Set<Shuffle> shuffles() {
-    return results.keySet();
-  }
-
   /** One value a round: the median of the repetitions that count. */
   double[] values(Shuffle shuffle, ToDoubleFunction<Repetition> value) {
     return results.get(shuffle).stream()

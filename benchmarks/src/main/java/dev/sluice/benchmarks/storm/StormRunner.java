@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
@@ -87,14 +86,14 @@ public final class StormRunner {
    *
    * @param parent where a directory for the case is made, which stays where something was wrong
    */
-  StormRounds run(Path parent, StormCase storm, List<Shuffle> shuffles)
+  StormRounds run(Path parent, StormCase storm)
       throws IOException, InterruptedException {
     String name = label == null ? storm.name() : storm.name() + "-" + label;
     Path directory = parent.resolve(name);
     StormRounds results = new StormRounds(storm, name, warmUp(storm));
     try {
       for (int i = 0; i < rounds; i++) {
-        runRound(directory, i, shuffles, results);
+        runRound(directory, i, results);
       }
     } catch (IOException e) {
       results.failed(e);
@@ -105,9 +104,9 @@ public final class StormRunner {
     return results;
   }
 
-  private void runRound(Path directory, int round, List<Shuffle> shuffles, StormRounds results)
+  private void runRound(Path directory, int round, StormRounds results)
       throws IOException, InterruptedException {
-    for (Shuffle shuffle : Shuffle.inTurn(round, shuffles)) {
+    for (Shuffle shuffle : Shuffle.inTurn(round)) {
       System.err.printf(
           "%s: round %d of %d, %s%n", results.name(), round + 1, rounds, shuffle.label());
       Path process = directory.resolve(shuffle.label() + "-" + (round + 1));

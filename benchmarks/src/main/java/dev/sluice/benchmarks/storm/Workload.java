@@ -14,10 +14,6 @@ enum Workload {
       false,
       Map.of("spark.serializer", "org.apache.spark.serializer.JavaSerializer"),
       RddStorm::prepare),
-  /** Three shuffles of such pairs, cogrouped: a task has three readers at a time. */
-  RDD_COGROUP(false, Map.of(), RddStorm::prepareCogroup),
-  /** Three shuffles of pairs with keys of their own, joined. */
-  RDD_JOIN(false, Map.of(), RddStorm::prepareJoin),
   /** Sixty shuffles of the same cached pairs, one after the other: each is dead after its job. */
   RDD_ITERATIVE(false, Map.of(), RddStorm::prepareIterative),
   /** Rows, moved round robin; one reduce task a partition, whatever its size. */

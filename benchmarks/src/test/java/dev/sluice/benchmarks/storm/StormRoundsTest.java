@@ -37,7 +37,7 @@ class StormRoundsTest {
             "storm-rdd-kryo-400x400-1KB-cpu");
     assertThat(comparisons).extracting(Comparison::ratio).containsExactly(0.25, 0.25, 0.25);
     assertThat(comparisons).extracting(Comparison::goal).containsExactly(0.15, 0.32, 1 / 3.0);
-    assertThat(StormFigures.table(rounds)).contains("stock").contains("12.50");
+    assertThat(StormFigures.table(rounds)).contains("stock").contains("12.5");
   }
 
   @Test
