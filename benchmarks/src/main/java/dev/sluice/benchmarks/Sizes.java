@@ -25,6 +25,14 @@ public final class Sizes implements ITypeConverter<Long> {
     return size;
   }
 
+  /** As in names of rows: 16B, 64KiB, 1MiB. */
+  public static String binary(long bytes) {
+    if (bytes % (1 << 20) == 0) {
+      return (bytes >> 20) + "MiB";
+    }
+    return bytes % (1 << 10) == 0 ? (bytes >> 10) + "KiB" : bytes + "B";
+  }
+
   /** The shortest exact form: 64m, 1500m, 1g. */
   public static String format(long bytes) {
     long size = bytes;

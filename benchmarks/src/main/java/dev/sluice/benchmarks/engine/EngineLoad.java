@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.engine;
 
-import com.sun.management.ThreadMXBean;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.MemoryRegion;
@@ -18,6 +17,7 @@ import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -37,7 +37,7 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
   private static final int MOST_BYTES = 64 << 20;
   private static final long DEADLINE_NANOS = TimeUnit.HOURS.toNanos(1);
   private static final long PATIENCE_SECONDS = 60;
-  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
   private final Arena arena = Arena.ofShared();
   private final RdmaEndpoint endpoint;
@@ -64,13 +64,11 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
   private final class Reading {
     private long nanos;
     private long cpuNanos;
-    private long allocatedBytes;
     private long posts;
 
     void take() {
       nanos = System.nanoTime();
       cpuNanos = THREADS.getCurrentThreadCpuTime();
-      allocatedBytes = THREADS.getCurrentThreadAllocatedBytes();
       posts = endpoint.counters().get(TransferCounter.POSTS);
     }
   }
@@ -81,13 +79,12 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
    * @param cpuNanos its CPU time, with that of the adapter, which it calls
    * @param posts chains in which they were posted
    */
-  record Sample(long reads, long nanos, long cpuNanos, long allocatedBytes, long posts) {
+  record Sample(long reads, long nanos, long cpuNanos, long posts) {
     private static Sample between(long reads, Reading start, Reading end) {
       return new Sample(
           reads,
           end.nanos - start.nanos,
           end.cpuNanos - start.cpuNanos,
-          end.allocatedBytes - start.allocatedBytes,
           end.posts - start.posts);
     }
 

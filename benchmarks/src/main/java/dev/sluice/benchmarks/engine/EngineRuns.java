@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.engine;
 
 import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.engine.EngineLoad.Sample;
 import java.io.IOException;
 import java.util.List;
@@ -21,9 +22,6 @@ final class EngineRuns implements AutoCloseable {
   private static final int READS = 500_000;
 
   private static final double LINK_SECONDS = 0.3;
-
-  /** READs a second, in thousands, below which the engine sleeps before each. */
-  private static final double ASLEEP_THOUSANDS = 30;
 
   private static final double CPU_GOAL_MICROS = 0.3;
 
@@ -63,12 +61,11 @@ final class EngineRuns implements AutoCloseable {
     if (!counts) {
       return;
     }
-    String size = size(kib);
+    String size = Sizes.binary(kib << 10);
     double rate = sample.thousandsPerSecond();
     pairs.more("engine-rate-" + size, "1000/s", rate, "400Gb/s", needed(kib, FASTEST));
     double cpu = (cpuNanos - ofAdapter) / 1e3;
     pairs.less("engine-cpu-" + size, "us/READ", cpu, "goal", CPU_GOAL_MICROS);
-    allocated("engine-allocated-" + size, sample, kib);
   }
 
   private void link(int kib, int gigabits, boolean counts)
@@ -78,21 +75,9 @@ final class EngineRuns implements AutoCloseable {
     if (!counts) {
       return;
     }
-    String name = "engine-link-%dGbit-%s".formatted(gigabits, size(kib));
+    String name = "engine-link-%dGbit-%s".formatted(gigabits, Sizes.binary(kib << 10));
     pairs.more(name, "1000/s", sample.thousandsPerSecond(), "link", needed);
     pairs.less(name + "-cpu", "cores", (double) sample.cpuNanos() / sample.nanos(), "core", 1);
-    if (needed < ASLEEP_THOUSANDS) {
-      allocated(name + "-allocated", sample, kib);
-    }
-  }
-
-  private void allocated(String name, Sample sample, int kib) {
-    double bytes = (double) sample.allocatedBytes() / sample.reads();
-    pairs.less(name, "B/READ", bytes, "READ", kib << 10);
-  }
-
-  private static String size(int kib) {
-    return kib < 1024 ? kib + "KiB" : kib / 1024 + "MiB";
   }
 
   /** Thousands of READs that a link brings in a second. */

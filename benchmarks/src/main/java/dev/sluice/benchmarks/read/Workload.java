@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.read;
 
+import dev.sluice.benchmarks.Sizes;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,15 +29,7 @@ record Workload(int bytes, int inFlight) {
 
   /** As in the names of rows. */
   String name() {
-    return size() + "-x" + inFlight;
-  }
-
-  /** 16B, 64KiB, 1MiB: the shortest exact form. */
-  private String size() {
-    if (bytes % (1 << 20) == 0) {
-      return (bytes >> 20) + "MiB";
-    }
-    return bytes % (1 << 10) == 0 ? (bytes >> 10) + "KiB" : bytes + "B";
+    return Sizes.binary(bytes) + "-x" + inFlight;
   }
 
   boolean isLatency() {

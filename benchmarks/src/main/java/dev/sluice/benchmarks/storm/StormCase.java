@@ -1,5 +1,7 @@
 package dev.sluice.benchmarks.storm;
 
+import dev.sluice.benchmarks.Sizes;
+import java.math.BigDecimal;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,12 +41,9 @@ record StormCase(
 
   /** 200 B is 0.2KB, 1,000 B is 1KB, 1 MiB is 1MiB. */
   private String size() {
-    long mib = blockBytes >> 20;
-    if (mib > 0 && blockBytes == mib << 20) {
-      return mib + "MiB";
-    }
-    String kb = Double.toString(blockBytes / 1000.0);
-    return (kb.endsWith(".0") ? kb.substring(0, kb.length() - 2) : kb) + "KB";
+    return blockBytes % (1 << 20) == 0
+        ? Sizes.binary(blockBytes)
+        : BigDecimal.valueOf(blockBytes, 3).stripTrailingZeros().toPlainString() + "KB";
   }
 
   long blocks() {
