@@ -5,7 +5,6 @@ import dev.sluice.benchmarks.engine.EngineCommand;
 import dev.sluice.benchmarks.node.NodeCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.report.ReportCommand;
-import dev.sluice.benchmarks.scale.ScaleCommand;
 import dev.sluice.benchmarks.stage.StageCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
@@ -33,7 +32,6 @@ import picocli.CommandLine.ScopeType;
       StormCommand.class,
       TeraSortCommand.class,
       ReportCommand.class,
-      ScaleCommand.class,
       TpcdsCommand.class
     })
 public final class BenchCommand {

@@ -68,7 +68,6 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
               6,
               "storm --cold --maps 64 --partitions 64 --block-bytes 1048576 --warm-up 3"),
           of("node", "node-*", 170, "node"),
-          of("scale", "scale-*", 3, "scale"),
           of("tpcds", "tpcds-*", 65, "tpcds"),
           terasort("10g", 16, "--size 10g --repeat 2"),
           terasort("10g-staged", 16, "--size 10g --repeat 2" + STAGED));
