@@ -11,9 +11,9 @@ public final class ComparisonTable {
 
   private ComparisonTable() {}
 
-  /** In columns, for a terminal. */
+  /** In columns, for a terminal; nothing of none. */
   public static String plain(List<Comparison> rows) {
-    return Columns.align(lines(rows), "", "  ", "");
+    return rows.isEmpty() ? "" : Columns.align(lines(rows), "", "  ", "");
   }
 
   /** For documents. */

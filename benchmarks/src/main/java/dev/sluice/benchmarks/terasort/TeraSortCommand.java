@@ -1,8 +1,6 @@
 package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.ClusterConf;
-import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.ComparisonTable;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
 import dev.sluice.benchmarks.JsonFile;
@@ -23,7 +21,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /**
@@ -116,10 +113,10 @@ public final class TeraSortCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  private final boolean asRow;
+  private final boolean asRows;
 
-  private TeraSortCommand(boolean asRow) {
-    this.asRow = asRow;
+  private TeraSortCommand(boolean asRows) {
+    this.asRows = asRows;
   }
 
   /** The part of bin/bench. */
@@ -135,17 +132,8 @@ public final class TeraSortCommand implements Callable<Integer> {
     CommandLine command = new CommandLine(new TeraSortCommand(false));
     command
         .getCommandSpec()
-        .addOption(
-            OptionSpec.builder("-h", "--help")
-                .usageHelp(true)
-                .description("Show this and exit")
-                .build());
-    return command.setExecutionExceptionHandler(TeraSortCommand::explain);
-  }
-
-  private static int explain(Exception failure, CommandLine command, ParseResult parsed) {
-    System.err.println("terasort: " + failure);
-    return command.getCommandSpec().exitCodeOnExecutionException();
+        .addOption(OptionSpec.builder("-h", "--help").usageHelp(true).build());
+    return command;
   }
 
   @Override
@@ -170,8 +158,9 @@ public final class TeraSortCommand implements Callable<Integer> {
     for (int i = 0; i < repeat; i++) {
       for (Shuffle shuffle : noStock ? List.of(Shuffle.SLUICE) : Shuffle.inTurn(i)) {
         Path directory = run.resolve(shuffle.label() + "-" + (i + 1));
-        System.err.printf("sort %d of %d, %s%n", i + 1, repeat, shuffle.label());
+        System.err.printf("sort %d of %d, %s: ", i + 1, repeat, shuffle.label());
         SortResult result = sort(input, shuffle, directory);
+        System.err.printf("%.2f s, CPU %.2f s%n", result.seconds(), result.cpuSeconds());
         report.add(shuffle, result, data.problems(directory.resolve(OUTPUT), input));
         Directories.delete(directory.resolve(OUTPUT));
       }
@@ -203,25 +192,12 @@ public final class TeraSortCommand implements Callable<Integer> {
     if (report.valid()) {
       Directories.delete(run);
     }
-    if (asRow) {
-      writeRow(report);
-      return;
-    }
-    spec.commandLine().getOut().print(report.table());
-    if (json != null) {
+    String name = "terasort-" + Sizes.format(size) + (label == null ? "" : "-" + label);
+    spec.commandLine().getOut().print(report.table(name));
+    if (json != null && !asRows) {
       Files.writeString(json, report.json() + System.lineSeparator());
-    }
-  }
-
-  private void writeRow(TeraSortReport report) throws IOException {
-    System.err.print(report.table());
-    if (report.valid()) {
-      List<Comparison> rows =
-          report.rows("terasort-" + Sizes.format(size) + (label == null ? "" : "-" + label));
-      spec.commandLine().getOut().print(ComparisonTable.plain(rows));
-      if (json != null) {
-        new ResultFile(json).write(rows);
-      }
+    } else if (json != null && report.valid()) {
+      new ResultFile(json).write(report.rows(name));
     }
   }
 }

@@ -3,12 +3,11 @@ package dev.sluice.benchmarks.terasort;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.ComparisonTable;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.Spread;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -80,34 +79,18 @@ final class TeraSortReport {
     return results.get(Shuffle.SLUICE).stream().mapToLong(SortResult::remoteBytes).sum();
   }
 
-  String table() {
+  /**
+   * @param name of its rows
+   */
+  String table(String name) {
     StringBuilder table = new StringBuilder();
     table.append("%d records, checksum %s%n".formatted(input.records(), input.checksum()));
-    appendSeconds(table, "", SortResult::seconds);
-    appendSeconds(table, ", CPU of executors", SortResult::cpuSeconds);
-    if (seconds(Shuffle.SLUICE).length > 0) {
+    table.append(ComparisonTable.plain(rows(name)));
+    if (!results.get(Shuffle.SLUICE).isEmpty()) {
       appendTransfer(table);
     }
     problems.forEach(problem -> table.append("INVALID ").append(problem).append('\n'));
     return table.append(valid() ? "valid\n" : "not valid\n").toString();
-  }
-
-  private void appendSeconds(StringBuilder table, String what, ToDoubleFunction<SortResult> of) {
-    for (Shuffle shuffle : Shuffle.values()) {
-      double[] seconds = each(shuffle, of);
-      if (seconds.length > 0) {
-        table.append("%-26s".formatted(shuffle.label() + what));
-        Arrays.stream(seconds).forEach(second -> table.append("%8.2f s".formatted(second)));
-        table.append("   median %.2f s%n".formatted(Spread.median(seconds)));
-      }
-    }
-    double[] sluice = each(Shuffle.SLUICE, of);
-    double[] stock = each(Shuffle.STOCK, of);
-    if (sluice.length > 0 && stock.length > 0) {
-      table.append(
-          "ratio%s   %.3f (sluice / stock, medians: below 1 Sluice takes less)%n"
-              .formatted(what, Spread.median(sluice) / Spread.median(stock)));
-    }
   }
 
   private void appendTransfer(StringBuilder table) {
@@ -139,8 +122,8 @@ final class TeraSortReport {
     json.put("records", input.records());
     json.put("checksum", input.checksum());
     json.put("provider", totals.provider());
-    json.put("sluice_s", seconds(Shuffle.SLUICE));
-    json.put("stock_s", seconds(Shuffle.STOCK));
+    json.put("sluice_s", each(Shuffle.SLUICE, SortResult::seconds));
+    json.put("stock_s", each(Shuffle.STOCK, SortResult::seconds));
     json.put("bytes", bytes);
     json.put("fallbacks", totals.fallbackBlocks());
     json.put("device", totals.devices());
@@ -153,9 +136,15 @@ final class TeraSortReport {
     return new ObjectMapper().writeValueAsString(json);
   }
 
-  /** The sorts by each shuffle, pair by pair: of the whole job, and of its executors' CPU time. */
+  /**
+   * The sorts by each shuffle, pair by pair: of the whole job, and of its executors' CPU time. None
+   * without the stock shuffle's.
+   */
   List<Comparison> rows(String name) {
-    return List.of(row(name, SortResult::seconds), row(name + "-cpu", SortResult::cpuSeconds));
+    int stock = results.get(Shuffle.STOCK).size();
+    return stock == 0 || stock != results.get(Shuffle.SLUICE).size()
+        ? List.of()
+        : List.of(row(name, SortResult::seconds), row(name + "-cpu", SortResult::cpuSeconds));
   }
 
   private Comparison row(String name, ToDoubleFunction<SortResult> seconds) {
@@ -165,10 +154,6 @@ final class TeraSortReport {
         each(Shuffle.SLUICE, seconds),
         Shuffle.STOCK.label(),
         each(Shuffle.STOCK, seconds));
-  }
-
-  private double[] seconds(Shuffle shuffle) {
-    return each(shuffle, SortResult::seconds);
   }
 
   private double[] each(Shuffle shuffle, ToDoubleFunction<SortResult> of) {

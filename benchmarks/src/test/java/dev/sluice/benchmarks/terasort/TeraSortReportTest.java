@@ -33,7 +33,7 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     Map<String, Long> staged = Map.of("read.bytes", 700L, "staged.bytes", 500L);
     report.add(Shuffle.SLUICE, sluice(2.5, 700, staged), List.of());
-    assertThat(report.table()).contains("read 700 (500 staged)");
+    assertThat(report.table("terasort-1k")).contains("read 700 (500 staged)");
     assertThat(report.json()).contains("\"staged_bytes\":500");
   }
 
@@ -42,7 +42,7 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(2.5, 700, Map.of("read.bytes", 700L)), List.of());
     report.add(Shuffle.STOCK, stock(2.0), List.of());
-    assertThat(report.table()).contains("ratio, CPU of executors   1.667");
+    assertThat(report.table("terasort-1k")).containsPattern("terasort-1k-cpu +s +5.00 +stock 3.00 +1.67");
     assertThat(report.json()).contains("\"sluice_cpu_s\":[5.0],\"stock_cpu_s\":[3.0]");
   }
 
@@ -51,7 +51,7 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(1, 701, Map.of("read.bytes", 700L)), List.of());
     assertThat(report.valid()).isFalse();
-    assertThat(report.table()).contains("INVALID sluice 1: 700 bytes by READ").contains("701");
+    assertThat(report.table("terasort-1k")).contains("INVALID sluice 1: 700 bytes by READ").contains("701");
   }
 
   @Test
@@ -77,7 +77,7 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.STOCK, stock(1), List.of("checksum 1 is not the input's 5abc"));
     assertThat(report.valid()).isFalse();
-    assertThat(report.table()).contains("INVALID stock 1: checksum 1");
+    assertThat(report.table("terasort-1k")).contains("INVALID stock 1: checksum 1");
   }
 
   @Test
