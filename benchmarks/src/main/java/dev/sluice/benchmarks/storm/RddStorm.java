@@ -24,12 +24,6 @@ public final class RddStorm {
   /** Bytes are what is measured with large blocks, not records. */
   private static final int LARGE_VALUE_BYTES = 1 << 16;
 
-  /** With the sides apart. */
-  static final String SERVING_EXECUTOR = "0";
-
-  /** With the sides apart. */
-  static final String READING_EXECUTOR = "1";
-
   private static final int ITERATIONS = 60;
 
   private RddStorm() {}
@@ -37,38 +31,17 @@ public final class RddStorm {
   static Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
     int partitions = storm.partitions();
     long blockBytes = storm.blockBytes();
-    JavaRDD<Integer> tasks =
-        storm.apart()
-            ? tasks(spark, storm.maps(), SERVING_EXECUTOR)
-            : spark.parallelize(numbers(storm.maps()), storm.maps());
-    JavaPairRDD<Integer, byte[]> shuffled =
-        tasks
-            .flatMapToPair(task -> records(task, partitions, blockBytes))
-            .partitionBy(new HashPartitioner(partitions));
     JavaRDD<long[]> sums =
-        storm.apart()
-            ? shuffled.zipPartitions(
-                tasks(spark, partitions, READING_EXECUTOR), (records, _) -> sums(records))
-            : shuffled.mapPartitions(RddStorm::sums);
+        spark
+            .parallelize(numbers(storm.maps()), storm.maps())
+            .flatMapToPair(task -> records(task, partitions, blockBytes))
+            .partitionBy(new HashPartitioner(partitions))
+            .mapPartitions(RddStorm::sums);
     return () -> Sums.of(sums.collect());
   }
 
   private static List<Integer> numbers(int count) {
     return IntStream.range(0, count).boxed().toList();
-  }
-
-  /** Tasks that prefer an executor. */
-  private static JavaRDD<Integer> tasks(JavaSparkContext spark, int count, String executor) {
-    String location =
-        "executor_%s_%s".formatted(spark.getConf().get("spark.driver.host"), executor);
-    Seq<String> preferred = CollectionConverters.asScala(List.of(location)).toList();
-    List<Tuple2<Integer, Seq<String>>> tasks = new ArrayList<>();
-    numbers(count).forEach(number -> tasks.add(new Tuple2<>(number, preferred)));
-    return spark
-        .sc()
-        .makeRDD(
-            CollectionConverters.asScala(tasks).toList(), ClassTag$.MODULE$.apply(Integer.class))
-        .toJavaRDD();
   }
 
   /** A block's worth of records for every partition, made as they are written. */

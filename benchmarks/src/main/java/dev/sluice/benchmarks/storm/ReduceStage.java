@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.CompletedStages;
-import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.StageInfo;
 
@@ -19,22 +18,17 @@ record ReduceStage(
     double taskSeconds,
     double taskCpuSeconds,
     double deserializeSeconds,
-    double fetchWaitSeconds,
-    long localBlocks,
-    long remoteBlocks) {
+    double fetchWaitSeconds) {
   private static final double MS_PER_S = 1e3;
   private static final double NS_PER_S = 1e9;
 
   static ReduceStage of(StageInfo stage) {
     TaskMetrics tasks = stage.taskMetrics();
-    ShuffleReadMetrics read = tasks.shuffleReadMetrics();
     return new ReduceStage(
         CompletedStages.wallSeconds(stage),
         tasks.executorRunTime() / MS_PER_S,
         tasks.executorCpuTime() / NS_PER_S,
         tasks.executorDeserializeTime() / MS_PER_S,
-        read.fetchWaitTime() / MS_PER_S,
-        read.localBlocksFetched(),
-        read.remoteBlocksFetched());
+        tasks.shuffleReadMetrics().fetchWaitTime() / MS_PER_S);
   }
 }

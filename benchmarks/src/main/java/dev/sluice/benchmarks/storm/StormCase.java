@@ -10,11 +10,10 @@ import java.util.Map;
  * A shuffle of {@code maps} times {@code partitions} blocks.
  *
  * @param blockBytes of a block, about, before compression
- * @param apart whether all map outputs are on one executor and all reduce tasks on the other
  * @param cold whether map outputs have to be read from disk in every reduce stage
  */
 record StormCase(
-    Workload workload, int maps, int partitions, long blockBytes, boolean apart, boolean cold) {
+    Workload workload, int maps, int partitions, long blockBytes, boolean cold) {
   static final StormCase SMALLEST = of(Workload.RDD_KRYO, 100, 100, 300);
   static final StormCase LARGEST = of(Workload.RDD_KRYO, 1000, 1000, 300);
 
@@ -30,13 +29,12 @@ record StormCase(
           LARGEST);
 
   static StormCase of(Workload workload, int maps, int partitions, long blockBytes) {
-    return new StormCase(workload, maps, partitions, blockBytes, false, false);
+    return new StormCase(workload, maps, partitions, blockBytes, false);
   }
 
   /** Such as rdd-kryo-400x400-1KB. */
   String name() {
-    String how = (apart ? "-apart" : "") + (cold ? "-cold" : "");
-    return "%s-%dx%d-%s%s".formatted(workload, maps, partitions, size(), how);
+    return "%s-%dx%d-%s%s".formatted(workload, maps, partitions, size(), cold ? "-cold" : "");
   }
 
   /** 200 B is 0.2KB, 1,000 B is 1KB, 1 MiB is 1MiB. */
@@ -61,11 +59,6 @@ record StormCase(
     conf.put(
         "spark.shuffle.readHostLocalDisk", "false"); // Else neighbours read each other's files.
     conf.put("spark.sql.shuffle.partitions", Integer.toString(partitions));
-    if (apart) {
-      // Tasks wait for the executor that they prefer, and reduce tasks prefer only ours.
-      conf.put("spark.locality.wait", "10m");
-      conf.put("spark.shuffle.reduceLocality.enabled", "false");
-    }
     return conf;
   }
 }

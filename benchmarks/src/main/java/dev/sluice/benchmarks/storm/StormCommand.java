@@ -38,11 +38,6 @@ public final class StormCommand implements Callable<Integer> {
   private Long blockBytes;
 
   @Option(
-      names = "--apart",
-      description = "CPU time of either side: map outputs on one executor, reduce tasks on another")
-  private boolean apart;
-
-  @Option(
       names = "--cold",
       description = "Take map outputs out of the page cache before each run of the reduce stage")
   private boolean cold;
@@ -71,9 +66,7 @@ public final class StormCommand implements Callable<Integer> {
   /** The one that is chosen, or all. */
   List<StormCase> cases() {
     boolean chosen =
-        apart
-            || cold
-            || Stream.of(workload, maps, partitions, blockBytes).anyMatch(Objects::nonNull);
+        cold || Stream.of(workload, maps, partitions, blockBytes).anyMatch(Objects::nonNull);
     return chosen
         ? List.of(
             new StormCase(
@@ -81,7 +74,6 @@ public final class StormCommand implements Callable<Integer> {
                 orElse(maps, 400),
                 orElse(partitions, 400),
                 orElse(blockBytes, 1000L),
-                apart,
                 cold))
         : StormCase.ALL;
   }

@@ -32,28 +32,16 @@ final class StormFigures {
   private StormFigures() {}
 
   /**
-   * Times of the reduce stage, or of all jobs where there are several, beside the stock shuffle;
-   * and CPU time of all executors, or of either side where they are apart.
+   * Times of the reduce stage, or of all jobs where there are several, and CPU time of all
+   * executors, beside the stock shuffle's.
    */
   static List<Comparison> comparisons(StormRounds rounds) {
-    if (rounds.storm().apart()) {
-      return List.of(
-          compare(rounds, "cpu-reading", cpu(RddStorm.READING_EXECUTOR)),
-          compare(rounds, "cpu-serving", cpu(RddStorm.SERVING_EXECUTOR)));
-    }
-    List<Comparison> rows = new ArrayList<>();
-    if (rounds.storm().workload() == Workload.RDD_ITERATIVE) {
-      rows.add(compare(rounds, "jobs", Repetition::seconds));
-    } else {
-      rows.add(compare(rounds, "task", TASK));
-      rows.add(compare(rounds, "wall", WALL));
-    }
-    rows.add(compare(rounds, "cpu", CPU));
-    return rows;
-  }
-
-  private static ToDoubleFunction<Repetition> cpu(String executor) {
-    return repetition -> repetition.executorCpuSeconds().get(executor);
+    return rounds.storm().workload() == Workload.RDD_ITERATIVE
+        ? List.of(compare(rounds, "jobs", Repetition::seconds), compare(rounds, "cpu", CPU))
+        : List.of(
+            compare(rounds, "task", TASK),
+            compare(rounds, "wall", WALL),
+            compare(rounds, "cpu", CPU));
   }
 
   private static Comparison compare(

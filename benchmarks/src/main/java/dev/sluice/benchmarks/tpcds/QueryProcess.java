@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
@@ -31,21 +32,21 @@ final class QueryProcess implements AutoCloseable {
     this.driver = driver;
   }
 
-  /** Runs it once more, unless it has failed. */
+  /** Runs it once more, unless something is wrong with it. */
   void run(String query) throws IOException, InterruptedException {
-    QueryResult before = results.getOrDefault(query, QueryResult.none(query));
-    if (before.problem() == null) {
-      results.put(query, before.and(driver.ask(query, QueryAttempt.class)));
+    QueryResult result =
+        results.computeIfAbsent(query, _ -> new QueryResult(query, new ArrayList<>()));
+    if (result.problem() == null) {
+      result.attempts().add(driver.ask(query, QueryAttempt.class));
     }
   }
 
   /** What it did last, for people. */
   String last() {
     QueryResult result = results.lastEntry().getValue();
-    double[] seconds = result.seconds();
-    return result.problem() == null
-        ? "%s %s %.2f s".formatted(result.query(), shuffle.label(), seconds[seconds.length - 1])
-        : "%s %s: %s".formatted(result.query(), shuffle.label(), result.problem());
+    String how =
+        result.problem() == null ? "%.2f s".formatted(result.last().seconds()) : result.problem();
+    return "%s %s: %s".formatted(result.query(), shuffle.label(), how);
   }
 
   /** What came of it. */

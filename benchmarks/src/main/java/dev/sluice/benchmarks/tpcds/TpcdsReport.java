@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
-import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Puts the results of driver processes together, and finds what is wrong with them.
@@ -27,16 +27,16 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
   List<Comparison> comparisons() {
     List<String> valid = queries.stream().filter(query -> problemsOf(query).isEmpty()).toList();
     List<Comparison> rows = new ArrayList<>();
-    valid.forEach(query -> rows.add(row(query, List.of(query), QueryResult::seconds)));
+    valid.forEach(query -> rows.add(row(query, List.of(query), QueryAttempt::seconds)));
     if (valid.size() == Query.all().size()) {
-      rows.add(row("total", valid, QueryResult::seconds));
-      rows.add(row("total-cpu", valid, QueryResult::cpuSeconds));
+      rows.add(row("total", valid, QueryAttempt::seconds));
+      rows.add(row("total-cpu", valid, QueryAttempt::cpuSeconds));
     }
     return rows;
   }
 
   private Comparison row(
-      String name, List<String> together, Function<QueryResult, double[]> figure) {
+      String name, List<String> together, ToDoubleFunction<QueryAttempt> figure) {
     return Comparison.less(
         PREFIX + name,
         "s",
@@ -47,13 +47,13 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
 
   /** Round by round. */
   private double[] sums(
-      Shuffle shuffle, List<String> together, Function<QueryResult, double[]> figure) {
+      Shuffle shuffle, List<String> together, ToDoubleFunction<QueryAttempt> figure) {
     return processes.stream()
         .filter(process -> process.shuffle() == shuffle)
         .mapToDouble(
             process ->
                 together.stream()
-                    .mapToDouble(query -> afterWarmUp(figure.apply(process.query(query))))
+                    .mapToDouble(query -> afterWarmUp(process.query(query).each(figure)))
                     .sum())
         .toArray();
   }
@@ -82,7 +82,7 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
       if (result.problem() != null) {
         problems.add("%s, %s: %s".formatted(query, process.where(), result.problem()));
       } else {
-        answers.add(result.answer());
+        answers.add(result.last().answer());
       }
     }
     if (answers.size() > 1) {
@@ -101,7 +101,7 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
           "%-6s %6d rows  %s%n"
               .formatted(
                   result.query(),
-                  result.rows(),
+                  result.last().rows(),
                   result.problem() == null ? verdict : result.problem()));
     }
     return table.toString();

@@ -21,13 +21,11 @@ class ReduceStageTest {
     tasks.setExecutorCpuTime(1_700_000_000);
     tasks.setExecutorDeserializeTime(300);
     tasks.shuffleReadMetrics().incFetchWaitTime(200);
-    tasks.shuffleReadMetrics().incLocalBlocksFetched(7);
-    tasks.shuffleReadMetrics().incRemoteBlocksFetched(9);
 
     stages.onStageCompleted(completed(tasks, null, 1_000, 3_900));
 
     assertThat(ReduceStage.of(stages.await()))
-        .isEqualTo(new ReduceStage(2.9, 4.6, 1.7, 0.3, 0.2, 7, 9));
+        .isEqualTo(new ReduceStage(2.9, 4.6, 1.7, 0.3, 0.2));
   }
 
   @Test

@@ -8,14 +8,10 @@ import org.junit.jupiter.api.Test;
 class StormCaseTest {
   private static final StormCase KRYO = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
 
-  private static final StormCase APART =
-      new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true, false);
-
   @Test
   void aNameSaysSizes() {
     assertThat(KRYO.name()).isEqualTo("rdd-kryo-400x400-1KB");
-    assertThat(APART.name()).isEqualTo("rdd-kryo-400x400-1KB-apart");
-    assertThat(new StormCase(Workload.RDD_KRYO, 64, 64, 1 << 20, false, true).name())
+    assertThat(new StormCase(Workload.RDD_KRYO, 64, 64, 1 << 20, true).name())
         .isEqualTo("rdd-kryo-64x64-1MiB-cold");
     assertThat(StormCase.of(Workload.RDD_KRYO, 32, 16, 1 << 20).name())
         .isEqualTo("rdd-kryo-32x16-1MiB");
@@ -33,9 +29,7 @@ class StormCaseTest {
   void theConfigurationIsTheWorkloadsAndTheCases() {
     assertThat(KRYO.conf())
         .containsEntry("spark.shuffle.compress", "false")
-        .containsEntry("spark.shuffle.readHostLocalDisk", "false")
-        .doesNotContainKey("spark.locality.wait");
-    assertThat(APART.conf()).containsKey("spark.locality.wait");
+        .containsEntry("spark.shuffle.readHostLocalDisk", "false");
     assertThat(StormCase.of(Workload.SQL_REPARTITION, 400, 300, 300).conf())
         .containsEntry("spark.sql.adaptive.enabled", "false")
         .containsEntry("spark.shuffle.compress", "true");

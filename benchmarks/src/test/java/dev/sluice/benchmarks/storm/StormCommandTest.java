@@ -29,10 +29,8 @@ class StormCommandTest {
         .containsExactly(StormCase.of(Workload.RDD_KRYO, 20, 400, 1000));
     assertThat(cases("--workload", "sql-repartition", "--partitions", "7", "--block-bytes", "300"))
         .containsExactly(StormCase.of(Workload.SQL_REPARTITION, 400, 7, 300));
-    assertThat(cases("--apart"))
-        .containsExactly(new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true, false));
     assertThat(cases("--cold"))
-        .containsExactly(new StormCase(Workload.RDD_KRYO, 400, 400, 1000, false, true));
+        .containsExactly(new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true));
   }
 
   @Test

@@ -15,8 +15,6 @@ import org.junit.jupiter.api.Test;
 
 class StormRoundsTest {
   private static final StormCase STORM = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
-  private static final StormCase APART =
-      new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true, false);
   private static final Sums SUMS = new Sums(10, 123);
   private static final SluiceTotals READ = new SluiceTotals("soft", Map.of("read.bytes", 700L));
 
@@ -63,24 +61,9 @@ class StormRoundsTest {
   }
 
   @Test
-  void cpuTimeIsOfEitherSideWhereTheyAreApart() {
-    StormRounds apart = new StormRounds(APART, APART.name(), 1);
-    apart.add(Shuffle.SLUICE, result(READ, 0, 1));
-    apart.add(Shuffle.STOCK, result(SluiceTotals.NONE, 0, 2));
-    List<Comparison> rows = StormFigures.comparisons(apart);
-    assertThat(rows)
-        .extracting(Comparison::name)
-        .containsExactly(
-            "storm-rdd-kryo-400x400-1KB-apart-cpu-reading",
-            "storm-rdd-kryo-400x400-1KB-apart-cpu-serving");
-    assertThat(rows.getFirst().partnerValues()).containsExactly(6);
-    assertThat(rows.getLast().sluice()).containsExactly(1);
-  }
-
-  @Test
   void otherSumsAreAProblemWhoeverReadThem() {
     rounds.add(Shuffle.STOCK, result(SluiceTotals.NONE, 1, 1));
-    Repetition other = new Repetition(new Sums(10, 124), 1, stage(1, 0), Map.of());
+    Repetition other = new Repetition(new Sums(10, 124), 1, stage(1), Map.of());
     rounds.add(Shuffle.SLUICE, new StormResult(List.of(other), 700, READ));
     assertThat(rounds.problems())
         .singleElement()
@@ -103,14 +86,6 @@ class StormRoundsTest {
   }
 
   @Test
-  void localBlocksAreAProblemWhereTheSidesAreApart() {
-    StormRounds apart = new StormRounds(APART, APART.name(), 0);
-    Repetition local = new Repetition(SUMS, 1, stage(1, 1), Map.of());
-    apart.add(Shuffle.STOCK, new StormResult(List.of(local), 700, SluiceTotals.NONE));
-    assertThat(apart.problems()).singleElement().asString().contains("local");
-  }
-
-  @Test
   void aDriverThatFailedIsAProblem() {
     rounds.failed(new IOException("stock: driver ended with status 1"));
     assertThat(rounds.problems()).singleElement().asString().contains("ended with status 1");
@@ -119,12 +94,12 @@ class StormRoundsTest {
   private static StormResult result(SluiceTotals totals, double... seconds) {
     List<Repetition> repetitions =
         Arrays.stream(seconds)
-            .mapToObj(s -> new Repetition(SUMS, 1, stage(s, 0), Map.of("0", s, "1", 3 * s)))
+            .mapToObj(s -> new Repetition(SUMS, 1, stage(s), Map.of("0", s, "1", 3 * s)))
             .toList();
     return new StormResult(repetitions, 700, totals);
   }
 
-  private static ReduceStage stage(double seconds, long localBlocks) {
-    return new ReduceStage(seconds, seconds, 0, 0, 0, localBlocks, 0);
+  private static ReduceStage stage(double seconds) {
+    return new ReduceStage(seconds, seconds, 0, 0, 0);
   }
 }

@@ -23,12 +23,14 @@ final class SampleResults {
   }
 
   static QueryResult query(String name, double seconds, String answer) {
-    double[] twice = {10 * seconds, seconds};
-    double[] cpu = {20 * seconds, 2 * seconds};
-    return new QueryResult(name, twice, cpu, 3, answer, null);
+    return new QueryResult(
+        name,
+        List.of(
+            new QueryAttempt(10 * seconds, 20 * seconds, 3, answer, null),
+            new QueryAttempt(seconds, 2 * seconds, 3, answer, null)));
   }
 
   static QueryResult failed(String name, String problem) {
-    return new QueryResult(name, new double[0], new double[0], 0, null, problem);
+    return new QueryResult(name, List.of(new QueryAttempt(1, 0, 0, null, problem)));
   }
 }
