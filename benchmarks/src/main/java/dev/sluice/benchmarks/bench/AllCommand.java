@@ -4,6 +4,7 @@ import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.ResultFile;
+import dev.sluice.benchmarks.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,8 +54,7 @@ public final class AllCommand implements Callable<Integer> {
     List<Comparison> before = results.read();
     left.removeIf(part -> part.isIn(before));
     List<String> failed = new ArrayList<>();
-    // Beside the results, so that a part may keep there what it goes on from.
-    Path directory = Files.createDirectories(file.resolveSibling(file.getFileName() + ".parts"));
+    Path directory = RunDirectory.of("all");
     while (!left.isEmpty()) {
       System.err.println(progress(parts.size(), left));
       Part part = left.removeFirst();
@@ -62,9 +62,7 @@ public final class AllCommand implements Callable<Integer> {
         failed.add(part.name());
       }
     }
-    if (failed.isEmpty()) {
-      Directories.delete(directory);
-    }
+    Directories.delete(directory);
     failed.forEach(name -> System.err.println(name + " failed"));
     return failed.isEmpty() ? 0 : 1;
   }

@@ -51,7 +51,13 @@ final class LostExecutors {
   }
 
   /** Executors are lost, and the block server is started again. */
-  void executors(int round) throws IOException, InterruptedException {
+  void executors(int rounds) throws IOException, InterruptedException {
+    for (int round = 0; round < rounds; round++) {
+      executorsOnce(round);
+    }
+  }
+
+  private void executorsOnce(int round) throws IOException, InterruptedException {
     Map<Shuffle, Reduced> killed = new EnumMap<>(Shuffle.class);
     Map<Shuffle, Reduced> released = new EnumMap<>(Shuffle.class);
     for (Shuffle shuffle : Shuffle.inTurn(round)) {
@@ -66,12 +72,15 @@ final class LostExecutors {
   }
 
   /** A node is lost. */
-  void nodes(int round) throws IOException, InterruptedException {
-    Map<Shuffle, Reduced> lost = new EnumMap<>(Shuffle.class);
-    for (Shuffle shuffle : Shuffle.inTurn(round)) {
-      lost.put(shuffle, lost(directory.resolve("lost-" + shuffle.label() + "-" + round), shuffle));
+  void nodes(int rounds) throws IOException, InterruptedException {
+    for (int round = 0; round < rounds; round++) {
+      Map<Shuffle, Reduced> lost = new EnumMap<>(Shuffle.class);
+      for (Shuffle shuffle : Shuffle.inTurn(round)) {
+        Path own = directory.resolve("lost-" + shuffle.label() + "-" + round);
+        lost.put(shuffle, lost(own, shuffle));
+      }
+      compareRetries("lost", lost);
     }
-    compareRetries("lost", lost);
   }
 
   private Reduced released(NodeCluster cluster, Path own, Shuffle shuffle)

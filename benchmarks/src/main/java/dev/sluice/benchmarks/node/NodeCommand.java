@@ -59,20 +59,15 @@ public final class NodeCommand implements Callable<Integer> {
     void run() throws IOException, InterruptedException;
   }
 
-  /** Of several. */
-  @FunctionalInterface
-  private interface Round {
-    void run(int number) throws IOException, InterruptedException;
-  }
-
   @Override
   public Integer call() throws IOException, InterruptedException {
     Path directory = RunDirectory.of("node");
+    int rounds = quick ? 1 : 5;
     NodeLevels levels = new NodeLevels(directory, pairs);
     LostExecutors lost = new LostExecutors(directory.resolve("lost"), pairs);
-    measure(Part.LOST_EXECUTORS, () -> inRounds(lost::executors));
+    measure(Part.LOST_EXECUTORS, () -> lost.executors(rounds));
     if (Commands.isRoot()) {
-      measure(Part.LOST_NODE, () -> inRounds(lost::nodes));
+      measure(Part.LOST_NODE, () -> lost.nodes(rounds));
     } else {
       System.err.println("no node is lost: only root may make a network of two nodes");
     }
@@ -99,12 +94,6 @@ public final class NodeCommand implements Callable<Integer> {
       measurement.run();
     } catch (IOException e) {
       problems.add(part + ": " + e.getMessage());
-    }
-  }
-
-  private void inRounds(Round measurement) throws IOException, InterruptedException {
-    for (int round = 0; round < (quick ? 1 : 5); round++) {
-      measurement.run(round);
     }
   }
 

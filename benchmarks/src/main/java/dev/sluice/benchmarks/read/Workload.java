@@ -35,9 +35,4 @@ record Workload(int bytes, int inFlight) {
   boolean isLatency() {
     return inFlight == 1;
   }
-
-  /** As many READs as those bytes hold, and within these limits. */
-  int count(long totalBytes, int least, int most) {
-    return Math.clamp(totalBytes / bytes, least, most);
-  }
 }

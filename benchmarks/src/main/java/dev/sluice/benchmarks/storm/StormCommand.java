@@ -70,15 +70,11 @@ public final class StormCommand implements Callable<Integer> {
     return chosen
         ? List.of(
             new StormCase(
-                orElse(workload, Workload.RDD_KRYO),
-                orElse(maps, 400),
-                orElse(partitions, 400),
-                orElse(blockBytes, 1000L),
+                Objects.requireNonNullElse(workload, Workload.RDD_KRYO),
+                Objects.requireNonNullElse(maps, 400),
+                Objects.requireNonNullElse(partitions, 400),
+                Objects.requireNonNullElse(blockBytes, 1000L),
                 cold))
         : StormCase.ALL;
-  }
-
-  private static <T> T orElse(T value, T otherwise) {
-    return value != null ? value : otherwise;
   }
 }

@@ -2,7 +2,6 @@ package dev.sluice.benchmarks.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.Comparison.Better;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -20,18 +19,5 @@ class WorkloadTest {
   void aSizeHasItsShortestExactForm() {
     assertThat(new Workload(1025, 1).name()).isEqualTo("1025B-x1");
     assertThat(new Workload(1536 << 10, 1).name()).isEqualTo("1536KiB-x1");
-  }
-
-  @Test
-  void oneAtATimeIsALatencyOfWhichLessIsBetter() {
-    assertThat(new Workload(16, 1).better()).isEqualTo(Better.LESS);
-    assertThat(new Workload(16, 8).better()).isEqualTo(Better.MORE);
-  }
-
-  @Test
-  void asManyReadsAsTheBytesHoldWithinLimits() {
-    assertThat(new Workload(MIB, 8).count(512L * MIB, 64, 1_000)).isEqualTo(512);
-    assertThat(new Workload(16, 8).count(512L * MIB, 64, 1_000)).isEqualTo(1_000);
-    assertThat(new Workload(16 * MIB, 8).count(512L * MIB, 64, 1_000)).isEqualTo(64);
   }
 }

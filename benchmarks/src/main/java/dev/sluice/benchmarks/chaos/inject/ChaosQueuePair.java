@@ -50,7 +50,7 @@ final class ChaosQueuePair implements QueuePair {
   @Override
   public void postSend(List<SendWorkRequest> chain) throws PostException {
     if (agent.strikes(Injection.SLOW_POST)) {
-      sleep(20 + agent.choose(180));
+      ControlProxy.pause(20 + agent.choose(180));
     }
     List<SendWorkRequest> changed = chain.stream().map(this::change).toList();
     changed.forEach(request -> audit.posted(qpNumber(), request));
@@ -80,14 +80,6 @@ final class ChaosQueuePair implements QueuePair {
             ? request.remoteAddress() ^ FAR
             : request.remoteAddress();
     return new SendWorkRequest(request.wrId(), request.local(), address, key, request.signaled());
-  }
-
-  private static void sleep(long ms) {
-    try {
-      Thread.sleep(ms);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   @Override

@@ -278,7 +278,8 @@ final class ControlProxy {
     }
   }
 
-  private static void pause(long ms) {
+  /** Less where the thread is interrupted, which it stays. */
+  static void pause(long ms) {
     try {
       Thread.sleep(ms);
     } catch (InterruptedException e) {
