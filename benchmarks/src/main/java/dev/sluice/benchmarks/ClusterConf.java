@@ -14,11 +14,7 @@ import java.util.Map;
  * @param further what the user has set, for all shuffles
  */
 public record ClusterConf(
-    int executors,
-    int cores,
-    long memoryMb,
-    String provider,
-    Map<String, String> further) {
+    int executors, int cores, long memoryMb, String provider, Map<String, String> further) {
   Map<String, String> of(Shuffle shuffle, Installation installation) {
     Map<String, String> conf = new LinkedHashMap<>();
     conf.put("spark.master", "local-cluster[%d,%d,%d]".formatted(executors, cores, memoryMb));

@@ -36,8 +36,7 @@ class ComparisonTest {
 
   @Test
   void roundsThatLackAPartnerAreRefused() {
-    assertThatThrownBy(() -> comparison(1, 2))
-        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> comparison(1, 2)).isInstanceOf(IllegalArgumentException.class);
   }
 
   private static Comparison comparison(double... sluice) {

@@ -11,7 +11,7 @@ class GoalTest {
     assertThat(Goal.table(List.of(row("tpcds-sf1-q1", 1.2), row("tpcds-sf1-q2", 0.9))))
         .contains("| TPC-DS SF1, each query | 1.05 or less | 1.20 | no |\n");
     assertThat(Goal.table(List.of(row("node-killed-read", 0.99), row("node-released-read", 0.9))))
-        .contains("| the same: part of the remote bytes by READ | 0.950 or more | 0.900 | no |\n");
+        .contains("| the same: part of the remote bytes by READ | 0.95 or more | 0.900 | no |\n");
   }
 
   @Test

@@ -51,7 +51,11 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
           terasort("3g", 10, "--size 3g --repeat 5"),
           terasort("3g-staged", 10, "--size 3g --repeat 5" + STAGED),
           of("storm", "storm-growth-*", 50, "storm"),
-          of("storm-staged", "storm-*-400x400-1KB-staged-*", 8, "storm --workload rdd-kryo" + STAGED),
+          of(
+              "storm-staged",
+              "storm-*-400x400-1KB-staged-*",
+              8,
+              "storm --workload rdd-kryo" + STAGED),
           of(
               "storm-large-staged",
               "storm-*-1MiB-staged-*",

@@ -82,10 +82,7 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
   record Sample(long reads, long nanos, long cpuNanos, long posts) {
     private static Sample between(long reads, Reading start, Reading end) {
       return new Sample(
-          reads,
-          end.nanos - start.nanos,
-          end.cpuNanos - start.cpuNanos,
-          end.posts - start.posts);
+          reads, end.nanos - start.nanos, end.cpuNanos - start.cpuNanos, end.posts - start.posts);
     }
 
     double thousandsPerSecond() {

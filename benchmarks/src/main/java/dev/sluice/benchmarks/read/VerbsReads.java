@@ -50,8 +50,7 @@ final class VerbsReads {
   private void measure(Workload workload, boolean oursFirst, Pairs pairs)
       throws IOException, InterruptedException {
     boolean isLatency = workload.isLatency();
-    int count =
-        Math.clamp(BYTES / workload.bytes(), LEAST, isLatency ? MOST_LATENCIES : MOST);
+    int count = Math.clamp(BYTES / workload.bytes(), LEAST, isLatency ? MOST_LATENCIES : MOST);
     double first = (oursFirst ? ours : perftest).measure(workload, count);
     double second = (oursFirst ? perftest : ours).measure(workload, count);
     double own = oursFirst ? first : second;

@@ -34,8 +34,7 @@ public final class NodeStorm {
         ? List.of(
             rounds.compare("node-storm-task", each -> each.stage().taskSeconds()),
             rounds.compare(
-                "node-storm-serving-cpu",
-                each -> each.executorCpuSeconds().get(Executors.SERVER)))
+                "node-storm-serving-cpu", each -> each.executorCpuSeconds().get(Executors.SERVER)))
         : List.of();
   }
 }

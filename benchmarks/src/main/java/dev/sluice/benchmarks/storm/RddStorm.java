@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.storm;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
@@ -13,9 +12,6 @@ import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
-import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
-import scala.reflect.ClassTag$;
 
 /** The shuffle of pairs: the key is the partition, the value random bytes. */
 public final class RddStorm {

@@ -12,8 +12,7 @@ import java.util.Map;
  * @param blockBytes of a block, about, before compression
  * @param cold whether map outputs have to be read from disk in every reduce stage
  */
-record StormCase(
-    Workload workload, int maps, int partitions, long blockBytes, boolean cold) {
+record StormCase(Workload workload, int maps, int partitions, long blockBytes, boolean cold) {
   static final StormCase SMALLEST = of(Workload.RDD_KRYO, 100, 100, 300);
   static final StormCase LARGEST = of(Workload.RDD_KRYO, 1000, 1000, 300);
 

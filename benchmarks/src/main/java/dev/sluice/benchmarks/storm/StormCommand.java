@@ -23,9 +23,7 @@ import picocli.CommandLine.Option;
       "Without options that choose a storm: seven of them."
     })
 public final class StormCommand implements Callable<Integer> {
-  @Option(
-      names = "--workload",
-      description = "${COMPLETION-CANDIDATES} (default: rdd-kryo)")
+  @Option(names = "--workload", description = "${COMPLETION-CANDIDATES} (default: rdd-kryo)")
   private Workload workload;
 
   @Option(names = "--maps", description = "Map tasks (default: 400)")

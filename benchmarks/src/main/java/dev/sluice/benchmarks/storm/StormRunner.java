@@ -86,8 +86,7 @@ public final class StormRunner {
    *
    * @param parent where a directory for the case is made, which stays where something was wrong
    */
-  StormRounds run(Path parent, StormCase storm)
-      throws IOException, InterruptedException {
+  StormRounds run(Path parent, StormCase storm) throws IOException, InterruptedException {
     String name = label == null ? storm.name() : storm.name() + "-" + label;
     Path directory = parent.resolve(name);
     StormRounds results = new StormRounds(storm, name, warmUp(storm));

@@ -130,9 +130,7 @@ public final class TeraSortCommand implements Callable<Integer> {
 
   private static CommandLine alone() {
     CommandLine command = new CommandLine(new TeraSortCommand(false));
-    command
-        .getCommandSpec()
-        .addOption(OptionSpec.builder("-h", "--help").usageHelp(true).build());
+    command.getCommandSpec().addOption(OptionSpec.builder("-h", "--help").usageHelp(true).build());
     return command;
   }
 

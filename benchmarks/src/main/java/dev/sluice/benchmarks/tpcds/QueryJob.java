@@ -91,7 +91,6 @@ final class QueryJob {
   }
 
   private SluiceTotals totals() throws InterruptedException {
-    return SluiceTotals.await(
-        spark.sparkContext().getConf(), totals -> totals.readBytes() > 0);
+    return SluiceTotals.await(spark.sparkContext().getConf(), totals -> totals.readBytes() > 0);
   }
 }

@@ -76,10 +76,6 @@ record QueryProcesses(Path tables, Path run) {
   private static ClusterConf cluster(Path directory) {
     String warehouse = directory.resolve("warehouse").toUri().toString();
     return new ClusterConf(
-        EXECUTORS,
-        1,
-        MEMORY_MB,
-        "auto",
-        Map.of("spark.sql.warehouse.dir", warehouse));
+        EXECUTORS, 1, MEMORY_MB, "auto", Map.of("spark.sql.warehouse.dir", warehouse));
   }
 }

@@ -24,8 +24,7 @@ class ReduceStageTest {
 
     stages.onStageCompleted(completed(tasks, null, 1_000, 3_900));
 
-    assertThat(ReduceStage.of(stages.await()))
-        .isEqualTo(new ReduceStage(2.9, 4.6, 1.7, 0.3, 0.2));
+    assertThat(ReduceStage.of(stages.await())).isEqualTo(new ReduceStage(2.9, 4.6, 1.7, 0.3, 0.2));
   }
 
   @Test

@@ -42,7 +42,8 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(2.5, 700, Map.of("read.bytes", 700L)), List.of());
     report.add(Shuffle.STOCK, stock(2.0), List.of());
-    assertThat(report.table("terasort-1k")).containsPattern("terasort-1k-cpu +s +5.00 +stock 3.00 +1.67");
+    assertThat(report.table("terasort-1k"))
+        .containsPattern("terasort-1k-cpu +s +5.00 +stock 3.00 +1.67");
     assertThat(report.json()).contains("\"sluice_cpu_s\":[5.0],\"stock_cpu_s\":[3.0]");
   }
 
@@ -51,7 +52,9 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(1, 701, Map.of("read.bytes", 700L)), List.of());
     assertThat(report.valid()).isFalse();
-    assertThat(report.table("terasort-1k")).contains("INVALID sluice 1: 700 bytes by READ").contains("701");
+    assertThat(report.table("terasort-1k"))
+        .contains("INVALID sluice 1: 700 bytes by READ")
+        .contains("701");
   }
 
   @Test
