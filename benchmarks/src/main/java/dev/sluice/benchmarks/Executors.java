@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /** The executors of an application. */
@@ -21,6 +22,9 @@ public final class Executors {
    * Process id of what serves map outputs beside them, whose CPU time is counted under this key.
    */
   public static final String SERVER = "spark.sluice.benchmark.server";
+
+  /** Process ids, with commas between, of the Workers that have started executors, if any have. */
+  public static final String WORKERS = "spark.sluice.benchmark.workers";
 
   private static final Pattern LOCAL_CLUSTER = Pattern.compile("local-cluster\\[(\\d+),.*");
   private static final Pattern READ_BYTES = Pattern.compile("(?m)^read_bytes: (\\d+)$");
@@ -50,18 +54,26 @@ public final class Executors {
         : spark.getConf().getInt("spark.executor.instances", 1);
   }
 
-  /** Processes of the executors of this driver's local cluster that run now, by executor id. */
+  /**
+   * Processes of the executors of this driver's local cluster, or of its {@link #WORKERS}, that run
+   * now, by executor id.
+   */
   public static Map<String, ProcessHandle> processes() {
     Map<String, ProcessHandle> processes = new TreeMap<>();
-    ProcessHandle.current()
-        .descendants()
+    Stream.concat(Stream.of(ProcessHandle.current()), workers())
+        .flatMap(ProcessHandle::descendants)
         .forEach(process -> id(process).ifPresent(id -> processes.putIfAbsent(id, process)));
     return processes;
   }
 
+  private static Stream<ProcessHandle> workers() {
+    return Optional.ofNullable(System.getProperty(WORKERS)).stream()
+        .flatMap(workers -> Stream.of(workers.split(",")))
+        .flatMap(pid -> ProcessHandle.of(Long.parseLong(pid)).stream());
+  }
+
   /**
-   * CPU time of the processes of this driver's local cluster, user and system, since each has
-   * started; in ticks of 10 ms.
+   * CPU time of {@link #processes}, user and system, since each has started; in ticks of 10 ms.
    *
    * @return seconds, by executor id, and by {@link #SERVER}
    */

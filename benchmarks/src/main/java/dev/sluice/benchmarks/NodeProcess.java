@@ -28,8 +28,10 @@ public record NodeProcess(Path folder) {
    *
    * @param directory in which it keeps map outputs
    * @param host by which readers reach it
+   * @param provider sluice.node.provider
    */
-  public static NodeProcess configure(Path folder, Path directory, String host) throws IOException {
+  public static NodeProcess configure(Path folder, Path directory, String host, String provider)
+      throws IOException {
     Files.createDirectories(folder);
     Files.createDirectories(directory);
     NodeProcess node = new NodeProcess(folder);
@@ -39,7 +41,7 @@ public record NodeProcess(Path folder) {
             "sluice.node.directories=" + directory,
             "sluice.node.socket=" + node.socket(),
             "sluice.node.host=" + host,
-            "sluice.node.provider=soft",
+            "sluice.node.provider=" + provider,
             "sluice.node.minFreeBytes=64m",
             "%s=%s:%d".formatted(HTTP, host, freePort())));
     return node;

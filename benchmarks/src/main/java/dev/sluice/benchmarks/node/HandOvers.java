@@ -25,7 +25,7 @@ final class HandOvers {
     Path local = Files.createDirectories(directory.resolve("local"));
     SampleOutputs outputs = new SampleOutputs(local, OUTPUTS, PARTITIONS, PARTITION_BYTES);
     outputs.write();
-    NodeProcess node = NodeProcess.configure(directory.resolve("node"), local, "127.0.0.1");
+    NodeProcess node = NodeProcess.configure(directory.resolve("node"), local, "127.0.0.1", "soft");
     node.start();
     try (NodeClient client =
         NodeClient.enter(

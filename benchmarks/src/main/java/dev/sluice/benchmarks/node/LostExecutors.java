@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -28,6 +27,9 @@ final class LostExecutors {
   private static final long STRIKE_MS = 2_000;
 
   private static final double MOST_LOST_SECONDS = 6;
+
+  /** What stands still does so until the reduce stage could long have ended. */
+  private static final long STOP_MS = 10_000;
 
   private static final Map<String, String> DYNAMIC =
       Map.of(
@@ -62,13 +64,40 @@ final class LostExecutors {
     Map<Shuffle, Reduced> released = new EnumMap<>(Shuffle.class);
     for (Shuffle shuffle : Shuffle.inTurn(round)) {
       Path own = directory.resolve(shuffle.label() + "-" + round);
-      try (NodeCluster cluster = NodeCluster.start(own, shuffle, EXECUTORS, List.of(Place.HERE))) {
+      try (NodeCluster cluster = NodeCluster.here(own, shuffle, EXECUTORS)) {
         released.put(shuffle, released(cluster, own, shuffle));
         killed.put(shuffle, killed(cluster, own, shuffle));
       }
     }
     compare("killed", killed);
     compare("released", released);
+  }
+
+  /** What serves map outputs stands still in the middle of the reduce stage. */
+  void stopped(int rounds) throws IOException, InterruptedException {
+    for (int round = 0; round < rounds; round++) {
+      stoppedOnce(round);
+    }
+  }
+
+  private void stoppedOnce(int round) throws IOException, InterruptedException {
+    Map<Shuffle, Double> lost = new EnumMap<>(Shuffle.class);
+    String name = "node-stopped-lost";
+    for (Shuffle shuffle : Shuffle.inTurn(round)) {
+      Path own = directory.resolve("stopped-" + shuffle.label() + "-" + round);
+      try (NodeCluster cluster = NodeCluster.here(own, shuffle, EXECUTORS);
+          NodeDriver driver =
+              NodeDriver.start(own.resolve("driver"), shuffle, LOAD, cluster.conf(EXECUTORS, 1))) {
+        checked(driver.reduce());
+        Reduced before = checked(driver.reduce());
+        Reduced struck = checked(driver.reduce(STRIKE_MS, () -> cluster.stopServer(STOP_MS)));
+        lost.put(shuffle, struck.seconds() - before.seconds());
+        if (struck.provider().equals("verbs")) {
+          name += "-verbs"; // A device READs without the process.
+        }
+      }
+    }
+    pairs.less(name, "s", lost.get(Shuffle.SLUICE), SERVICE, lost.get(Shuffle.STOCK));
   }
 
   /** A node is lost. */
@@ -85,7 +114,7 @@ final class LostExecutors {
 
   private Reduced released(NodeCluster cluster, Path own, Shuffle shuffle)
       throws IOException, InterruptedException {
-    Map<String, String> conf = new HashMap<>(cluster.conf(EXECUTORS));
+    Map<String, String> conf = new HashMap<>(cluster.conf(EXECUTORS, 1));
     conf.putAll(DYNAMIC);
     try (NodeDriver driver = NodeDriver.start(own.resolve("released"), shuffle, LOAD, conf)) {
       checked(driver.reduce());
@@ -96,7 +125,7 @@ final class LostExecutors {
 
   private Reduced killed(NodeCluster cluster, Path own, Shuffle shuffle)
       throws IOException, InterruptedException {
-    Map<String, String> conf = cluster.conf(EXECUTORS);
+    Map<String, String> conf = cluster.conf(EXECUTORS, 1);
     try (NodeDriver driver = NodeDriver.start(own.resolve("killed"), shuffle, LOAD, conf)) {
       checked(driver.reduce());
       cluster.killExecutors();
@@ -131,7 +160,7 @@ final class LostExecutors {
     try (NetworkNamespace network = new NetworkNamespace();
         NodeCluster cluster = NodeCluster.start(own, shuffle, 1, network.places());
         NodeDriver driver =
-            NodeDriver.start(own.resolve("driver"), shuffle, LOAD, cluster.conf(EXECUTORS))) {
+            NodeDriver.start(own.resolve("driver"), shuffle, LOAD, cluster.conf(EXECUTORS, 1))) {
       checked(driver.reduce());
       return checked(driver.reduce(STRIKE_MS, cluster::loseLastNode));
     }

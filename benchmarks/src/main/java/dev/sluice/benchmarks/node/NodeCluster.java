@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.node;
 
+import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.NodeProcess;
 import dev.sluice.benchmarks.Shuffle;
@@ -15,13 +16,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * A standalone Master and a Worker on each of some nodes. Beside each Worker runs a block server
  * for Sluice; for the stock shuffle the Worker has Spark's external shuffle service. Used by one
  * thread, which closes it: that ends all of its processes, executors included.
  */
-final class NodeCluster implements AutoCloseable {
+public final class NodeCluster implements AutoCloseable {
   private static final long MASTER_SECONDS = 60;
   private static final long POLL_MS = 50;
 
@@ -57,9 +59,17 @@ final class NodeCluster implements AutoCloseable {
   }
 
   /**
+   * One with a single node, this machine.
+   *
    * @param directory of this cluster alone
-   * @param cores that each Worker says it has
+   * @param cores that its Worker says it has
    */
+  public static NodeCluster here(Path directory, Shuffle shuffle, int cores)
+      throws IOException, InterruptedException {
+    return start(directory, shuffle, cores, List.of(Place.HERE));
+  }
+
+  /** The same with several nodes. */
   static NodeCluster start(Path directory, Shuffle shuffle, int cores, List<Place> places)
       throws IOException, InterruptedException {
     NodeCluster cluster = new NodeCluster(directory, shuffle, cores, places.getFirst().host());
@@ -112,7 +122,7 @@ final class NodeCluster implements AutoCloseable {
     NodeProcess blocks = null;
     List<String> options = List.of();
     if (shuffle == Shuffle.SLUICE) {
-      blocks = NodeProcess.configure(work, own.resolve("local"), place.host());
+      blocks = NodeProcess.configure(work, own.resolve("local"), place.host(), "auto");
       blocks.start(place.prefix().toArray(String[]::new));
     } else {
       options =
@@ -142,16 +152,21 @@ final class NodeCluster implements AutoCloseable {
     return process;
   }
 
-  /** Of an application on it, with so many executors of a core each. */
-  Map<String, String> conf(int executors) throws IOException {
+  /**
+   * Of an application on it.
+   *
+   * @param cores of each executor
+   */
+  public Map<String, String> conf(int executors, int cores) throws IOException {
     Map<String, String> conf = new HashMap<>();
     conf.put("spark.master", masterUrl());
     conf.put("spark.driver.host", host);
     conf.put("spark.driver.bindAddress", host);
-    conf.put("spark.cores.max", Integer.toString(executors));
-    conf.put("spark.executor.cores", "1");
+    conf.put("spark.cores.max", Integer.toString(executors * cores));
+    conf.put("spark.executor.cores", Integer.toString(cores));
     conf.put("spark.executor.instances", Integer.toString(executors));
     conf.put(Executors.SERVER, Long.toString(serverPid()));
+    conf.put(Executors.WORKERS, workerPids());
     if (shuffle == Shuffle.SLUICE) {
       conf.put("spark.shuffle.rdma.node", "required");
       // From an executor's directory, so that each node has its own.
@@ -170,6 +185,23 @@ final class NodeCluster implements AutoCloseable {
 
   private long serverPid() throws IOException {
     return shuffle == Shuffle.SLUICE ? blocks().pid() : nodes.getFirst().worker().pid();
+  }
+
+  private String workerPids() {
+    return nodes.stream()
+        .map(node -> Long.toString(node.worker().pid()))
+        .collect(Collectors.joining(","));
+  }
+
+  /** What serves map outputs stands still for so long. */
+  void stopServer(long millis) throws IOException, InterruptedException {
+    String pid = Long.toString(serverPid());
+    Commands.run(List.of("kill", "-STOP", pid));
+    try {
+      Thread.sleep(millis);
+    } finally {
+      Commands.run(List.of("kill", "-CONT", pid));
+    }
   }
 
   /** As by kill -9, at once; the Master has others started. */

@@ -35,6 +35,7 @@ public final class NodeCommand implements Callable<Integer> {
   enum Part {
     LOST_EXECUTORS,
     LOST_NODE,
+    STOPPED_SERVER,
     STORM,
     HAND_OVER,
     EXECUTORS,
@@ -71,6 +72,7 @@ public final class NodeCommand implements Callable<Integer> {
     } else {
       System.err.println("no node is lost: only root may make a network of two nodes");
     }
+    measure(Part.STOPPED_SERVER, () -> lost.stopped(rounds));
     if (lost.answers().size() > 1) {
       problems.add("not all answers are right: " + lost.answers());
     }
@@ -98,13 +100,11 @@ public final class NodeCommand implements Callable<Integer> {
   }
 
   private void storm(Path directory) throws IOException, InterruptedException {
-    List<Place> here = List.of(Place.HERE);
-    try (NodeCluster sluice =
-            NodeCluster.start(directory.resolve("sluice"), Shuffle.SLUICE, CORES, here);
-        NodeCluster stock =
-            NodeCluster.start(directory.resolve("stock"), Shuffle.STOCK, CORES, here)) {
+    try (NodeCluster sluice = NodeCluster.here(directory.resolve("sluice"), Shuffle.SLUICE, CORES);
+        NodeCluster stock = NodeCluster.here(directory.resolve("stock"), Shuffle.STOCK, CORES)) {
       NodeStorm storm =
-          new NodeStorm(quick, shuffle -> (shuffle == Shuffle.SLUICE ? sluice : stock).conf(CORES));
+          new NodeStorm(
+              quick, shuffle -> (shuffle == Shuffle.SLUICE ? sluice : stock).conf(CORES, 1));
       rows.addAll(storm.rows(directory.resolve("runs"), problems));
     }
   }

@@ -43,7 +43,7 @@ final class NodeDriver implements AutoCloseable {
             .start(
                 NodeJob.class,
                 shuffle,
-                new ClusterConf(1, 1, EXECUTOR_MB, "soft", conf),
+                new ClusterConf(1, 1, EXECUTOR_MB, "auto", conf),
                 new ObjectMapper().writeValueAsString(load));
     return new NodeDriver(process);
   }

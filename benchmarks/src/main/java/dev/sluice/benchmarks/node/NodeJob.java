@@ -59,9 +59,16 @@ public final class NodeJob {
    * @param mapTasks that were run
    * @param remoteBytes that Spark counted
    * @param readBytes of these, by READ
+   * @param provider of the READs
    */
   record Reduced(
-      String answer, double seconds, int retries, int mapTasks, long remoteBytes, long readBytes) {}
+      String answer,
+      double seconds,
+      int retries,
+      int mapTasks,
+      long remoteBytes,
+      long readBytes,
+      String provider) {}
 
   private final Load load;
   private JavaSparkContext spark;
@@ -139,7 +146,8 @@ public final class NodeJob {
         end.retries() - start.retries(),
         end.mapTasks() - start.mapTasks(),
         end.remoteBytes() - start.remoteBytes(),
-        read);
+        read,
+        totals.provider());
   }
 
   private Set<String> executors() {

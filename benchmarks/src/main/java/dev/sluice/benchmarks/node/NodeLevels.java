@@ -10,12 +10,11 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.stream.Stream;
 
 /**
  * What a node's block server holds: with sixteen executors beside what it holds with one, and after
- * many applications beside what it held after a few. Used by one thread.
+ * many applications beside what it held after half of them. Used by one thread.
  */
 final class NodeLevels {
   private static final int MANY_EXECUTORS = 16;
@@ -25,9 +24,6 @@ final class NodeLevels {
 
   private static final Load ALL_WRITE = new Load(64, 16, 10_000, 200);
   private static final Load SMALL = new Load(4, 4, 10_000, 0);
-
-  /** Pools are as large as they become, and classes are loaded. */
-  private static final int FEW_APPLICATIONS = 10;
 
   /** Each READs what the other has written. */
   private static final int READERS = 2;
@@ -55,11 +51,10 @@ final class NodeLevels {
   /** One executor reads what so many others have written that are gone. */
   private Connected connected(int executors) throws IOException, InterruptedException {
     Path own = directory.resolve("executors-" + executors);
-    try (NodeCluster cluster =
-            NodeCluster.start(own, Shuffle.SLUICE, executors, List.of(Place.HERE));
+    try (NodeCluster cluster = NodeCluster.here(own, Shuffle.SLUICE, executors);
         NodeDriver driver =
             NodeDriver.start(
-                own.resolve("driver"), Shuffle.SLUICE, ALL_WRITE, cluster.conf(executors))) {
+                own.resolve("driver"), Shuffle.SLUICE, ALL_WRITE, cluster.conf(executors, 1))) {
       driver.reduce();
       driver.step(Step.ONE_EXECUTOR);
       NodeProcess node = cluster.blocks();
@@ -126,16 +121,17 @@ final class NodeLevels {
     }
   }
 
+  /** Half of them have classes loaded and compiled, and pools become as large as they do. */
   void applications(int applications) throws IOException, InterruptedException {
     Path own = directory.resolve("applications");
-    try (NodeCluster cluster =
-            NodeCluster.start(own, Shuffle.SLUICE, READERS, List.of(Place.HERE));
+    try (NodeCluster cluster = NodeCluster.here(own, Shuffle.SLUICE, READERS);
         NodeDriver driver =
-            NodeDriver.start(own.resolve("driver"), Shuffle.SLUICE, SMALL, cluster.conf(READERS))) {
+            NodeDriver.start(
+                own.resolve("driver"), Shuffle.SLUICE, SMALL, cluster.conf(READERS, 1))) {
       driver.reduce();
-      next(driver, FEW_APPLICATIONS - 1);
+      next(driver, applications / 2 - 1);
       Level few = Level.of(cluster);
-      next(driver, applications - FEW_APPLICATIONS);
+      next(driver, applications - applications / 2);
       Level many = Level.of(cluster);
       compare("descriptors", "files", many.descriptors(), few.descriptors());
       compare("mappings", "mapped files", many.mappings(), few.mappings());
@@ -155,7 +151,7 @@ final class NodeLevels {
   }
 
   private void compare(String what, String unit, long many, long few) {
-    less("applications-" + what, unit, many, "after " + FEW_APPLICATIONS, few);
+    less("applications-" + what, unit, many, "after half", few);
   }
 
   private void less(String what, String unit, long value, String partner, long other) {

@@ -45,6 +45,6 @@ class LostExecutorsTest {
   }
 
   private static Reduced reduced(int retries, int mapTasks, long readBytes) {
-    return new Reduced("", 1, retries, mapTasks, 100, readBytes);
+    return new Reduced("", 1, retries, mapTasks, 100, readBytes, "soft");
   }
 }

@@ -60,7 +60,7 @@ abstract class NodeServer implements Blow {
     @Override
     public Map<String, String> settings(Path directory) throws Exception {
       NodeProcess node =
-          NodeProcess.configure(folder(directory), directory.resolve("local"), "127.0.0.1");
+          NodeProcess.configure(folder(directory), directory.resolve("local"), "127.0.0.1", "soft");
       node.start();
       return Map.of(
           "spark.shuffle.rdma.node", "required", Cluster.NODE_SOCKET, node.socket().toString());
