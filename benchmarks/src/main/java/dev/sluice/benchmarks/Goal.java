@@ -118,6 +118,15 @@ public record Goal(String what, Better better, double ratio, RowPattern names) {
               1,
               "node-lost-stages"),
           less(
+              "what serves stopped for 10 s, on verbs: seconds lost, by the service's",
+              0.1,
+              "node-stopped-lost-verbs"),
+          less(
+              "TeraSort of 10 GB through a node, beside the external shuffle service",
+              1.03,
+              "terasort-10g-node"),
+          less("the same: CPU seconds of executors and of what serves", 1, "terasort-10g-node-cpu"),
+          less(
               "storm of 400 x 400 blocks of 1 KB through a node, beside the external shuffle"
                   + " service: task run time",
               0.25,
@@ -129,7 +138,7 @@ public record Goal(String what, Better better, double ratio, RowPattern names) {
               1,
               "node-executors-*"),
           less(
-              "what a node holds after 1,000 applications, beside ten",
+              "what a node holds after 1,000 applications, beside half of them",
               1.1,
               "node-applications-*"));
 

@@ -74,7 +74,8 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
           of("node", "node-*", 170, "node"),
           of("tpcds", "tpcds-*", 65, "tpcds"),
           terasort("10g", 16, "--size 10g --repeat 2"),
-          terasort("10g-staged", 16, "--size 10g --repeat 2" + STAGED));
+          terasort("10g-staged", 16, "--size 10g --repeat 2" + STAGED),
+          terasort("10g-node", 16, "--node --size 10g --repeat 2"));
 
   /** Whether the rows are there. */
   boolean isIn(List<Comparison> rows) {

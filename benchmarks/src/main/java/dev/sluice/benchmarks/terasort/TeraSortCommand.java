@@ -9,6 +9,7 @@ import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.StandardOutput;
+import dev.sluice.benchmarks.node.NodeCluster;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -91,6 +92,14 @@ public final class TeraSortCommand implements Callable<Integer> {
       description = "Sorts by each shuffle (default: ${DEFAULT-VALUE})")
   private int repeat;
 
+  @Option(
+      names = "--node",
+      description = {
+        "The node's block server keeps map outputs, beside Spark's external shuffle",
+        "service"
+      })
+  private boolean node;
+
   @Option(names = "--no-stock", description = "Do not sort through the stock shuffle")
   private boolean noStock;
 
@@ -157,7 +166,8 @@ public final class TeraSortCommand implements Callable<Integer> {
       for (Shuffle shuffle : noStock ? List.of(Shuffle.SLUICE) : Shuffle.inTurn(i)) {
         Path directory = run.resolve(shuffle.label() + "-" + (i + 1));
         System.err.printf("sort %d of %d, %s: ", i + 1, repeat, shuffle.label());
-        SortResult result = sort(input, shuffle, directory);
+        SortResult result =
+            node ? sortOnNode(input, shuffle, directory) : sort(input, shuffle, directory, conf);
         System.err.printf("%.2f s, CPU %.2f s%n", result.seconds(), result.cpuSeconds());
         report.add(shuffle, result, data.problems(directory.resolve(OUTPUT), input));
         Directories.delete(directory.resolve(OUTPUT));
@@ -165,7 +175,18 @@ public final class TeraSortCommand implements Callable<Integer> {
     }
   }
 
-  private SortResult sort(TeraData.Input input, Shuffle shuffle, Path directory)
+  private SortResult sortOnNode(TeraData.Input input, Shuffle shuffle, Path directory)
+      throws IOException, InterruptedException {
+    Path cluster = directory.resolveSibling(directory.getFileName() + "-cluster");
+    try (NodeCluster own = NodeCluster.here(cluster, shuffle, executors * cores)) {
+      Map<String, String> all = new LinkedHashMap<>(own.conf(executors, cores));
+      all.putAll(conf);
+      return sort(input, shuffle, directory, all);
+    }
+  }
+
+  private SortResult sort(
+      TeraData.Input input, Shuffle shuffle, Path directory, Map<String, String> conf)
       throws IOException, InterruptedException {
     Path result = directory.resolve("result.json");
     new DriverProcess(directory)
@@ -190,7 +211,11 @@ public final class TeraSortCommand implements Callable<Integer> {
     if (report.valid()) {
       Directories.delete(run);
     }
-    String name = "terasort-" + Sizes.format(size) + (label == null ? "" : "-" + label);
+    String name =
+        "terasort-"
+            + Sizes.format(size)
+            + (node ? "-node" : "")
+            + (label == null ? "" : "-" + label);
     spec.commandLine().getOut().print(report.table(name));
     if (json != null && !asRows) {
       Files.writeString(json, report.json() + System.lineSeparator());
