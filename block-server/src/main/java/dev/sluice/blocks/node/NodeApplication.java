@@ -110,13 +110,14 @@ final class NodeApplication implements AutoCloseable {
     }
   }
 
+  /** What goes in a file system is tried out beside its folder, which may not be there yet. */
   private MapOutputRegistry openRegistry() throws IOException {
     return new MapOutputRegistry(
         endpoint.protectionDomain(),
         LocalDirectories.probe(
             endpoint.protectionDomain(),
             RegistrationMode.AUTO,
-            folders.stream().map(ApplicationFolder::path).toList()),
+            folders.stream().map(folder -> folder.path().getParent()).toList()),
         this::find,
         device.memory().registryLimits(endpoint.protectionDomain().registersFiles()),
         device.files(),
@@ -265,7 +266,9 @@ final class NodeApplication implements AutoCloseable {
     }
     for (ApplicationFolder folder : folders) {
       try {
-        scan(folder);
+        if (Files.isDirectory(folder.path())) {
+          scan(folder);
+        }
       } catch (IOException | DirectoryIteratorException e) {
         LOG.error("{} cannot be read, and the others do without it", folder.path(), e);
       }

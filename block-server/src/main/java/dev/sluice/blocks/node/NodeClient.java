@@ -103,7 +103,7 @@ public final class NodeClient implements AutoCloseable {
 
   /**
    * A daemon may be killed more than once, and is found to be dead only when it is asked. A folder
-   * that it has removed is there again when it is entered again, or never.
+   * that it has removed, or that there was no room for, is there when it is entered again, or never.
    */
   private void handOverOrAgain(int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {
@@ -117,17 +117,18 @@ public final class NodeClient implements AutoCloseable {
         handOver(used, shuffleId, mapId, files, deadlineNanos);
         taken = true;
       } catch (IOException e) {
-        boolean isFinal = linksFailed && e instanceof FileSystemException;
-        if (used.isOpen() || isFinal || System.nanoTime() - deadlineNanos >= 0) {
+        boolean isOfLinks = e instanceof FileSystemException;
+        boolean isFinal = isOfLinks ? linksFailed : used.isOpen();
+        if (isFinal || System.nanoTime() - deadlineNanos >= 0) {
           throw e; // The daemon lives, and would say the same again.
         }
-        linksFailed |= e instanceof FileSystemException;
+        linksFailed |= isOfLinks;
         LOG.debug("Shuffle {}: map output {} is handed over again", shuffleId, mapId, e);
         if (isAgain) {
           sleep(e); // It may be the daemon itself that ends what it is asked on.
         }
         isAgain = true;
-        used = reconnected(used, e, deadlineNanos);
+        used = enteredAgain(used, deadlineNanos);
       }
     }
   }
@@ -158,15 +159,19 @@ public final class NodeClient implements AutoCloseable {
    * @throws IOException when there is no daemon, or it refuses
    */
   public void refresh() throws IOException {
-    long deadlineNanos = deadlineNanos();
-    NodeConnection used = connection;
+    enteredAgain(connection, deadlineNanos());
+  }
+
+  /** The same connection, if the daemon is still the one that it goes to. */
+  private NodeConnection enteredAgain(NodeConnection used, long deadlineNanos) throws IOException {
     try {
       used.ask(enter, Entered.class, deadlineNanos);
+      return used;
     } catch (IOException e) {
       if (used.isOpen()) {
         throw e;
       }
-      reconnected(used, e, deadlineNanos);
+      return reconnected(used, e, deadlineNanos);
     }
   }
 

@@ -138,17 +138,30 @@ final class NodeFolders implements AutoCloseable {
     return NAME.matcher(application).matches();
   }
 
-  /** The application's folders, which are made where they are missing and can be had. */
-  List<ApplicationFolder> create(String application) throws IOException {
-    return disks.onEach(
-        "making a folder for " + application,
-        root -> {
-          Path folder = root.resolve(application);
-          if (!Files.isDirectory(folder)) {
-            Files.createDirectory(folder, OWNER_ALONE);
-          }
-          return new ApplicationFolder(folder);
-        });
+  /** The application's folders, whether they are there or could not be made yet. */
+  List<ApplicationFolder> of(String application) {
+    return disks.roots().stream()
+        .map(root -> new ApplicationFolder(root.resolve(application)))
+        .toList();
+  }
+
+  /**
+   * Makes the application's folders where they are missing and can be had.
+   *
+   * @return whether all are there
+   * @throws IOException when none is, with the reasons
+   */
+  boolean make(String application) throws IOException {
+    List<Path> made =
+        disks.onEach(
+            "making a folder for " + application,
+            root -> {
+              Path folder = root.resolve(application);
+              return Files.isDirectory(folder)
+                  ? folder
+                  : Files.createDirectory(folder, OWNER_ALONE);
+            });
+    return made.size() == disks.roots().size();
   }
 
   /** Whether somebody who may write to the application's folders says that it is over. */

@@ -223,20 +223,23 @@ final class SocketServer implements AutoCloseable {
       if (application.isOver()) {
         return; // The executor enters again, which opens another one.
       }
-      channel.send(request.equals(enter) ? application.entered() : answer(application, request));
+      channel.send(answer(enter, application, request));
     }
   }
 
-  private static Object answer(NodeApplication application, Object request) {
-    if (!(request instanceof HandOver(int shuffleId, long mapId, int folder))) {
-      return new Refused("that is no hand-over");
-    }
+  private Object answer(Enter enter, NodeApplication application, Object request) {
     try {
-      application.handOver(shuffleId, mapId, folder);
-      return new Taken();
+      if (request.equals(enter)) {
+        return entrance.enter(enter).entered();
+      }
+      if (request instanceof HandOver(int shuffleId, long mapId, int folder)) {
+        application.handOver(shuffleId, mapId, folder);
+        return new Taken();
+      }
+      return new Refused("that is no hand-over");
     } catch (IOException | RuntimeException e) {
-      LOG.warn("Map output {} of shuffle {} is refused: {}", mapId, shuffleId, reason(e));
-      LOG.debug("Map output {} of shuffle {} is refused", mapId, shuffleId, e);
+      LOG.warn("{} of {} is refused: {}", request, enter.executor(), reason(e));
+      LOG.debug("{} of {} is refused", request, enter.executor(), e);
       return new Refused(reason(e));
     }
   }

@@ -38,6 +38,9 @@ final class Tenant implements AutoCloseable {
   /** Null while it is not served. */
   private volatile NodeApplication served;
 
+  /** Whether it has a folder on each disk; guarded by this. */
+  private boolean isWhole;
+
   /** Guarded by this. */
   private boolean ended;
 
@@ -81,12 +84,21 @@ final class Tenant implements AutoCloseable {
     return served;
   }
 
-  /** Has it served, if it is not. */
+  /** Has it served, if it is not, and on the disks, too, that had no room for its folder before. */
   synchronized void open() throws IOException {
-    if (served != null || ended) {
+    if (ended || served != null && isWhole) {
       return;
     }
-    NodeApplication opened = opener.open(state, folders.create(state.name()), this::endSoon);
+    isWhole = folders.make(state.name());
+    if (served == null) {
+      serve();
+    } else {
+      write(state);
+    }
+  }
+
+  private void serve() throws IOException {
+    NodeApplication opened = opener.open(state, folders.of(state.name()), this::endSoon);
     boolean written = false;
     try {
       write(opened.state());

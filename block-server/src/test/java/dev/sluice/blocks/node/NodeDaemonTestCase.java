@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -98,6 +99,10 @@ abstract class NodeDaemonTestCase {
         assertThat(first).as("%s", e).isLessThan(30_000);
       }
     }
+  }
+
+  static FileStore store(Path path) throws IOException {
+    return Files.getFileStore(path);
   }
 
   void awaitNone(String application) throws Exception {

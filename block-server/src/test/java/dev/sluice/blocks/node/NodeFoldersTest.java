@@ -2,6 +2,7 @@ package dev.sluice.blocks.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
@@ -143,6 +144,35 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     assertThat(second.resolve(APPLICATION).resolve(SHUFFLE + "-10")).exists();
   }
 
+  /** As where it was full when the application came: its executor has no other one there. */
+  @Test
+  void aDirectoryThatTakesAFolderLaterIsUsedThen() throws Exception {
+    Path shared = Path.of("/dev/shm");
+    assumeTrue(Files.isWritable(shared) && !store(shared).equals(store(directory)));
+    Path elsewhere = Files.createTempDirectory(shared, "sluice");
+    set(NodeSetting.DIRECTORIES, elsewhere + "," + directory.resolve("node"));
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    outputs.write(SHUFFLE, 11, 1_000);
+    try (NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      start();
+      Files.createFile(folder(APPLICATION));
+      try (NodeClient executor = enter(APPLICATION, SECRET)) {
+        assertThatThrownBy(() -> handOver(executor, 11)).hasMessageContaining("is not there");
+        Files.delete(folder(APPLICATION));
+        handOver(executor, 10);
+        assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+      }
+      daemon.close();
+      set(NodeSetting.DIRECTORIES, directory.resolve("node").toString());
+      start(); // with what is said there of the application
+      try (NodeClient executor = enter(APPLICATION, SECRET)) {
+        assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+      }
+    } finally {
+      FileTree.delete(elsewhere);
+    }
+  }
+
   /** Else its driver would have readers look there for what was in the other. */
   @Test
   void withoutOneOfItsDirectoriesANodeDoesNotHaveWhatItHad() throws Exception {
@@ -247,7 +277,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
     CountDownLatch gone = new CountDownLatch(1);
     try (NodeFolders folders = NodeFolders.open(List.of(deep))) {
-      folders.create("app");
+      folders.make("app");
       Tenant tenant =
           new Tenant(
               folders,

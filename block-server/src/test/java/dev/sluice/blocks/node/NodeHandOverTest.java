@@ -24,7 +24,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -137,10 +136,6 @@ class NodeHandOverTest extends NodeDaemonTestCase {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
     }
     assertThat(second.resolve(".sluice").resolve(APPLICATION).resolve(SHUFFLE + "-10")).exists();
-  }
-
-  private static FileStore store(Path path) throws IOException {
-    return Files.getFileStore(path);
   }
 
   @Test
