@@ -210,7 +210,7 @@ final class NodeApplication implements AutoCloseable {
           "map output %d of shuffle %d is not in %s".formatted(mapId, shuffleId, folder.path()));
     }
     long dataBytes = MapOutputIndex.read(files).dataBytes();
-    if (held.get(shuffleId, mapId) == null) {
+    if (!isHeld(shuffleId, mapId, folder)) {
       admission.take(files.data().getParent(), dataBytes);
     }
     if (Files.size(files.data()) != dataBytes) {
@@ -219,6 +219,16 @@ final class NodeApplication implements AutoCloseable {
               .formatted(files.data(), Files.size(files.data()), dataBytes));
     }
     take(shuffleId, mapId, new Held(folder, dataBytes));
+  }
+
+  /** Elsewhere an executor that did not wait may have taken it back after it was held. */
+  private boolean isHeld(int shuffleId, long mapId, ApplicationFolder folder) throws IOException {
+    Held known = held.get(shuffleId, mapId);
+    if (known != null && known.folder() != folder && find(shuffleId, mapId) == null) {
+      forget(shuffleId, mapId);
+      return false;
+    }
+    return known != null;
   }
 
   /**

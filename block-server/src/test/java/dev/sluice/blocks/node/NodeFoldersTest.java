@@ -238,6 +238,30 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
+  /** By an executor that did not wait for the answer; another one has a copy of it. */
+  @Test
+  void whatWasTakenBackIsTakenElsewhere() throws Exception {
+    withTwoRoots();
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (MessageChannel executor = MessageChannel.open();
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      executor.connect(socket);
+      executor.send(new Enter(new ProcessName(APPLICATION, "3"), SECRET));
+      Entered entered = (Entered) executor.receive();
+      for (int folder = 0; folder < 2; folder++) {
+        ApplicationFolder each = new ApplicationFolder(Path.of(entered.folders().get(folder)));
+        each.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+        executor.send(new HandOver(SHUFFLE, 10, folder));
+        assertThat(executor.receive()).isEqualTo(new Taken());
+        PeerAddress node = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
+        assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
+        each.remove(SHUFFLE, folder == 0 ? 10 : 11);
+      }
+      assertThat(metric(APPLICATION, NodeMetric.MAP_OUTPUTS)).isEqualTo(1);
+    }
+  }
+
   private void assertOneIsHandedOver() throws Exception {
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET);
