@@ -52,7 +52,7 @@ public final class NodeOptions {
      * application that had it may not have heard of its end.
      *
      * @param own that it had before; 0 for none
-     * @param latest that any application was given; 0 for none
+     * @param latest that any application was given by this run of the daemon; 0 for none
      * @param others those of other applications, which want them again
      */
     int[] inTurn(int own, int latest, Set<Integer> others) {

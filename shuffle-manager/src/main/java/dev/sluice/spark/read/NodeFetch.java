@@ -274,7 +274,8 @@ final class NodeFetch {
     @Override
     public void onBlockFetchFailure(String blockId, Throwable failure) {
       if (outstanding.remove(blockId)) {
-        // A server's own come without a cause; those of Spark's bootstraps have one.
+        // What a server says comes without a cause, also to a bootstrap of Spark 4.0. One that is
+        // not answered has one.
         if (node.isPresent() && failure instanceof RuntimeException && failure.getCause() == null) {
           hasRefused = true;
           nodeAnswers();
