@@ -254,10 +254,10 @@ final class NodeFolders implements AutoCloseable {
     }
     String name = folder.getFileName().toString();
     String secret = state.getProperty(SECRET);
-    String since = state.getProperty(SINCE);
+    String since = state.getProperty(SINCE, "0"); // A block server of before did not say it.
     String port = state.getProperty(PORT, "");
     boolean isOfThisBoot = state.getProperty(BOOT, "").equals(boot());
-    boolean isWhole = secret != null && since != null && port.matches("\\d{1,5}");
+    boolean isWhole = secret != null && port.matches("\\d{1,5}");
     return isName(name) && isOfThisBoot && isWhole
         ? new ApplicationState(name, secret, since, Integer.parseInt(port))
         : null;

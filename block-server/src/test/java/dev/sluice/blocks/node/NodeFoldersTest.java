@@ -66,6 +66,24 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     assertThat(folder(APPLICATION)).doesNotExist();
   }
 
+  @Test
+  void whatABlockServerOfBeforeWroteOfAnApplicationIsRead() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      handOver(executor, 10);
+    }
+    daemon.close();
+    Path state = folder(APPLICATION).resolve(".application");
+    Files.writeString(state, Files.readString(state).replaceFirst("(?m)^since=.*\n", ""));
+    assertThat(since()).isEqualTo(since());
+    start();
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
   private Path withTwoRoots() throws IOException {
     Path second = Files.createDirectory(directory.resolve("second"));
     set(NodeSetting.DIRECTORIES, directory.resolve("node") + "," + second);
