@@ -5,9 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.node.NodeDaemon;
 import dev.sluice.blocks.node.NodeOptions;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Refused;
+import dev.sluice.blocks.wire.MessageCodec;
 import java.io.File;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +22,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
@@ -52,7 +60,9 @@ class NodeHandOverTest {
     if (context != null) {
       context.close();
     }
-    daemon.close();
+    if (daemon != null) {
+      daemon.close();
+    }
   }
 
   private void startNode(String... settings) throws IOException {
@@ -153,6 +163,43 @@ class NodeHandOverTest {
     assertThatThrownBy(() -> assertRight(shuffle(MAPS)))
         .hasStackTraceContaining("was not handed over to the node's block server")
         .hasStackTraceContaining("sluice.node.minFreeBytes");
+  }
+
+  /** Nodes are upgraded first. */
+  @Test
+  void anExecutorThatIsNewerThanItsNodeGoesOnWithoutUnlessThatIsRequired() throws Exception {
+    try (ServerSocketChannel node = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      node.bind(UnixDomainSocketAddress.of(socket()));
+      CountDownLatch refused = new CountDownLatch(2);
+      Thread.ofVirtual().start(() -> refuse(node, refused));
+      startSpark("auto");
+      assertRight(shuffle(MAPS));
+      context.close();
+      startSpark("required");
+      assertThatThrownBy(() -> assertRight(shuffle(MAPS)))
+          .hasStackTraceContaining("the executor speaks version 3");
+      refused.await();
+    }
+  }
+
+  private static void refuse(ServerSocketChannel node, CountDownLatch refused) {
+    while (node.isOpen()) {
+      try (SocketChannel executor = node.accept()) {
+        byte[] answer =
+            new MessageCodec(List.of(ControlMessages.REFUSED))
+                .encode(new Refused("the executor speaks version 3 of the protocol"));
+        executor.read(ByteBuffer.allocate(1));
+        executor.write(
+            ByteBuffer.allocate(Integer.BYTES + answer.length)
+                .putInt(answer.length)
+                .put(answer)
+                .flip());
+        refused.countDown();
+        executor.read(ByteBuffer.allocate(1_000)); // until it has gone
+      } catch (IOException _) {
+        // It has gone, or the test has.
+      }
+    }
   }
 
   @Test

@@ -19,6 +19,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.LifetimeMessages.Told;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
@@ -187,7 +188,7 @@ final class NodeApplication implements AutoCloseable {
   /**
    * Takes a map output that an executor has put into one of the folders.
    *
-   * @param folder its number
+   * @param folder its number, or {@link HandOver#UNNAMED}
    * @throws IOException when it is refused, with the reason
    */
   void handOver(int shuffleId, long mapId, int folder) throws IOException {
@@ -197,10 +198,22 @@ final class NodeApplication implements AutoCloseable {
         throw new IOException(self.application() + " has ended here");
       }
       sign();
-      check(shuffleId, mapId, folders.get(Objects.checkIndex(folder, folders.size())));
+      check(shuffleId, mapId, folder(shuffleId, mapId, folder));
     } finally {
       handOvers.readLock().unlock();
     }
+  }
+
+  private ApplicationFolder folder(int shuffleId, long mapId, int number) throws IOException {
+    if (number != HandOver.UNNAMED) {
+      return folders.get(Objects.checkIndex(number, folders.size()));
+    }
+    for (ApplicationFolder folder : folders) {
+      if (folder.find(shuffleId, mapId) != null) {
+        return folder;
+      }
+    }
+    return folders.getFirst();
   }
 
   private void check(int shuffleId, long mapId, ApplicationFolder folder) throws IOException {

@@ -164,11 +164,11 @@ final class SocketServer implements AutoCloseable {
       deadline.cancel(false);
       if (!(first instanceof Enter enter)) {
         channel.send(new Refused("first an executor has to enter"));
-      } else if (enter.version() != Enter.VERSION) {
+      } else if (!enter.isSpoken()) {
         channel.send(
             new Refused(
-                "the executor speaks version %d of the protocol, the node's block server version %d"
-                    .formatted(enter.version(), Enter.VERSION)));
+                "the executor speaks version %d of the protocol, the node's block server %d and %d"
+                    .formatted(enter.version(), Enter.PREVIOUS, Enter.VERSION)));
       } else {
         serve(enter, channel);
       }

@@ -27,7 +27,8 @@ public final class MessageCodec {
   private final Map<Class<?>, MessageType<?>> byClass = new HashMap<>();
 
   /**
-   * @param types all messages of the conversation
+   * @param types all messages of the conversation; of several of one class, which all are read, the
+   *     last is written
    */
   @SafeVarargs
   public MessageCodec(List<MessageType<?>>... types) {

@@ -21,8 +21,9 @@ public final class NodeMessages {
       List.of(
           new MessageType<>(FIRST_ID, Enter.class, Enter::write, Enter::read),
           new MessageType<>(FIRST_ID + 1, Entered.class, Entered::write, Entered::read),
-          new MessageType<>(FIRST_ID + 2, HandOver.class, HandOver::write, HandOver::read),
-          new MessageType<>(FIRST_ID + 3, Taken.class, Taken::write, Taken::read));
+          new MessageType<>(FIRST_ID + 2, HandOver.class, HandOver::write, HandOver::readUnnamed),
+          new MessageType<>(FIRST_ID + 3, Taken.class, Taken::write, Taken::read),
+          new MessageType<>(FIRST_ID + 4, HandOver.class, HandOver::write, HandOver::read));
 
   private NodeMessages() {}
 
@@ -30,16 +31,21 @@ public final class NodeMessages {
    * The first message of an executor; answered by {@link Entered} or {@link
    * ControlMessages.Refused}.
    *
-   * @param version of the protocol that the executor speaks; of another one than {@link #VERSION}
-   *     the rest is not known
+   * @param version of the protocol that the executor speaks; where it is not {@link #isSpoken} the
+   *     rest is not known
    * @param secret the application's; empty where it does not authenticate
    */
   public record Enter(int version, ProcessName executor, String secret) {
     /**
      * Another one with each change to what an application and a node say to each other, here or
-     * anywhere: all of it is said after this.
+     * anywhere: all of it is said after this. A node understands the version before as well, in
+     * which a message that has changed since has another id; and what it answers is understood
+     * there.
      */
-    public static final int VERSION = 2;
+    public static final int VERSION = 3;
+
+    /** In which {@link HandOver} named no folder. */
+    public static final int PREVIOUS = 2;
 
     public Enter(ProcessName executor, String secret) {
       this(VERSION, executor, secret);
@@ -53,11 +59,20 @@ public final class NodeMessages {
 
     private static Enter read(Input input) {
       int version = input.readInt();
-      if (version != VERSION) {
+      if (!isSpoken(version)) {
         input.setPosition(input.limit());
         return new Enter(version, new ProcessName("", ""), "");
       }
       return new Enter(version, Fields.readProcess(input), Fields.readString(input));
+    }
+
+    private static boolean isSpoken(int version) {
+      return version == VERSION || version == PREVIOUS;
+    }
+
+    /** Whether a node understands the executor. */
+    public boolean isSpoken() {
+      return isSpoken(version);
     }
 
     @Override
@@ -109,9 +124,13 @@ public final class NodeMessages {
    * A map output is in one of the application's folders; answered by {@link Taken} or {@link
    * ControlMessages.Refused}.
    *
-   * @param folder the number of it in {@link Entered}: no other disk is looked at
+   * @param folder the number of it in {@link Entered}: no other disk is looked at; or {@link
+   *     #UNNAMED}
    */
   public record HandOver(int shuffleId, long mapId, int folder) {
+    /** Of version 2. */
+    public static final int UNNAMED = -1;
+
     private void write(Output output) {
       output.writeInt(shuffleId);
       output.writeLong(mapId);
@@ -120,6 +139,10 @@ public final class NodeMessages {
 
     private static HandOver read(Input input) {
       return new HandOver(Fields.readShuffleId(input), input.readLong(), input.readInt());
+    }
+
+    private static HandOver readUnnamed(Input input) {
+      return new HandOver(Fields.readShuffleId(input), input.readLong(), UNNAMED);
     }
   }
 

@@ -9,8 +9,15 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
+import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageType;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.wire.NodeMessages.Taken;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.RemoteRegion;
@@ -19,14 +26,17 @@ import dev.sluice.rdma.transfer.ReadException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.StandardProtocolFamily;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +51,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who may hand over and read what. */
 class NodeHandOverTest extends NodeDaemonTestCase {
+  private static final MessageType<HandOver> HAND_OVER_OF_BEFORE =
+      new MessageType<>(
+          66,
+          HandOver.class,
+          (handOver, output) -> {
+            output.writeInt(handOver.shuffleId());
+            output.writeLong(handOver.mapId());
+          },
+          _ -> null);
+
   @Test
   void anotherSecretGetsNeitherInNorALocation() throws Exception {
     start();
@@ -236,8 +256,36 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     }
   }
 
+  /** It names no folder, which is the second here. */
+  @Test
+  void anExecutorOfTheVersionBeforeHandsOverAndIsServed() throws Exception {
+    Path second = Files.createDirectory(directory.resolve("second"));
+    set(NodeSetting.DIRECTORIES, directory.resolve("node") + "," + second);
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (SocketChannel socketOfBefore = SocketChannel.open(StandardProtocolFamily.UNIX);
+        MessageChannel executor = new MessageChannel(socketOfBefore);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      executor.connect(socket);
+      executor.send(new Enter(Enter.PREVIOUS, new ProcessName(APPLICATION, "3"), SECRET));
+      Entered entered = (Entered) executor.receive();
+      new ApplicationFolder(Path.of(entered.folders().getLast()))
+          .commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+
+      byte[] said = new MessageCodec(List.of(HAND_OVER_OF_BEFORE)).encode(new HandOver(SHUFFLE, 10, 0));
+      socketOfBefore.write(
+          ByteBuffer.allocate(Integer.BYTES + said.length).putInt(said.length).put(said).flip());
+      assertThat(executor.receive()).isEqualTo(new Taken());
+
+      PeerAddress node = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
+      Heard heard = reader.tell(node, new Renew(new int[] {SHUFFLE}, Heard.NEVER));
+      assertThat(heard.keeps(entered.nodeId())).isTrue();
+      assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
   @ParameterizedTest
-  @ValueSource(ints = {1, 7})
+  @ValueSource(ints = {1, 4})
   void anotherVersionOfTheProtocolIsRefusedWithBoth(int version) throws Exception {
     start();
     try (MessageChannel channel = MessageChannel.open()) {
@@ -247,7 +295,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
           .isEqualTo(
               new Refused(
                   "the executor speaks version %d of the protocol,".formatted(version)
-                      + " the node's block server version 2"));
+                      + " the node's block server 2 and 3"));
     }
   }
 
