@@ -73,7 +73,7 @@ final class ApplicationFolder {
   }
 
   /** Null when it is not here. */
-  MapOutputFiles.Files find(int shuffleId, long mapId) throws IOException {
+  MapOutputFiles.Files find(int shuffleId, long mapId) {
     Path folder = folder(shuffleId, mapId);
     Path data = folder.resolve(DATA);
     if (!Files.exists(data)) {

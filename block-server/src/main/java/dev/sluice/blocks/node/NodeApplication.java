@@ -74,7 +74,7 @@ final class NodeApplication implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Serves what the folders have.
+   * Serves what the folders have; it is counted, and told from what is over, by {@link #scan}.
    *
    * @param nodeId what peers know the node by
    * @param port where it is to listen
@@ -102,7 +102,6 @@ final class NodeApplication implements AutoCloseable {
       removals = parts.started(new Removals(held, registry));
       Stager stager = parts.started(openStager());
       server = parts.started(listen(stager));
-      scan();
       opened = true;
     } finally {
       if (!opened) {
@@ -204,7 +203,7 @@ final class NodeApplication implements AutoCloseable {
     }
   }
 
-  private ApplicationFolder folder(int shuffleId, long mapId, int number) throws IOException {
+  private ApplicationFolder folder(int shuffleId, long mapId, int number) {
     if (number != HandOver.UNNAMED) {
       return folders.get(Objects.checkIndex(number, folders.size()));
     }
@@ -231,11 +230,13 @@ final class NodeApplication implements AutoCloseable {
           "%s has %d bytes, the index %d"
               .formatted(files.data(), Files.size(files.data()), dataBytes));
     }
-    take(shuffleId, mapId, new Held(folder, dataBytes));
+    held.add(shuffleId, mapId, new Held(folder, dataBytes));
+    registry.add(shuffleId, mapId);
+    checkIsThere(shuffleId, mapId);
   }
 
   /** Elsewhere an executor that did not wait may have taken it back after it was held. */
-  private boolean isHeld(int shuffleId, long mapId, ApplicationFolder folder) throws IOException {
+  private boolean isHeld(int shuffleId, long mapId, ApplicationFolder folder) {
     Held known = held.get(shuffleId, mapId);
     if (known != null && known.folder() != folder && find(shuffleId, mapId) == null) {
       forget(shuffleId, mapId);
@@ -248,9 +249,7 @@ final class NodeApplication implements AutoCloseable {
    * @throws NoSuchFileException when it was taken back meanwhile, as by an executor that does not
    *     wait any more
    */
-  private void take(int shuffleId, long mapId, Held taken) throws IOException {
-    held.add(shuffleId, mapId, taken);
-    registry.add(shuffleId, mapId);
+  private void checkIsThere(int shuffleId, long mapId) throws NoSuchFileException {
     if (find(shuffleId, mapId) == null) {
       forget(shuffleId, mapId);
       throw new NoSuchFileException(
@@ -264,7 +263,7 @@ final class NodeApplication implements AutoCloseable {
   }
 
   /** Where it was put, as far as that is known, so that no disk waits for another. */
-  private MapOutputFiles.Files find(int shuffleId, long mapId) throws IOException {
+  private MapOutputFiles.Files find(int shuffleId, long mapId) {
     Held known = held.get(shuffleId, mapId);
     for (ApplicationFolder folder : known == null ? folders : List.of(known.folder())) {
       MapOutputFiles.Files files = folder.find(shuffleId, mapId);
@@ -277,9 +276,10 @@ final class NodeApplication implements AutoCloseable {
 
   /**
    * Takes what lies in the folders and is not known: all of it after a start, and later on what an
-   * executor that died could not say any more. Forgets what does not lie there.
+   * executor that died could not say any more. Forgets what does not lie there. A million map
+   * outputs take half a minute, in which they are served all the same.
    */
-  void scan() throws IOException {
+  void scan() {
     for (int shuffleId : held.ids()) {
       for (long mapId : held.mapIds(shuffleId)) {
         if (find(shuffleId, mapId) == null) {
@@ -302,18 +302,19 @@ final class NodeApplication implements AutoCloseable {
     folder.removeUnfinished(device.options().expireAfter());
     folder.forEach(
         (shuffleId, mapId) -> {
-          if (held.get(shuffleId, mapId) == null) {
+          if (!isOver() && held.get(shuffleId, mapId) == null) {
             takeFound(shuffleId, mapId, folder);
           }
         });
   }
 
-  /** Whether its files fit together the registry finds out, in its own time. */
+  /** Whether its files fit together the registry finds out, when somebody wants to READ it. */
   private void takeFound(int shuffleId, long mapId, ApplicationFolder folder) throws IOException {
     MapOutputFiles.Files files = folder.find(shuffleId, mapId);
     try {
       if (files != null) {
-        take(shuffleId, mapId, new Held(folder, Files.size(files.data())));
+        held.add(shuffleId, mapId, new Held(folder, Files.size(files.data())));
+        checkIsThere(shuffleId, mapId);
       }
     } catch (NoSuchFileException e) {
       LOG.debug("Map output {} of shuffle {} is just removed", mapId, shuffleId, e);

@@ -108,9 +108,13 @@ final class Tenant implements AutoCloseable {
         opened.close();
       }
     }
+    boolean wasHere = state.port() != 0;
     state = opened.state();
     served = opened;
     LOG.info("Application {} is served", state);
+    if (wasHere) {
+      Thread.ofPlatform().daemon().name("sluice-node-scan").start(opened::scan);
+    }
   }
 
   /** What was here before is served from a full disk, too. */
@@ -164,7 +168,7 @@ final class Tenant implements AutoCloseable {
     return application == null ? System.nanoTime() - knownSinceNanos : application.silentNanos();
   }
 
-  private void scan() throws IOException {
+  private void scan() {
     lastScanNanos = System.nanoTime();
     NodeApplication application = served;
     if (application != null) {
