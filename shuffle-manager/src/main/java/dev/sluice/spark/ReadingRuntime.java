@@ -9,6 +9,7 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.node.ExecutorFolders;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
@@ -108,6 +109,7 @@ final class ReadingRuntime extends SluiceRuntime {
     if (access.isEmpty()) {
       return HandOver.NONE;
     }
+    started(ExecutorFolders.hold(env.localDirectories()));
     NodeHandOver node = started(new NodeHandOver(access.get(), self(), provider, env, counters));
     return conf.isNodeRequired()
         ? node

@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +40,9 @@ public final class NodeDaemon implements AutoCloseable {
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("sluice-node").factory());
+
+  /** In which something is being deleted. */
+  private final Set<Path> tidying = ConcurrentHashMap.newKeySet();
 
   /** What is to be closed before the applications. */
   private final StartedParts doors = new StartedParts();
@@ -124,11 +129,33 @@ public final class NodeDaemon implements AutoCloseable {
     try {
       forgiveSilenceWhileStopped();
       tenants.tidy();
+      if (options.deletesDeadExecutors()) {
+        folders.roots().forEach(this::deleteDeadExecutors);
+      }
     } catch (RuntimeException e) {
       LOG.error("What has ended is still here", e); // The next time may do better.
     } catch (Error e) {
       Thread thread = Thread.currentThread(); // whose executor would keep it to itself
       thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+    }
+  }
+
+  /** On a thread of its own, since the disk may not answer. */
+  private void deleteDeadExecutors(Path root) {
+    if (tidying.add(root)) {
+      Thread.ofPlatform()
+          .daemon()
+          .name("sluice-node-tidy")
+          .start(
+              () -> {
+                try {
+                  folders.deleteDeadExecutors(root);
+                } catch (IOException e) {
+                  LOG.error("What is left of executors beside {} stays for now", root, e);
+                } finally {
+                  tidying.remove(root);
+                }
+              });
     }
   }
 

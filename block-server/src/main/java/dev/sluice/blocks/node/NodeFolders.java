@@ -193,7 +193,7 @@ final class NodeFolders implements AutoCloseable {
       } else if (Files.exists(folder.resolve(STATE))) {
         ApplicationState state = state(folder);
         if (state == null) {
-          putAway(folder);
+          putAway(root, folder);
         } else {
           states.put(state.name(), state);
         }
@@ -206,7 +206,7 @@ final class NodeFolders implements AutoCloseable {
     for (Path folder : folders(root)) {
       String name = folder.getFileName().toString();
       if (!name.startsWith(REMOVED) && !states.containsKey(name)) {
-        putAway(folder);
+        putAway(root, folder);
       }
     }
     return root;
@@ -218,6 +218,16 @@ final class NodeFolders implements AutoCloseable {
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
+  }
+
+  /** Those that the application's are in, one on each file system. */
+  List<Path> roots() {
+    return disks.roots();
+  }
+
+  /** Deletes the folders of executors that have ended beside one of the roots. Waits for it. */
+  void deleteDeadExecutors(Path root) throws IOException {
+    ExecutorFolders.removeDead(root.getParent(), folder -> delete(putAway(root, folder)));
   }
 
   /** What has been put away; still to be deleted, which may take long. */
@@ -234,8 +244,8 @@ final class NodeFolders implements AutoCloseable {
     }
   }
 
-  private Path putAway(Path folder) throws IOException {
-    Path away = folder.resolveSibling(REMOVED + UUID.randomUUID());
+  private Path putAway(Path root, Path folder) throws IOException {
+    Path away = root.resolve(REMOVED + UUID.randomUUID());
     Files.move(folder, away, StandardCopyOption.ATOMIC_MOVE);
     leftOver.add(away);
     return away;
@@ -302,7 +312,7 @@ final class NodeFolders implements AutoCloseable {
 
   private Optional<Path> remove(Path root, String application) throws IOException {
     Path folder = root.resolve(application);
-    return Files.exists(folder) ? Optional.of(putAway(folder)) : Optional.empty();
+    return Files.exists(folder) ? Optional.of(putAway(root, folder)) : Optional.empty();
   }
 
   @Override

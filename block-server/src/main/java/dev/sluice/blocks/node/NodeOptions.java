@@ -117,6 +117,7 @@ public final class NodeOptions {
     stagingBytes();
     minFreeBytes();
     expireAfter();
+    deletesDeadExecutors();
     stopTimeout();
     http();
   }
@@ -251,6 +252,10 @@ public final class NodeOptions {
 
   Duration expireAfter() {
     return time(NodeSetting.EXPIRE_AFTER, "1s");
+  }
+
+  boolean deletesDeadExecutors() {
+    return value(NodeSetting.DELETE_DEAD, Types.FLAG);
   }
 
   Duration stopTimeout() {

@@ -69,6 +69,12 @@ enum NodeSetting {
       "10min",
       "An application whose processes say nothing for so long is removed, with its files: its"
           + " driver says every ten seconds that it lives. 1s at least."),
+  DELETE_DEAD(
+      "deleteDeadExecutors",
+      "false",
+      "Whether blockmgr-* folders in the directories themselves are deleted once their executor has"
+          + " ended: as on Kubernetes' host paths, where nobody else does it. Of executors of Sluice"
+          + " alone, which have a file locked there as long as they live."),
   DRAIN_FILE(
       "drainFile",
       "/run/sluice/drain",

@@ -10,6 +10,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 /** An executor that is a process of its own: hands one map output over, and lives on. */
 final class ExecutorProcess implements AutoCloseable {
@@ -35,6 +36,13 @@ final class ExecutorProcess implements AutoCloseable {
    * @param outputs where the map output lies
    */
   static ExecutorProcess start(Path socket, Path outputs) throws Exception {
+    return start(socket, outputs, outputs);
+  }
+
+  /**
+   * @param folder that it holds
+   */
+  static ExecutorProcess start(Path socket, Path outputs, Path folder) throws Exception {
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -44,7 +52,8 @@ final class ExecutorProcess implements AutoCloseable {
                 System.getProperty("java.class.path"),
                 ExecutorProcess.class.getName(),
                 socket.toString(),
-                outputs.toString())
+                outputs.toString(),
+                folder.toString())
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     BufferedReader lines =
@@ -62,11 +71,13 @@ final class ExecutorProcess implements AutoCloseable {
   /** Prints where the node is, and then waits to be killed. */
   public static void main(String[] arguments) throws Exception {
     TestMapOutputs outputs = new TestMapOutputs(Path.of(arguments[1]));
+    ExecutorFolders held = ExecutorFolders.hold(List.of(Path.of(arguments[2])));
     NodeClient client = NodeClient.enter(Path.of(arguments[0]), NAME, SECRET, TIMEOUT);
     client.handOver(SHUFFLE, MAP_ID, outputs.find(SHUFFLE, MAP_ID));
     PeerAddress node = client.endpoint().peer();
     System.out.println(HANDED_OVER + String.join(" ", node.id(), node.host(), "" + node.port()));
     Thread.sleep(Long.MAX_VALUE);
+    held.close();
   }
 
   PeerAddress node() {

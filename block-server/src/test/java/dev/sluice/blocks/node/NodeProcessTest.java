@@ -292,6 +292,39 @@ class NodeProcessTest {
     }
   }
 
+  /** What it had handed over, by another name of the same file, is served. */
+  @Test
+  void whatIsLeftOfAnExecutorThatWasKilledIsDeleted() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, ExecutorProcess.MAP_ID, 1_000);
+    Path folders = directory.resolve("node");
+    Path dead = Files.createDirectory(folders.resolve("blockmgr-1"));
+    Path living = Files.createDirectory(folders.resolve("blockmgr-2"));
+    Path unknown = Files.createDirectory(folders.resolve("blockmgr-3"));
+    ExecutorFolders.hold(List.of(unknown)).close(); // and so it is
+    Files.move(directory.resolve("executor"), dead.resolve("executor"));
+    Map<String, String> settings = new HashMap<>(settings("10s", "0s")); // looks each second
+    settings.put(NodeSetting.DELETE_DEAD.key(), "true");
+    try (NodeProcess _ = NodeProcess.start(directory, settings);
+        ExecutorFolders _ = ExecutorFolders.hold(List.of(living));
+        NodeReader reader = new NodeReader(EXECUTOR.application(), SECRET)) {
+      PeerAddress node;
+      try (ExecutorProcess executor =
+          ExecutorProcess.start(socket, dead.resolve("executor"), dead)) {
+        node = executor.node();
+        Thread.sleep(1_500);
+        assertThat(dead).exists();
+      }
+      long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
+      while (Files.exists(dead)) {
+        assertThat(reader.read(node, SHUFFLE, ExecutorProcess.MAP_ID)).isEqualTo(data);
+        assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+        Thread.sleep(20);
+      }
+      assertThat(living).exists();
+      assertThat(unknown).exists();
+    }
+  }
+
   @Test
   void anotherUsersProcessAtTheSocketIsNotToldTheSecret() throws Exception {
     assumeTrue(Files.getOwner(directory).getName().equals("root"), "may start another user's");
