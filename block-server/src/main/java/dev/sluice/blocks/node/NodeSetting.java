@@ -73,7 +73,7 @@ enum NodeSetting {
       "deleteDeadExecutors",
       "false",
       "Whether blockmgr-* folders in the directories themselves are deleted once their executor has"
-          + " ended: as on Kubernetes' host paths, where nobody else does it. Of executors of Sluice"
+          + " ended: on Kubernetes' host paths, where nobody else does it. Of executors of Sluice"
           + " alone, which have a file locked there as long as they live."),
   DRAIN_FILE(
       "drainFile",

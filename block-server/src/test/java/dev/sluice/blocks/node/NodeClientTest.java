@@ -8,6 +8,7 @@ import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Taken;
 import dev.sluice.blocks.wire.ProcessName;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -82,6 +83,47 @@ class NodeClientTest {
       }
       assertThat(connections).hasValue(5);
       assertThat(directory.resolve("5-1")).exists();
+    }
+  }
+
+  /** The daemon does not answer: the wait is over with the time for the hand-over. */
+  @Test
+  void anExecutorThatStopsWhileItEntersLeavesNothing() throws Exception {
+    TestMapOutputs outputs =
+        new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
+    outputs.write(SHUFFLE, 1, 1_000);
+    Path socket = directory.resolve("node.sock");
+    Duration limit = Duration.ofSeconds(2);
+    try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      server.bind(UnixDomainSocketAddress.of(socket));
+      FutureTask<Object> left = new FutureTask<>(() -> dieAndThenSayNothing(server));
+      Thread.ofVirtual().start(left);
+      NodeClient client = NodeClient.enter(socket, new ProcessName("app", "3"), "", limit);
+      FutureTask<Void> handOver = handingOver(client, outputs, 1);
+      Thread.ofPlatform().start(handOver);
+      asked.await();
+      client.close();
+      assertThatThrownBy(() -> handOver.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
+          .hasMessageContaining("was not handed over");
+      assertThatThrownBy(() -> left.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
+          .cause()
+          .isInstanceOf(EOFException.class);
+      assertThat(directory.resolve("5-1")).doesNotExist();
+      assertThatThrownBy(() -> client.handOver(SHUFFLE, 1, outputs.find(SHUFFLE, 1)))
+          .hasMessageContaining("the executor stops");
+    }
+  }
+
+  private Object dieAndThenSayNothing(ServerSocketChannel server) throws Exception {
+    try (MessageChannel first = new MessageChannel(server.accept())) {
+      first.receive();
+      first.send(new Entered("node", "127.0.0.1", 7, "soft", List.of(directory.toString())));
+      first.receive();
+    }
+    try (MessageChannel second = new MessageChannel(server.accept())) {
+      second.receive();
+      asked.countDown();
+      return second.receive();
     }
   }
 

@@ -272,7 +272,8 @@ class NodeHandOverTest extends NodeDaemonTestCase {
       new ApplicationFolder(Path.of(entered.folders().getLast()))
           .commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
 
-      byte[] said = new MessageCodec(List.of(HAND_OVER_OF_BEFORE)).encode(new HandOver(SHUFFLE, 10, 0));
+      MessageCodec before = new MessageCodec(List.of(HAND_OVER_OF_BEFORE));
+      byte[] said = before.encode(new HandOver(SHUFFLE, 10, 1));
       socketOfBefore.write(
           ByteBuffer.allocate(Integer.BYTES + said.length).putInt(said.length).put(said).flip());
       assertThat(executor.receive()).isEqualTo(new Taken());

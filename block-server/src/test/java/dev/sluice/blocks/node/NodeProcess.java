@@ -2,6 +2,7 @@ package dev.sluice.blocks.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -24,7 +25,8 @@ final class NodeProcess implements AutoCloseable {
   /**
    * Starts it, and waits until it listens.
    *
-   * @param directory for its configuration and its log
+   * @param directory for its configuration and its log; with {@code classes} in place of its own,
+   *     if any
    */
   static NodeProcess start(Path directory, Map<String, String> settings) throws Exception {
     return start(NodeMain.class, directory, settings);
@@ -48,7 +50,9 @@ final class NodeProcess implements AutoCloseable {
                     "-XX:+UseSerialGC",
                     "--enable-native-access=ALL-UNNAMED",
                     "-cp",
-                    System.getProperty("java.class.path"),
+                    directory.resolve("classes")
+                        + File.pathSeparator
+                        + System.getProperty("java.class.path"),
                     main.getName(),
                     "--conf",
                     conf.toString())

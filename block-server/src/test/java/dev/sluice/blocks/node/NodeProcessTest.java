@@ -8,6 +8,7 @@ import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.NodeMessages.Enter;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
@@ -110,6 +111,22 @@ class NodeProcessTest {
     }
     assertThat(Files.readString(directory.resolve("node.log")))
         .contains("The thread sluice-node-accept of the node's block server fails");
+  }
+
+  /** Its timer would keep the Error to itself, and nobody would remove anything any more. */
+  @Test
+  void aDaemonOfWhichTheTimerEndsIsStartedAgainByItsSupervisor() throws Exception {
+    Path damaged = directory.resolve("classes/dev/sluice/blocks/node/Tenant$Task.class");
+    Files.createDirectories(damaged.getParent());
+    Files.createFile(damaged);
+    try (NodeProcess daemon = start("1s");
+        MessageChannel executor = MessageChannel.open()) {
+      executor.connect(socket);
+      executor.send(new Enter(EXECUTOR, SECRET));
+      assertThat(daemon.exitCode()).isEqualTo(3);
+    }
+    assertThat(Files.readString(directory.resolve("node.log")))
+        .contains("The thread sluice-node of the node's block server fails");
   }
 
   @Test
