@@ -114,15 +114,21 @@ final class ManifestsTest {
 
   @Test
   void theDaemonsMemoryHasRoomForAllThatItMayTake() {
-    long heap = JavaUtils.byteStringAsBytes("1g");
-    long registered =
-        JavaUtils.byteStringAsBytes(settings.get("sluice.node.registration.maxBytes"));
-    long staged = 16 * JavaUtils.byteStringAsBytes(settings.get("sluice.node.staging.maxBytes"));
-    Quantity limit = main(daemon).getResources().getLimits().get("memory");
-    assertThat(limit.getNumericalAmount().longValueExact())
-        .isGreaterThan(heap + registered + staged);
     assertThat(main(daemon).getEnv())
         .anySatisfy(variable -> assertThat(variable.getValue()).isEqualTo("-Xmx1g"));
+    long heapAndDirect = 2 * JavaUtils.byteStringAsBytes("1g"); // Netty's limit is the heap's
+    long registered =
+        JavaUtils.byteStringAsBytes(settings.get("sluice.node.registration.maxBytes"));
+    long applications = Long.parseLong(settings.getOrDefault("sluice.node.maxApplications", "16"));
+    long queuePairs =
+        8_192 * Long.parseLong(settings.getOrDefault("sluice.node.connections.max", "1024"));
+    long staged = JavaUtils.byteStringAsBytes(settings.get("sluice.node.staging.maxBytes"));
+    long ofTheJvm = JavaUtils.byteStringAsBytes("1g");
+    Quantity limit = main(daemon).getResources().getLimits().get("memory");
+    assertThat(limit.getNumericalAmount().longValueExact())
+        .isGreaterThan(
+            heapAndDirect + registered + applications * (staged + queuePairs) + ofTheJvm);
+    assertThat(main(daemon).getResources().getRequests()).containsEntry("memory", limit);
   }
 
   @Test
