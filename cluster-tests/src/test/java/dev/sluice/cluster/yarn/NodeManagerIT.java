@@ -16,6 +16,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.util.LongAccumulator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,6 +59,35 @@ final class NodeManagerIT {
       YarnCluster.await("the end is not told", () -> Files.exists(folder.resolve(".ended")));
       YarnCluster.await(
           "files are left", () -> runs(folder.getParent(), "application").equals(List.of(folder)));
+    }
+  }
+
+  @Test
+  void whatKilledExecutorsWroteIsReadAtTheNode() throws Exception {
+    try (YarnCluster cluster = YarnCluster.start(directory);
+        JavaSparkContext context = new JavaSparkContext(spark(cluster.conf()))) {
+      LongAccumulator mapped = context.sc().longAccumulator();
+      JavaPairRDD<Integer, Integer> sums =
+          context
+              .parallelize(IntStream.range(0, NUMBERS).boxed().toList(), 8)
+              .mapToPair(
+                  number -> {
+                    mapped.add(1);
+                    return new Tuple2<>(number % KEYS, number);
+                  })
+              .reduceByKey(Integer::sum, 4);
+      assertThat(sums.collectAsMap()).isEqualTo(expected());
+      List<Long> executors =
+          context
+              .parallelize(IntStream.range(0, 64).boxed().toList(), 64)
+              .map(_ -> ProcessHandle.current().pid())
+              .distinct()
+              .collect();
+      assertThat(executors).isNotEmpty().doesNotContain(ProcessHandle.current().pid());
+      executors.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
+
+      assertThat(sums.collectAsMap()).isEqualTo(expected());
+      assertThat(mapped.value()).as("no map task runs again").isEqualTo(NUMBERS);
     }
   }
 
