@@ -86,7 +86,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     this.limits = limits;
     RegistrationBudget budget = new RegistrationBudget(limits, counters, clockMs);
     directories.count(counters);
-    IndexCache indexes = new IndexCache(IndexCache.MAX_BYTES);
+    IndexCache indexes = new IndexCache(IndexCache.maxBytes(Runtime.getRuntime().maxMemory()));
     files = new OpenFiles(() -> TimeUnit.MILLISECONDS.toNanos(clockMs.getAsLong()), room);
     epochs =
         new ShuffleEpochs(

@@ -26,7 +26,7 @@ class IndexTableTest {
   private final int[] lengths = new Random(1).ints(PARTITIONS, 0, 100).toArray();
   private TestMapOutputs outputs;
   private byte[] data;
-  private IndexCache cache = new IndexCache(IndexCache.MAX_BYTES);
+  private IndexCache cache = new IndexCache(8 << 20);
   private IndexTable table;
 
   @BeforeEach
@@ -91,6 +91,12 @@ class IndexTableTest {
       assertEntries(0, PARTITIONS);
       assertThat(cache.heapBytes()).isBetween(1L, 2 * PAGE_BYTES);
     }
+  }
+
+  @Test
+  void aLargeHeapKeepsMore() {
+    assertThat(IndexCache.maxBytes(1L << 30)).isEqualTo(8 << 20);
+    assertThat(IndexCache.maxBytes(32L << 30)).isEqualTo(256 << 20);
   }
 
   @Test
