@@ -31,6 +31,8 @@ final class LostExecutors {
   /** What stands still does so until the reduce stage could long have ended. */
   private static final long STOP_MS = 10_000;
 
+  private static final double LEAST_LOST_SECONDS = 1;
+
   private static final Map<String, String> DYNAMIC =
       Map.of(
           "spark.dynamicAllocation.enabled", "true",
@@ -96,6 +98,9 @@ final class LostExecutors {
           name += "-verbs"; // A device READs without the process.
         }
       }
+    }
+    if (lost.get(Shuffle.STOCK) < LEAST_LOST_SECONDS) {
+      throw new IOException("the stop cost the stock shuffle nothing: it met no reduce stage");
     }
     pairs.less(name, "s", lost.get(Shuffle.SLUICE), SERVICE, lost.get(Shuffle.STOCK));
   }
