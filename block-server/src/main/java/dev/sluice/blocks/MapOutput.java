@@ -135,14 +135,18 @@ record MapOutput(
   /**
    * The pages that it is mapped to are not this process's any more until somebody uses them. Those
    * that are pinned stay where they are.
+   *
+   * @return whether it is mapped
    */
-  void giveBackPages() {
-    if (data instanceof MapOutputData.Mapped mapped && table.retain()) {
-      try {
-        mapped.bytes().unload(); // madvise(MADV_DONTNEED), so nothing may be unmapped meanwhile
-      } finally {
-        table.release();
-      }
+  boolean giveBackPages() {
+    if (!(data instanceof MapOutputData.Mapped mapped) || !table.retain()) {
+      return false;
+    }
+    try {
+      mapped.bytes().unload(); // madvise(MADV_DONTNEED), so nothing may be unmapped meanwhile
+      return true;
+    } finally {
+      table.release();
     }
   }
 

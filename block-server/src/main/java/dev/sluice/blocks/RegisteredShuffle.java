@@ -145,9 +145,17 @@ final class RegisteredShuffle {
     return lastReadMs;
   }
 
-  /** No page of what is mapped is resident any more, until it is used again. Never blocks. */
-  void giveBackPages() {
-    outputs.values().forEach(MapOutput::giveBackPages);
+  /**
+   * No page of what is mapped is resident any more, until it is used again. Never blocks.
+   *
+   * @return whether anything is mapped
+   */
+  boolean giveBackPages() {
+    boolean any = false;
+    for (MapOutput output : outputs.values()) {
+      any |= output.giveBackPages();
+    }
+    return any;
   }
 
   /**

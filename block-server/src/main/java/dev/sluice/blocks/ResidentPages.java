@@ -33,6 +33,9 @@ final class ResidentPages {
   /** Of files on disk, and in memory. */
   private static final Pattern RESIDENT = Pattern.compile("(?m)^Rss(?:File|Shmem):\\s*(\\d+) kB$");
 
+  /** What is READ meanwhile does not change the order. */
+  private record Read(RegisteredShuffle shuffle, long lastMs) {}
+
   private final ShuffleEpochs epochs;
   private final long maxBytes;
   private final RegistryCounters counters;
@@ -49,7 +52,9 @@ final class ResidentPages {
   /** Gives back what is too much. */
   void bound() {
     try {
-      if (isTooMuch(residentBytes())) {
+      long residentBytes = residentBytes();
+      othersBytes = Math.min(othersBytes, residentBytes);
+      if (isTooMuch(residentBytes)) {
         giveBack();
       }
     } catch (IOException e) { // No descriptor is left, it may be.
@@ -58,11 +63,16 @@ final class ResidentPages {
   }
 
   private void giveBack() throws IOException {
-    List<RegisteredShuffle> shuffles =
-        epochs.all().sorted(Comparator.comparingLong(RegisteredShuffle::lastReadMs)).toList();
-    for (RegisteredShuffle shuffle : shuffles) {
-      shuffle.giveBackPages();
-      counters.add(RegistryCounter.PAGES_GIVEN_BACK, 1);
+    List<Read> shuffles =
+        epochs
+            .all()
+            .map(shuffle -> new Read(shuffle, shuffle.lastReadMs()))
+            .sorted(Comparator.comparingLong(Read::lastMs))
+            .toList();
+    for (Read read : shuffles) {
+      if (read.shuffle().giveBackPages()) {
+        counters.add(RegistryCounter.PAGES_GIVEN_BACK, 1);
+      }
       if (!isTooMuch(residentBytes())) {
         return;
       }

@@ -91,8 +91,8 @@ final class StageQueue {
         long room = Cost.wholePages(request.bytes());
         peerBytes.computeIfPresent(
             request.peer(), (_, before) -> before == room ? null : before - room);
-        takeAll();
       }
+      takeAll();
     }
     taken.run();
   }
