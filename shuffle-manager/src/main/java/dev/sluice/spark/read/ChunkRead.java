@@ -24,6 +24,9 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
     /** Whether it still wants the bytes, when there is a buffer for them, or a part of them. */
     boolean awaits();
 
+    /** Until when it does, which may become later while the chunk waits for its turn. */
+    long deadlineNanos();
+
     /** All bytes are there; the buffer is the sink's to release. */
     void arrived(ReadTransport.Buffer buffer);
 
@@ -35,7 +38,6 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   private final LocatedBlocks.Span span;
   private final Sink sink;
   private TaskLimit task;
-  private long deadlineNanos;
   private StagedBuffer buffer;
 
   /** What is READ one after the other. */
@@ -57,9 +59,8 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   /**
    * @param of the task that wants it
    */
-  void start(TaskLimit of, long deadline) {
+  void start(TaskLimit of) {
     task = of;
-    deadlineNanos = deadline;
     StagedBuffer.acquire(path, located.peer(), span.bytes(), located.isStaged(span), this);
   }
 
@@ -75,7 +76,7 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
 
   @Override
   public long deadlineNanos() {
-    return deadlineNanos;
+    return sink.deadlineNanos();
   }
 
   @Override
@@ -87,6 +88,7 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
 
   private void read() {
     List<Extent> extents = parts.get(part);
+    long deadlineNanos = sink.deadlineNanos();
     new DataRead(path, located, extents, buffer.get(), offset, deadlineNanos, this).start();
   }
 

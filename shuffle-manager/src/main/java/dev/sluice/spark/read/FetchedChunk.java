@@ -31,12 +31,17 @@ final class FetchedChunk implements ChunkRead.Sink {
   }
 
   void start() {
-    read.start(attempt.call().task(), attempt.call().deadlineNanos());
+    read.start(attempt.call().task());
   }
 
   @Override
   public boolean awaits() {
     return blocks.stream().anyMatch(block -> attempt.block(block).isPending());
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return attempt.call().deadlineNanos();
   }
 
   @Override
@@ -54,6 +59,7 @@ final class FetchedChunk implements ChunkRead.Sink {
       buffer.release();
       return;
     }
+    attempt.call().extendDeadline();
     LocatedBlocks located = attempt.located();
     SharedBytes bytes = new SharedBytes(path.parked(), buffer);
     try {

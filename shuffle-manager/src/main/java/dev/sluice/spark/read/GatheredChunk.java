@@ -71,7 +71,7 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   }
 
   void start() {
-    read.start(task.limit(), deadlineNanos);
+    read.start(task.limit());
   }
 
   @Override

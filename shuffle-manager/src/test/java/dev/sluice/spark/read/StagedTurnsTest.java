@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.TaskContext$;
 import org.apache.spark.TaskContextImpl;
@@ -87,6 +88,21 @@ class StagedTurnsTest {
     assertThat(held).hasSize(4);
     runHeld(4);
     reads.assertDelivered(blocks(0, 6));
+  }
+
+  @Test
+  void theTimeToTheDeadlineBeginsAgainWithWhatArrives() {
+    reads.fetch(blocks(0, 9));
+    int steps = 0;
+    for (; !held.isEmpty(); steps++) {
+      reads.timer.advanceMs(ReadFixture.OPTIONS.readTimeoutMs() / 4);
+      List<Runnable> answers = List.copyOf(held);
+      held.clear();
+      answers.forEach(Runnable::run);
+    }
+    assertThat(steps).as("quarters of the time that it had at first").isGreaterThan(4);
+    reads.assertDelivered(blocks(0, 9));
+    assertThat(reads.spark.fetches()).isEmpty();
   }
 
   @Test
