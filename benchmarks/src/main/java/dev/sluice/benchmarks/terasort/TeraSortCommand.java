@@ -165,6 +165,7 @@ public final class TeraSortCommand implements Callable<Integer> {
     for (int i = 0; i < repeat; i++) {
       for (Shuffle shuffle : noStock ? List.of(Shuffle.SLUICE) : Shuffle.inTurn(i)) {
         Path directory = run.resolve(shuffle.label() + "-" + (i + 1));
+        TeraData.cache(input);
         System.err.printf("sort %d of %d, %s: ", i + 1, repeat, shuffle.label());
         SortResult result =
             node ? sortOnNode(input, shuffle, directory) : sort(input, shuffle, directory, conf);
