@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -24,8 +25,6 @@ final class NodeDisks {
 
   /** Less than readers and tasks wait for a daemon that is being started. */
   private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
-
-  private static final long LEFT_ALONE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   /** Something to be done on a file system. */
   @FunctionalInterface
@@ -44,8 +43,8 @@ final class NodeDisks {
 
   private final List<Path> roots;
 
-  /** When those did not answer that are left alone for a while. */
-  private final Map<Path, Long> silentSince = new ConcurrentHashMap<>();
+  /** What those did not answer to that are left alone until they have. */
+  private final Map<Path, FutureTask<?>> unanswered = new ConcurrentHashMap<>();
 
   NodeDisks(List<Path> roots) {
     this.roots = new CopyOnWriteArrayList<>(roots);
@@ -55,18 +54,21 @@ final class NodeDisks {
     return roots;
   }
 
+  /** Those that have answered whatever they were asked, as far as is known. */
+  List<Path> answering() {
+    unanswered.values().removeIf(Future::isDone);
+    return roots.stream().filter(root -> !unanswered.containsKey(root)).toList();
+  }
+
   /**
-   * Does it on each that has answered of late, on threads of their own. One that does not answer in
-   * time is left alone for a minute.
+   * Does it on each that is {@link #answering}, on threads of their own. One that does not answer
+   * in time is left alone until it has, so that no more and more threads wait for it.
    *
    * @return the results of those on which it could be done, in their order
    * @throws IOException where there is none, with the reasons
    */
   <T> List<T> onEach(String what, Step<T> step) throws IOException {
-    long nowNanos = System.nanoTime();
-    silentSince.values().removeIf(since -> nowNanos - since >= LEFT_ALONE_NANOS);
-    List<Path> some = roots.stream().filter(root -> !silentSince.containsKey(root)).toList();
-    return on(some.isEmpty() ? roots : some, what, step);
+    return on(answering(), what, step);
   }
 
   /** As {@link #onEach}, also on those that are left alone. */
@@ -89,21 +91,22 @@ final class NodeDisks {
       try {
         results.add(task.getValue().get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS));
       } catch (TimeoutException e) {
-        LOG.error("{} does not answer in {}, and is left alone for a minute", root, what, e);
-        silentSince.put(root, System.nanoTime());
-        reasons.add(root + " does not answer");
+        LOG.error("{} does not answer in {}, and is left alone until it has", root, what);
+        unanswered.put(root, task.getValue());
       } catch (ExecutionException e) {
         if (e.getCause() instanceof RefusedException refused) {
           throw refused;
         }
-        LOG.error("Below {} {} failed, and the others do without it", root, what, e.getCause());
-        reasons.add(e.getCause().toString());
+        String reason = e.getCause().toString();
+        LOG.error("Below {} {} failed: {}; the others do without it", root, what, reason);
+        reasons.add(reason);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new IOException("interrupted in " + what, e);
       }
     }
     if (results.isEmpty()) {
+      unanswered.keySet().forEach(root -> reasons.add(root + " does not answer"));
       throw new IOException("%s failed: %s".formatted(what, String.join("; ", reasons)));
     }
     return results;

@@ -138,9 +138,12 @@ final class NodeFolders implements AutoCloseable {
     return NAME.matcher(application).matches();
   }
 
-  /** The application's folders, whether they are there or could not be made yet. */
+  /**
+   * The application's folders on the disks that answer, whether they are there or could not be made
+   * yet.
+   */
   List<ApplicationFolder> of(String application) {
-    return disks.roots().stream()
+    return disks.answering().stream()
         .map(root -> new ApplicationFolder(root.resolve(application)))
         .toList();
   }
@@ -166,7 +169,7 @@ final class NodeFolders implements AutoCloseable {
 
   /** Whether somebody who may write to the application's folders says that it is over. */
   boolean isEnded(String application) {
-    return disks.roots().stream()
+    return disks.answering().stream()
         .anyMatch(root -> Files.exists(root.resolve(application).resolve(ENDED)));
   }
 
