@@ -103,7 +103,7 @@ public final class NodeClient implements AutoCloseable {
 
   /**
    * A daemon may be killed more than once, and is found to be dead only when it is asked. A folder
-   * that it has removed, or had no room for, is there when it is entered again, or never.
+   * that it has removed, or that there was no room for, may be there when it is entered again.
    */
   private void handOverOrAgain(int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {

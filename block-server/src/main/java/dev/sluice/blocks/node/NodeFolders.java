@@ -151,10 +151,10 @@ final class NodeFolders implements AutoCloseable {
   /**
    * Makes the application's folders where they are missing and can be had.
    *
-   * @return whether all are there
+   * @return how many are there
    * @throws IOException when none is, with the reasons
    */
-  boolean make(String application) throws IOException {
+  int make(String application) throws IOException {
     List<Path> made =
         disks.onEach(
             "making a folder for " + application,
@@ -164,7 +164,7 @@ final class NodeFolders implements AutoCloseable {
                   ? folder
                   : Files.createDirectory(folder, OWNER_ALONE);
             });
-    return made.size() == disks.roots().size();
+    return made.size();
   }
 
   /** Whether somebody who may write to the application's folders says that it is over. */

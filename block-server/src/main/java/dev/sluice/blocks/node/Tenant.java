@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,6 +16,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Tenant implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Tenant.class);
+  private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** Opens what serves an application. */
   @FunctionalInterface
@@ -38,8 +40,11 @@ final class Tenant implements AutoCloseable {
   /** Null while it is not served. */
   private volatile NodeApplication served;
 
-  /** Whether it has a folder on each disk; guarded by this. */
-  private boolean isWhole;
+  /** How many folders it has; guarded by this. */
+  private int made;
+
+  /** When it was tried last to make them; guarded by this. */
+  private long madeNanos;
 
   /** Guarded by this. */
   private boolean ended;
@@ -86,15 +91,22 @@ final class Tenant implements AutoCloseable {
 
   /** Has it served, if it is not, and on the disks, too, that had no room for its folder before. */
   synchronized void open() throws IOException {
-    if (ended || served != null && isWhole) {
+    if (ended || served != null && !mayGetFolder()) {
       return;
     }
-    isWhole = folders.make(state.name());
+    int before = made;
+    madeNanos = System.nanoTime();
+    made = folders.make(state.name());
     if (served == null) {
       serve();
-    } else {
+    } else if (made > before) {
       write(state);
     }
+  }
+
+  /** Each executor enters again every ten seconds. */
+  private boolean mayGetFolder() {
+    return made < folders.roots().size() && System.nanoTime() - madeNanos >= PAUSE_NANOS;
   }
 
   private void serve() throws IOException {

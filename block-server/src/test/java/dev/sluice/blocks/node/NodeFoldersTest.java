@@ -12,6 +12,7 @@ import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Taken;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -177,7 +179,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
       try (NodeClient executor = enter(APPLICATION, SECRET)) {
         assertThatThrownBy(() -> handOver(executor, 11)).hasMessageContaining("is not there");
         Files.delete(folder(APPLICATION));
-        handOver(executor, 10);
+        awaitHandOver(executor, 10);
         assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
       }
       daemon.close();
@@ -188,6 +190,35 @@ class NodeFoldersTest extends NodeDaemonTestCase {
       }
     } finally {
       FileTree.delete(elsewhere);
+    }
+  }
+
+  /** As Spark tries a task again. */
+  private void awaitHandOver(NodeClient executor, long mapId) throws Exception {
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+    boolean taken = false;
+    while (!taken) {
+      try {
+        handOver(executor, mapId);
+        taken = true;
+      } catch (IOException e) {
+        assertThat(System.nanoTime()).as("%s", e).isLessThan(deadlineNanos);
+        Thread.sleep(100);
+      }
+    }
+  }
+
+  @Test
+  void aDirectoryThatTakesNoFolderIsNotTriedWithEachExecutorThatEnters() throws Exception {
+    withTwoRoots();
+    start();
+    Files.createFile(folder(APPLICATION)); // in the first one
+    try (LogCapture log = new LogCapture(NodeDisks.class, Level.ERROR);
+        NodeClient executor = enter(APPLICATION, SECRET)) {
+      List<String> once = List.copyOf(log.messages());
+      executor.refresh();
+      executor.refresh();
+      assertThat(log.messages()).isNotEmpty().isEqualTo(once);
     }
   }
 
