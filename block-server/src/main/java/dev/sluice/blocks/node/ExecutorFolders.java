@@ -1,9 +1,11 @@
 package dev.sluice.blocks.node;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -23,12 +25,16 @@ import org.slf4j.LoggerFactory;
  * The folders that Spark makes for an executor's files, {@code blockmgr-*} in each of its local
  * directories. An executor has a file locked in its own as long as its process lives: the kernel
  * gives the lock back however that ends, and shows it to all containers that have the file. So the
- * node's block server sees which are of nobody any more. Whoever holds them closes this.
+ * node's block server sees which are of nobody any more; but not each kernel or file system shows
+ * locks, so those alone of which it has once seen the lock. Whoever holds them closes this.
  */
 public final class ExecutorFolders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorFolders.class);
   private static final String GLOB = "blockmgr-*";
   private static final String LOCK = ".sluice-executor";
+
+  /** What the block server writes into a file that it has seen locked. */
+  private static final byte[] SEEN = {'!'};
 
   /** By its file, which is locked as long as it is open. */
   private final Map<Path, FileChannel> locks = new HashMap<>();
@@ -66,7 +72,8 @@ public final class ExecutorFolders implements AutoCloseable {
   }
 
   /**
-   * Removes those in a directory whose executors have ended; such without a lock file stay.
+   * Removes those in a directory whose executors have ended, if one of its calls has seen them
+   * locked before.
    *
    * @throws IOException when the directory cannot be read
    */
@@ -83,19 +90,20 @@ public final class ExecutorFolders implements AutoCloseable {
   }
 
   private static void removeIfDead(Path folder, Removal removal) {
+    Path named = folder.resolve(LOCK);
     try (FileChannel file =
-            FileChannel.open(
-                folder.resolve(LOCK),
-                Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+            FileChannel.open(named, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
         FileLock lock = file.tryLock()) {
-      if (lock != null) {
-        LOG.info("{} was a dead executor's and is deleted", folder);
+      if (lock == null) {
+        file.write(ByteBuffer.wrap(SEEN), 0);
+      } else if (Files.size(named) > 0) { // By name: its executor may live on without it.
         removal.remove(folder);
+        LOG.info("{} was a dead executor's and is deleted", folder);
       }
-    } catch (NoSuchFileException | OverlappingFileLockException e) {
-      LOG.debug("{} may be a living executor's", folder, e); // OverlappingFile: of this process
+    } catch (NoSuchFileException | AccessDeniedException | OverlappingFileLockException e) {
+      LOG.debug("{} may be a living executor's, another user's or this process's", folder, e);
     } catch (IOException e) {
-      LOG.warn("{} is left for now", folder, e);
+      LOG.warn("{} is left for now: {}", folder, e.toString());
     }
   }
 

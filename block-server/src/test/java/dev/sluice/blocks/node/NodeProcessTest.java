@@ -328,6 +328,7 @@ class NodeProcessTest {
       try (ExecutorProcess executor =
           ExecutorProcess.start(socket, dead.resolve("executor"), dead)) {
         node = executor.node();
+        awaitSeen(dead);
         Thread.sleep(1_500);
         assertThat(dead).exists();
       }
@@ -339,6 +340,15 @@ class NodeProcessTest {
       }
       assertThat(living).exists();
       assertThat(unknown).exists();
+    }
+  }
+
+  /** That the daemon has seen the executor's lock. */
+  private static void awaitSeen(Path folder) throws Exception {
+    long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
+    while (Files.size(folder.resolve(".sluice-executor")) == 0) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+      Thread.sleep(20);
     }
   }
 
