@@ -238,7 +238,9 @@ final class SocketServer implements AutoCloseable {
       }
       return new Refused("that is no hand-over");
     } catch (IOException | RuntimeException e) {
-      LOG.warn("{} of {} is refused: {}", request, enter.executor(), reason(e));
+      if (!request.equals(enter)) { // which it says every ten seconds, also while this is drained
+        LOG.warn("{} of {} is refused: {}", request, enter.executor(), reason(e));
+      }
       LOG.debug("{} of {} is refused", request, enter.executor(), e);
       return new Refused(reason(e));
     }

@@ -21,6 +21,7 @@ import dev.sluice.blocks.wire.NodeMessages.Taken;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import java.io.IOException;
@@ -40,6 +41,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.Level;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.ExternalBlockStoreClient;
@@ -249,10 +251,19 @@ class NodeHandOverTest extends NodeDaemonTestCase {
           .hasMessageContaining("the node is being drained")
           .hasMessageContaining("drain exists");
       assertThatThrownBy(() -> enter(OTHER, SECRET)).hasMessageContaining("being drained");
+      assertRefreshIsRefusedInSilence(executor);
       assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
 
       Files.delete(directory.resolve("drain"));
       executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+    }
+  }
+
+  /** Each executor asks for one every ten seconds. */
+  private static void assertRefreshIsRefusedInSilence(NodeClient executor) {
+    try (LogCapture log = new LogCapture(SocketServer.class, Level.WARN)) {
+      assertThatThrownBy(executor::refresh).hasMessageContaining("being drained");
+      assertThat(log.messages()).isEmpty();
     }
   }
 
