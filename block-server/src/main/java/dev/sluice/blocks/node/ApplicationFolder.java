@@ -115,7 +115,7 @@ final class ApplicationFolder {
   /** Who is told of map outputs. */
   @FunctionalInterface
   interface MapOutputConsumer {
-    void accept(int shuffleId, long mapId) throws IOException;
+    void accept(int shuffleId, long mapId);
   }
 
   /** Does nothing where there is none. */

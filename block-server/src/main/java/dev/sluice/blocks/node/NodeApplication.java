@@ -299,17 +299,17 @@ final class NodeApplication implements AutoCloseable {
   }
 
   private void scan(ApplicationFolder folder) throws IOException {
-    folder.removeUnfinished(device.options().expireAfter());
     folder.forEach(
         (shuffleId, mapId) -> {
           if (!isOver() && held.get(shuffleId, mapId) == null) {
             takeFound(shuffleId, mapId, folder);
           }
         });
+    folder.removeUnfinished(device.options().expireAfter());
   }
 
   /** Whether its files fit together the registry finds out, when somebody wants to READ it. */
-  private void takeFound(int shuffleId, long mapId, ApplicationFolder folder) throws IOException {
+  private void takeFound(int shuffleId, long mapId, ApplicationFolder folder) {
     MapOutputFiles.Files files = folder.find(shuffleId, mapId);
     try {
       if (files != null) {
@@ -318,6 +318,8 @@ final class NodeApplication implements AutoCloseable {
       }
     } catch (NoSuchFileException e) {
       LOG.debug("Map output {} of shuffle {} is just removed", mapId, shuffleId, e);
+    } catch (IOException e) {
+      LOG.warn("Map output {} of shuffle {} is left out: {}", mapId, shuffleId, e.toString());
     }
   }
 

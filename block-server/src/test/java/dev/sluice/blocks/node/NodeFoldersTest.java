@@ -222,6 +222,24 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
+  /** Here what an executor had renamed by the time that its age was looked at: there is none. */
+  @Test
+  void whatCannotBeReadInAFolderLeavesTheRestOfItCounted() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET)) {
+      handOver(executor, 10);
+    }
+    daemon.close();
+    Files.createSymbolicLink(folder(APPLICATION).resolve(".tmp-1"), Path.of("gone"));
+    start();
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+    while (metric(APPLICATION, NodeMetric.MAP_OUTPUTS) == 0) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+      Thread.sleep(20);
+    }
+  }
+
   /** Else its driver would have readers look there for what was in the other. */
   @Test
   void withoutOneOfItsDirectoriesANodeDoesNotHaveWhatItHad() throws Exception {
