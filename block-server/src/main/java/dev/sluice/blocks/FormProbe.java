@@ -120,7 +120,7 @@ final class FormProbe {
   private void tryOut(RegistrationForm form, Path directory) throws IOException {
     byte[] bytes = new byte[FILE_BYTES];
     new Random(FILE_BYTES).nextBytes(bytes);
-    Path file = Files.createTempFile(directory, "sluice-probe-", ".data");
+    Path file = Files.createTempFile(directory, LocalDirectories.PROBE, ".data");
     try (Arena arena = Arena.ofShared()) {
       Files.write(file, bytes);
       try (DataFile data = DataFile.open(file, FILE_BYTES, form);

@@ -22,6 +22,9 @@ public final class LocalDirectories {
    */
   record Disks(int data, int table) {}
 
+  /** What names of files begin with that directories are tried out with. */
+  public static final String PROBE = "sluice-probe-";
+
   private final List<LocalDirectory> directories;
 
   private LocalDirectories(List<LocalDirectory> directories) {

@@ -1,5 +1,6 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.node.NodeDisks.RefusedException;
 import java.io.IOException;
 import java.io.Reader;
@@ -215,12 +216,17 @@ final class NodeFolders implements AutoCloseable {
     return root;
   }
 
+  /** Also the files that a daemon that was killed was trying the root out with. */
   private static List<Path> folders(Path root) throws IOException {
     try (Stream<Path> files = Files.list(root)) {
-      return files.filter(Files::isDirectory).toList();
+      return files.filter(file -> Files.isDirectory(file) || isProbe(file)).toList();
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
+  }
+
+  private static boolean isProbe(Path file) {
+    return file.getFileName().toString().startsWith(LocalDirectories.PROBE);
   }
 
   /** Those that the application's are in, one on each file system. */

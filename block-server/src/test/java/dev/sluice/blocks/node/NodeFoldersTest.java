@@ -222,6 +222,17 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
+  @Test
+  void whatADaemonWasTryingOutWhenItWasKilledIsDeleted() throws Exception {
+    Path root = Files.createDirectory(directory.resolve("node/.sluice"));
+    Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwx------"));
+    Path left = Files.createFile(root.resolve("sluice-probe-1.data"));
+    start();
+    daemon.drain(TIMEOUT); // which waits for all that is deleted
+    assertThat(left).doesNotExist();
+    assertThat(root).isDirectoryNotContaining("glob:**/.removed-*");
+  }
+
   /** Here what an executor had renamed by the time that its age was looked at: there is none. */
   @Test
   void whatCannotBeReadInAFolderLeavesTheRestOfItCounted() throws Exception {
