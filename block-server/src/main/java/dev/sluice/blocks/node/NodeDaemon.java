@@ -140,22 +140,17 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  /** On a thread of its own, since the disk may not answer. */
   private void deleteDeadExecutors(Path root) {
     if (tidying.add(root)) {
-      Thread.ofPlatform()
-          .daemon()
-          .name("sluice-node-tidy")
-          .start(
-              () -> {
-                try {
-                  folders.deleteDeadExecutors(root);
-                } catch (IOException e) {
-                  LOG.error("What is left of executors beside {} stays for now", root, e);
-                } finally {
-                  tidying.remove(root);
-                }
-              });
+      TidyThread.start(
+          "executors beside " + root,
+          () -> {
+            try {
+              folders.deleteDeadExecutors(root);
+            } finally {
+              tidying.remove(root);
+            }
+          });
     }
   }
 

@@ -144,7 +144,7 @@ final class Tenant implements AutoCloseable {
   /** The driver says so. */
   private void endSoon() {
     over.run();
-    onThread(() -> end(Duration.ZERO));
+    TidyThread.start(state.name(), () -> end(Duration.ZERO));
   }
 
   /**
@@ -153,7 +153,8 @@ final class Tenant implements AutoCloseable {
    */
   void tidy(Duration expireAfter) {
     if (tidying.compareAndSet(false, true)) {
-      onThread(
+      TidyThread.start(
+          state.name(),
           () -> {
             try {
               tidyNow(expireAfter);
@@ -221,25 +222,6 @@ final class Tenant implements AutoCloseable {
     }
     LOG.info("Application {} is removed", state.name());
     return true;
-  }
-
-  private interface Task {
-    void run() throws IOException;
-  }
-
-  /** One of its own, since its disk may not answer. */
-  private void onThread(Task task) {
-    Thread.ofPlatform()
-        .daemon()
-        .name("sluice-node-tidy")
-        .start(
-            () -> {
-              try {
-                task.run();
-              } catch (IOException | RuntimeException e) {
-                LOG.error("What is over of {} is still here", state.name(), e); // for now
-              }
-            });
   }
 
   /** Serves nothing any more; the folders stay. Idempotent. */

@@ -116,7 +116,7 @@ class NodeProcessTest {
   /** Its timer would keep the Error to itself, and nobody would remove anything any more. */
   @Test
   void aDaemonOfWhichTheTimerEndsIsStartedAgainByItsSupervisor() throws Exception {
-    Path damaged = directory.resolve("classes/dev/sluice/blocks/node/Tenant$Task.class");
+    Path damaged = directory.resolve("classes/dev/sluice/blocks/node/TidyThread.class");
     Files.createDirectories(damaged.getParent());
     Files.createFile(damaged);
     try (NodeProcess daemon = start("1s");
