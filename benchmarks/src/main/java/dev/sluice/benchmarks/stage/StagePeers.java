@@ -124,8 +124,11 @@ final class StagePeers implements AutoCloseable {
       for (int round = -1; round < rounds; round++) {
         Pairs counted = round < 0 ? new Pairs() : pairs;
         cold.cache(true);
-        Run with = run(some, all, 0, StagePeers::sleep);
-        Run without = run(some, others, 0, StagePeers::sleep);
+        boolean slowFirst = round % 2 == 0;
+        Run first = run(some, slowFirst ? all : others, 0, StagePeers::sleep);
+        Run second = run(some, slowFirst ? others : all, 0, StagePeers::sleep);
+        Run with = slowFirst ? first : second;
+        Run without = slowFirst ? second : first;
         counted.more(
             name + "-others", "MB/s", with.rate(others), "without-it", without.rate(others));
         counted.more(name, "MB/s", with.rate(slow), "its-disk", SLOW_MB_A_SECOND);
