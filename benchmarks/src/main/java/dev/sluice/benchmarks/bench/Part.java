@@ -38,7 +38,7 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
   static final List<Part> QUICK =
       List.of(
           onVerbs("read-verbs", 2, "read --quick --rounds 3"),
-          terasort("1g", 2, "--size 1g --repeat 1"),
+          terasort("1g", 3, "--size 1g --repeat 1"),
           of("storm", "storm-*", 12, "storm --rounds 1 --warm-up 8 --repetitions 1"),
           of("node", "node-*", 4, "node --quick --only lost_executors,hand_over"));
 
@@ -47,9 +47,9 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
           of("engine", "engine-*", 2, "engine"),
           of("stage", "stage-*", 10, "stage"),
           onVerbs("read-verbs", 20, "read"),
-          terasort("1g", 6, "--size 1g --repeat 5"),
-          terasort("3g", 10, "--size 3g --repeat 5"),
-          terasort("3g-staged", 10, "--size 3g --repeat 5" + STAGED),
+          terasort("1g", 7, "--size 1g --repeat 5"),
+          terasort("3g", 14, "--size 3g --repeat 5"),
+          terasort("3g-staged", 14, "--size 3g --repeat 5" + STAGED),
           of("storm", "storm-growth-*", 50, "storm"),
           of(
               "storm-staged",
@@ -74,9 +74,9 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
           of("node", "node-*", 170, "node"),
           onVerbs("node-stopped", 15, "node --only stopped_server"),
           of("tpcds", "tpcds-*", 65, "tpcds"),
-          terasort("10g", 16, "--size 10g --repeat 2"),
-          terasort("10g-staged", 16, "--size 10g --repeat 2" + STAGED),
-          terasort("10g-node", 16, "--node --size 10g --repeat 2"));
+          terasort("10g", 20, "--size 10g --repeat 2"),
+          terasort("10g-staged", 20, "--size 10g --repeat 2" + STAGED),
+          terasort("10g-node", 20, "--node --size 10g --repeat 2"));
 
   /** Whether the rows are there. */
   boolean isIn(List<Comparison> rows) {

@@ -4,7 +4,6 @@ import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.Sizes;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -119,13 +118,6 @@ record TeraData(Path directory, Path temporary, int parallelism) {
       lines.addAll(Files.readAllLines(part));
     }
     return lines;
-  }
-
-  /** Has as much of it in the page cache as there is room for: the first sort would read it all. */
-  static void cache(Input input) throws IOException {
-    for (Path part : parts(input.directory())) {
-      Files.copy(part, OutputStream.nullOutputStream());
-    }
   }
 
   static long dataBytes(Path data) throws IOException {
