@@ -6,7 +6,7 @@ import java.io.IOException;
  * A map output's files are not what was committed: they do not fit together, have changed, or are
  * gone.
  */
-final class InconsistentFilesException extends IOException {
+public final class InconsistentFilesException extends IOException {
   private static final long serialVersionUID = 1L;
 
   InconsistentFilesException(String reason) {

@@ -20,7 +20,7 @@ public final class LocalDirectories {
    * @param table a number for those that the files of its table lie in, of which Spark chooses one
    *     for each file: below the square of how many there are, and one more for what lies in none
    */
-  record Disks(int data, int table) {}
+  public record Disks(int data, int table) {}
 
   /** What names of files begin with that directories are tried out with. */
   public static final String PROBE = "sluice-probe-";
@@ -103,7 +103,7 @@ public final class LocalDirectories {
     return directories.get(index).form(nowMs);
   }
 
-  int count() {
+  public int count() {
     return directories.size();
   }
 

@@ -18,7 +18,7 @@ import java.util.zip.Checksum;
  * @param header what peers are told, or READ
  * @param file the data file
  */
-record MapOutput(
+public record MapOutput(
     MapOutputHeader header,
     Path file,
     LocalDirectories.Disks disks,
@@ -35,7 +35,7 @@ record MapOutput(
   }
 
   /** Whether the data file has these bytes, and there are any. */
-  boolean contains(long position, int length) {
+  public boolean contains(long position, int length) {
     long end = header.data().length();
     return length > 0 && position >= 0 && position <= end - length;
   }
@@ -47,7 +47,7 @@ record MapOutput(
    * @throws InconsistentFilesException when the index file is gone or is not what it was
    * @throws IOException when it cannot be read
    */
-  long[] entries(int startPartition, int endPartition) throws IOException {
+  public long[] entries(int startPartition, int endPartition) throws IOException {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
       return null;
     }

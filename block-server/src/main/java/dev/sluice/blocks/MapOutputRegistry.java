@@ -2,7 +2,9 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
+import java.io.EOFException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,11 +25,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The budget bounds what is registered. Before it is used up, the shuffle that was READ least
  * recently gives way, if it is idle; one that is in use never does, and what finds no room is
- * staged ({@link Stager}): nothing of it is registered, and peers ask for its table as well ({@link
- * TableServer}). READs are one-sided and unseen, so "READ" means that a map output of the shuffle
- * was registered or resolved, or that a reader sent a touch message. Recency is kept per shuffle
- * and not per map output: reducers read all map outputs of a shuffle, and its memory is unmapped at
- * once.
+ * staged ({@link dev.sluice.blocks.server.Stager}): nothing of it is registered, and peers ask for
+ * its table as well ({@link dev.sluice.blocks.server.TableServer}). READs are one-sided and unseen,
+ * so "READ" means that a map output of the shuffle was registered or resolved, or that a reader
+ * sent a touch message. Recency is kept per shuffle and not per map output: reducers read all map
+ * outputs of a shuffle, and its memory is unmapped at once.
  *
  * <p>Keys belong to an epoch of a shuffle ({@link ShuffleEpochs}) and end with it.
  */
@@ -166,7 +168,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /** Null when it is neither registered nor staged from. */
-  MapOutput output(int shuffleId, long mapId) {
+  public MapOutput output(int shuffleId, long mapId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     return shuffle == null ? null : shuffle.get(mapId);
   }
@@ -271,12 +273,17 @@ public final class MapOutputRegistry implements AutoCloseable {
     return counters;
   }
 
-  /** Data files that are not registered, while they are read. */
-  OpenFiles files() {
-    return files;
+  /**
+   * Fills the buffer with the data file's bytes from {@code position} on. Blocks as its disk does.
+   * For threads that nobody interrupts.
+   *
+   * @throws EOFException when the file is shorter
+   */
+  public void read(MapOutput output, long position, ByteBuffer target) throws IOException {
+    files.read(output, position, target);
   }
 
-  LocalDirectories directories() {
+  public LocalDirectories directories() {
     return directories;
   }
 

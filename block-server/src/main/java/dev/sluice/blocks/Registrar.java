@@ -1,6 +1,7 @@
 package dev.sluice.blocks;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
+import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -31,7 +32,7 @@ final class Registrar {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
 
   /** Longer than readers that go on READing need to say so. */
-  static final long GRACE_MS = PeerChannel.TOUCH_INTERVAL_MS + 5_000;
+  static final long GRACE_MS = Touch.INTERVAL_MS + 5_000;
 
   private final MapOutputFiles files;
   private final RegistryLimits limits;

@@ -8,7 +8,7 @@ public final class RegistryCounters {
 
   RegistryCounters() {}
 
-  void add(RegistryCounter counter, long value) {
+  public void add(RegistryCounter counter, long value) {
     values.addAndGet(counter.ordinal(), value);
   }
 

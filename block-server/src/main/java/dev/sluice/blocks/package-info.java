@@ -1,7 +1,6 @@
 /**
  * Map output files as memory regions: {@link dev.sluice.blocks.MapOutputRegistry} registers them
- * within a budget, {@link dev.sluice.blocks.BlockServer} and {@link
- * dev.sluice.blocks.BlockServerClient} are the control plane on which peers exchange queue pairs
- * and locations. The same code runs inside an executor and in a daemon of its own.
+ * within a budget, and says of each where it is, or what its file has. Peers ask for that in {@link
+ * dev.sluice.blocks.server}. The same code runs inside an executor and in a daemon of its own.
  */
 package dev.sluice.blocks;

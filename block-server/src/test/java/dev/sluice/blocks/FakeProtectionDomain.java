@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * Registers memory as far as a kernel does, and files, and READs them as a peer's NIC would: by
  * key, within bounds, never after close.
  */
-final class FakeProtectionDomain implements ProtectionDomain {
+public final class FakeProtectionDomain implements ProtectionDomain {
   private static final Set<AccessFlag> ON_DEMAND_READ =
       Set.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND);
 
@@ -38,49 +38,49 @@ final class FakeProtectionDomain implements ProtectionDomain {
   private volatile Runnable registering = () -> {};
   private volatile Runnable refusing = () -> {};
 
-  FakeProtectionDomain() {
+  public FakeProtectionDomain() {
     this(Kernel.PAGES_ON_DEMAND);
   }
 
-  FakeProtectionDomain(Kernel kernel) {
+  public FakeProtectionDomain(Kernel kernel) {
     this.kernel = kernel;
   }
 
   /** Registrations beyond that fail with ENOMEM. */
-  void limitBytes(long limit) {
+  public void limitBytes(long limit) {
     limitBytes = limit;
   }
 
   /** Files are its best way from now on. */
-  void sendFiles() {
+  public void sendFiles() {
     sendsFiles = true;
   }
 
   /** Runs in the middle of each registration from now on. */
-  void whenRegistering(Runnable action) {
+  public void whenRegistering(Runnable action) {
     registering = action;
   }
 
   /** Runs after each registration that fails with ENOMEM from now on. */
-  void whenRefusing(Runnable action) {
+  public void whenRefusing(Runnable action) {
     refusing = action;
   }
 
   /** Registrations that were asked for, refused ones included. */
-  int attempts() {
+  public int attempts() {
     return attempts.get();
   }
 
-  int openRegions() {
+  public int openRegions() {
     return regions.size();
   }
 
   /** What a READ brings; null where it would complete with REM_ACCESS_ERR. */
-  byte[] read(RemoteRegion remote) {
+  public byte[] read(RemoteRegion remote) {
     return read(remote, 0, Math.toIntExact(remote.length()));
   }
 
-  byte[] read(RemoteRegion remote, long offset, int length) {
+  public byte[] read(RemoteRegion remote, long offset, int length) {
     Region region = regions.get(remote.rkey());
     return region == null ? null : region.read(remote.address() + offset, length);
   }

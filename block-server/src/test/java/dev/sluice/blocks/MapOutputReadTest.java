@@ -2,6 +2,10 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.server.BlockServer;
+import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.server.TestBlockServer;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;

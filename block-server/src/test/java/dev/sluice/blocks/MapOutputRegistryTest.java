@@ -306,7 +306,7 @@ class MapOutputRegistryTest {
     MapOutputFiles slow =
         (shuffleId, mapId) -> {
           asked.countDown();
-          await(proceed);
+          TestMapOutputs.await(proceed);
           return outputs.find(shuffleId, mapId);
         };
     registry.close();
@@ -317,7 +317,7 @@ class MapOutputRegistryTest {
     registry.add(SHUFFLE, 7);
     CompletableFuture<List<MapOutputLocation>> resolving =
         registry.resolve(SHUFFLE, new long[] {7});
-    await(asked);
+    TestMapOutputs.await(asked);
     registry.unregister(SHUFFLE);
     proceed.countDown();
 
@@ -335,14 +335,14 @@ class MapOutputRegistryTest {
         registry(
             (shuffleId, mapId) -> {
               asked.countDown();
-              await(proceed);
+              TestMapOutputs.await(proceed);
               return outputs.find(shuffleId, mapId);
             },
             LIMITS);
     outputs.write(SHUFFLE, 7, 10);
     CompletableFuture<List<MapOutputLocation>> resolving =
         registry.resolve(SHUFFLE, new long[] {7});
-    await(asked);
+    TestMapOutputs.await(asked);
     Thread.currentThread().interrupt();
     registry.unregister(SHUFFLE);
     assertThat(Thread.interrupted()).isTrue();
@@ -405,7 +405,7 @@ class MapOutputRegistryTest {
     CountDownLatch proceed = new CountDownLatch(1);
     MapOutputFiles slow =
         (shuffleId, mapId) -> {
-          await(proceed);
+          TestMapOutputs.await(proceed);
           return outputs.find(shuffleId, mapId);
         };
     registry.close();
@@ -422,13 +422,5 @@ class MapOutputRegistryTest {
     assertThat(resolve(SHUFFLE, 7)).isNull();
     registry.add(SHUFFLE, 7);
     assertThat(domain.openRegions()).isZero();
-  }
-
-  static void await(CountDownLatch latch) {
-    try {
-      assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 }

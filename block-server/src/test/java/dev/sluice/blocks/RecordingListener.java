@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Remembers announcements in their order. */
-final class RecordingListener implements MapOutputListener {
-  final List<String> events = new CopyOnWriteArrayList<>();
+public final class RecordingListener implements MapOutputListener {
+  public final List<String> events = new CopyOnWriteArrayList<>();
 
   @Override
   public void registered(int shuffleId, MapOutputLocation location) {

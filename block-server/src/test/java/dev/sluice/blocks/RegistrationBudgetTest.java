@@ -315,7 +315,7 @@ class RegistrationBudgetTest {
             (shuffleId, mapId) -> {
               if (mapId == 8) {
                 looking.countDown();
-                MapOutputRegistryTest.await(mayGoOn);
+                TestMapOutputs.await(mayGoOn);
               }
               return outputs.find(shuffleId, mapId);
             },
@@ -326,7 +326,7 @@ class RegistrationBudgetTest {
     awaitTrue(() -> listener.events.contains("withdrawn 1"));
     outputs.write(1, 8, 100);
     registry.add(1, 8);
-    MapOutputRegistryTest.await(looking);
+    TestMapOutputs.await(looking);
     Thread unregistering = Thread.ofVirtual().start(() -> registry.unregister(1));
     awaitTrue(() -> unregistering.getState() == Thread.State.TIMED_WAITING);
     mayGoOn.countDown();

@@ -4,13 +4,13 @@ import dev.sluice.blocks.wire.MapOutputHeader;
 import java.util.concurrent.TimeUnit;
 
 /** What peers find of a map output that they ask for. */
-final class ResolvedOutput {
+public final class ResolvedOutput {
   private static final long TIMEOUT_S = 30;
 
   private ResolvedOutput() {}
 
   /** Null where it cannot be registered, or is gone again. */
-  static MapOutputHeader header(MapOutputRegistry registry, int shuffleId, long mapId)
+  public static MapOutputHeader header(MapOutputRegistry registry, int shuffleId, long mapId)
       throws Exception {
     registry.resolve(shuffleId, new long[] {mapId}).get(TIMEOUT_S, TimeUnit.SECONDS);
     MapOutput output = registry.output(shuffleId, mapId);

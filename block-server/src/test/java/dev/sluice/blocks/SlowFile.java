@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * A named pipe in the place of a data file: whoever opens it waits, as for a disk that does not
  * answer, until {@link #answer}, and then cannot read from it. It is gone then.
  */
-final class SlowFile implements AutoCloseable {
+public final class SlowFile implements AutoCloseable {
   private final Path path;
   private boolean answered;
 
@@ -22,14 +22,14 @@ final class SlowFile implements AutoCloseable {
     this.path = path;
   }
 
-  static SlowFile inPlaceOf(Path file) throws IOException, InterruptedException {
+  public static SlowFile inPlaceOf(Path file) throws IOException, InterruptedException {
     Files.delete(file);
     assertThat(new ProcessBuilder("mkfifo", file.toString()).start().waitFor()).isZero();
     return new SlowFile(file);
   }
 
   /** Until so many threads wait for such files. */
-  static void awaitReaders(int count) {
+  public static void awaitReaders(int count) {
     long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
     while (readers() < count) {
       assertThat(System.nanoTime()).isLessThan(deadlineNs);
@@ -37,7 +37,7 @@ final class SlowFile implements AutoCloseable {
     }
   }
 
-  static long readers() {
+  public static long readers() {
     return Thread.getAllStackTraces().values().stream()
         .flatMap(Arrays::stream)
         .filter(frame -> frame.getMethodName().equals("open0"))
@@ -45,7 +45,7 @@ final class SlowFile implements AutoCloseable {
   }
 
   /** The disk answers all that wait for it. Idempotent. */
-  void answer() throws IOException {
+  public void answer() throws IOException {
     if (!answered) {
       answered = true;
       // For reading as well, so that it waits for nobody; deleted, so that nobody else does.

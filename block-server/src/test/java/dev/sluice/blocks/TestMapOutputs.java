@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 
 /** Map outputs in a directory, as Spark's resolver would have written them. */
@@ -19,11 +21,11 @@ public final class TestMapOutputs {
   }
 
   /** Their directory, in the form that is the best where everything works. */
-  LocalDirectories directories() {
+  public LocalDirectories directories() {
     return directories(RegistrationForm.READ_ONLY_MAPPING);
   }
 
-  LocalDirectories directories(RegistrationForm form) {
+  public LocalDirectories directories(RegistrationForm form) {
     return new LocalDirectories(Map.of(directory, form));
   }
 
@@ -31,11 +33,11 @@ public final class TestMapOutputs {
     return directory.resolve("shuffle_%d_%d_0.data".formatted(shuffleId, mapId));
   }
 
-  Path index(int shuffleId, long mapId) {
+  public Path index(int shuffleId, long mapId) {
     return directory.resolve("shuffle_%d_%d_0.index".formatted(shuffleId, mapId));
   }
 
-  Path checksums(int shuffleId, long mapId) {
+  public Path checksums(int shuffleId, long mapId) {
     return directory.resolve("shuffle_%d_%d_0.checksum.CRC32C".formatted(shuffleId, mapId));
   }
 
@@ -63,7 +65,7 @@ public final class TestMapOutputs {
     return data;
   }
 
-  static long checksum(byte[] data, int offset, int length) {
+  public static long checksum(byte[] data, int offset, int length) {
     CRC32C checksum = new CRC32C();
     checksum.update(data, offset, length);
     return checksum.getValue();
@@ -93,14 +95,14 @@ public final class TestMapOutputs {
   }
 
   /** How many mappings of these files the process has. */
-  long mappings() throws IOException {
+  public long mappings() throws IOException {
     try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
       return lines.filter(line -> line.contains(directory.toString())).count();
     }
   }
 
   /** Descriptors that the process has of these files. */
-  long openFiles() throws IOException {
+  public long openFiles() throws IOException {
     try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
       return descriptors.filter(this::isOurs).count();
     }
@@ -115,12 +117,12 @@ public final class TestMapOutputs {
   }
 
   /** Bytes of those mappings that have to be written to disk. */
-  long dirtyBytes() throws IOException {
+  public long dirtyBytes() throws IOException {
     return mappedBytes(directory, "(Shared|Private)_Dirty:.*");
   }
 
   /** Bytes of the mapping of a data file that are resident in this process. */
-  long residentBytes(int shuffleId, long mapId) throws IOException {
+  public long residentBytes(int shuffleId, long mapId) throws IOException {
     return mappedBytes(data(shuffleId, mapId), "Rss:.*");
   }
 
@@ -136,5 +138,16 @@ public final class TestMapOutputs {
       }
     }
     return kilobytes << 10;
+  }
+
+  /** Until somebody counts it down. */
+  public static void await(CountDownLatch latch) {
+    try {
+      if (!latch.await(10, TimeUnit.SECONDS)) {
+        throw new AssertionError("Nobody comes");
+      }
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 }

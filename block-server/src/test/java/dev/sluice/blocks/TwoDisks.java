@@ -8,20 +8,20 @@ import java.util.concurrent.TimeUnit;
  * Two local directories with a map output in each, of which nothing is registered; tests may have
  * the disk of one not answer ({@link SlowFile}). The test that makes it closes it.
  */
-final class TwoDisks implements AutoCloseable {
-  static final int SHUFFLE = 3;
-  static final long SLOW = 1;
-  static final long FAST = 2;
-  static final RegistryLimits NONE_REGISTERED = new RegistryLimits(0, 100, 1_000);
+public final class TwoDisks implements AutoCloseable {
+  public static final int SHUFFLE = 3;
+  public static final long SLOW = 1;
+  public static final long FAST = 2;
+  public static final RegistryLimits NONE_REGISTERED = new RegistryLimits(0, 100, 1_000);
 
-  final FakeProtectionDomain domain = new FakeProtectionDomain();
-  final LocalDirectories directories;
-  final TestMapOutputs slow;
-  final TestMapOutputs fast;
-  final MapOutputRegistry registry;
+  public final FakeProtectionDomain domain = new FakeProtectionDomain();
+  public final LocalDirectories directories;
+  public final TestMapOutputs slow;
+  public final TestMapOutputs fast;
+  public final MapOutputRegistry registry;
 
   /** The map outputs have partitions of so many bytes. */
-  TwoDisks(Path slowDirectory, int[] slowBytes, Path fastDirectory, int[] fastBytes)
+  public TwoDisks(Path slowDirectory, int[] slowBytes, Path fastDirectory, int[] fastBytes)
       throws Exception {
     directories = LocalDirectories.unregistered(List.of(slowDirectory, fastDirectory));
     slow = new TestMapOutputs(slowDirectory);
@@ -37,7 +37,8 @@ final class TwoDisks implements AutoCloseable {
   }
 
   /** Another one of the same domain, which the caller closes. */
-  MapOutputRegistry registry(LocalDirectories among, MapOutputFiles files, RegistryLimits limits) {
+  public MapOutputRegistry registry(
+      LocalDirectories among, MapOutputFiles files, RegistryLimits limits) {
     return new MapOutputRegistry(domain, among, files, limits, new RecordingListener(), () -> 0);
   }
 

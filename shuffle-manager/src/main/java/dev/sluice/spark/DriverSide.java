@@ -1,6 +1,6 @@
 package dev.sluice.spark;
 
-import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.SluiceConf;

@@ -1,6 +1,6 @@
 package dev.sluice.spark;
 
-import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;

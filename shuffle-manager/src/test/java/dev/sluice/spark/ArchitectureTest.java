@@ -87,6 +87,16 @@ class ArchitectureTest {
           .resideInAnyPackage(SHUFFLE_MANAGER, DOCTOR);
 
   @ArchTest
+  static final ArchRule WHO_ASKS_KNOWS_PEERS_BY_THEIR_MESSAGES =
+      noClasses()
+          .that()
+          .resideInAPackage("dev.sluice.blocks.client")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "dev.sluice.blocks", "dev.sluice.blocks.server", "dev.sluice.blocks.node");
+
+  @ArchTest
   static final ArchRule ONLY_THE_SHUFFLE_MANAGER_USES_SPARK_BEYOND_ITS_TRANSPORT =
       noClasses()
           .that()

@@ -1,14 +1,14 @@
 package dev.sluice.benchmarks.stage;
 
-import dev.sluice.blocks.BlockServer;
-import dev.sluice.blocks.BlockServerClient;
-import dev.sluice.blocks.EndpointAcceptor;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.server.BlockServer;
+import dev.sluice.blocks.server.EndpointAcceptor;
+import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;

@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.stage;
 
-import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;

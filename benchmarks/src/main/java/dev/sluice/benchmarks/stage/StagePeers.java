@@ -5,7 +5,7 @@ import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.ReadLimit;
 import dev.sluice.benchmarks.stage.StageLoad.Answer;
-import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;

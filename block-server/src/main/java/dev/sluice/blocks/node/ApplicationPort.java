@@ -1,6 +1,6 @@
 package dev.sluice.blocks.node;
 
-import dev.sluice.blocks.BlockServer;
+import dev.sluice.blocks.server.BlockServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;

@@ -1,7 +1,5 @@
 package dev.sluice.blocks.node;
 
-import dev.sluice.blocks.BlockServer;
-import dev.sluice.blocks.EndpointAcceptor;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputIndex;
@@ -9,9 +7,11 @@ import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryCounters;
-import dev.sluice.blocks.Stager;
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.node.HeldShuffles.Held;
+import dev.sluice.blocks.server.BlockServer;
+import dev.sluice.blocks.server.EndpointAcceptor;
+import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;

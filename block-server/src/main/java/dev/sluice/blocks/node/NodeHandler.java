@@ -1,6 +1,6 @@
 package dev.sluice.blocks.node;
 
-import dev.sluice.blocks.StrangerGuard;
+import dev.sluice.blocks.server.StrangerGuard;
 import dev.sluice.blocks.wire.LifetimeMessages;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;

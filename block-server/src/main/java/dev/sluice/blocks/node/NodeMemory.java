@@ -2,7 +2,7 @@ package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.server.Stager;
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.verbs.LockedMemory;
 import java.lang.management.ManagementFactory;

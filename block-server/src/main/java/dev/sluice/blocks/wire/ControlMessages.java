@@ -149,6 +149,9 @@ public final class ControlMessages {
 
   /** The client READs from the shuffle. No answer. */
   public record Touch(int shuffleId) {
+    /** Who goes on READing says so as often. */
+    public static final long INTERVAL_MS = 10_000;
+
     private void write(Output output) {
       output.writeInt(shuffleId);
     }

@@ -1,6 +1,6 @@
 package dev.sluice.blocks.node;
 
-import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;

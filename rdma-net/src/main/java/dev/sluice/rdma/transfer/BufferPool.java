@@ -214,11 +214,15 @@ public final class BufferPool implements AutoCloseable {
     return expired;
   }
 
+  /** What a buffer of so many bytes takes of a pool. */
+  public static long roomBytes(int bytes) {
+    return (long) Slab.pages(bytes) * Slab.PAGE_BYTES;
+  }
+
   void giveBack(PooledBuffer buffer) {
     synchronized (lock) {
-      int pages = Slab.pages(buffer.bytes());
-      buffer.slab().giveBack(buffer.firstPage(), pages);
-      counters.add(TransferCounter.BUFFER_BYTES_IN_USE, -(long) pages * Slab.PAGE_BYTES);
+      buffer.slab().giveBack(buffer.firstPage(), Slab.pages(buffer.bytes()));
+      counters.add(TransferCounter.BUFFER_BYTES_IN_USE, -roomBytes(buffer.bytes()));
       buffersInUse--;
       if (closed) {
         freeUnused();
@@ -279,7 +283,7 @@ public final class BufferPool implements AutoCloseable {
 
   private PooledBuffer lend(Slab slab, int firstPage, int bytes) {
     buffersInUse++;
-    counters.add(TransferCounter.BUFFER_BYTES_IN_USE, (long) Slab.pages(bytes) * Slab.PAGE_BYTES);
+    counters.add(TransferCounter.BUFFER_BYTES_IN_USE, roomBytes(bytes));
     return new PooledBuffer(this, slab, firstPage, bytes);
   }
 

@@ -1,6 +1,6 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.server.Stager;
 import dev.sluice.rdma.Records;
 import java.util.function.Consumer;
 

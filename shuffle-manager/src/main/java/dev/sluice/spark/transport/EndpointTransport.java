@@ -1,6 +1,6 @@
 package dev.sluice.spark.transport;
 
-import dev.sluice.blocks.BlockServerClient;
+import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;

@@ -49,10 +49,10 @@ public interface ReadTransport {
       long deadlineNanos,
       ReadListener listener);
 
-  /** As {@link dev.sluice.blocks.BlockServerClient#stage}. */
+  /** As {@link dev.sluice.blocks.client.BlockServerClient#stage}. */
   CompletableFuture<Object> stage(PeerAddress peer, Stage request);
 
-  /** As {@link dev.sluice.blocks.BlockServerClient#tables}. */
+  /** As {@link dev.sluice.blocks.client.BlockServerClient#tables}. */
   CompletableFuture<Object> tables(PeerAddress peer, GetTables request);
 
   /** Ends a lease. */

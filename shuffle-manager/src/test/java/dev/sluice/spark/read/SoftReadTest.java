@@ -4,10 +4,10 @@ import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.BlockServerClient;
 import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.Stager;
+import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.FaultPlan;

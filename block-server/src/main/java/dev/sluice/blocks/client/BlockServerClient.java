@@ -1,0 +1,341 @@
+package dev.sluice.blocks.client;
+
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Connect;
+import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.Done;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Refused;
+import dev.sluice.blocks.wire.ControlMessages.Released;
+import dev.sluice.blocks.wire.ControlMessages.Resolve;
+import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.StageFor;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
+import dev.sluice.blocks.wire.ControlMessages.Touch;
+import dev.sluice.blocks.wire.LifetimeMessages;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
+import dev.sluice.blocks.wire.LifetimeMessages.Told;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.transfer.CircuitBreaker;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PeerQuota;
+import dev.sluice.rdma.transfer.QueuePairConnector;
+import dev.sluice.rdma.transfer.TransferOptions;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.apache.spark.network.TransportContext;
+import org.apache.spark.network.client.TransportClientBootstrap;
+import org.apache.spark.network.client.TransportClientFactory;
+import org.apache.spark.network.server.NoOpRpcHandler;
+import org.apache.spark.network.util.TransportConf;
+
+/**
+ * Asks peers' block servers over Spark's transport. Never blocks the caller.
+ *
+ * <p>Created by the shuffle manager once per process, which closes it after the RDMA endpoint that
+ * connects through it. Any thread may call it. Answers come on the transport's threads, and
+ * dependents of the futures run there; each request is answered within its timeout.
+ *
+ * <p>One connection per peer that is asked: 1,000 sockets at 1,000 executors. It ends when the peer
+ * is lost; what is left of one that ended otherwise goes when another peer is asked. A location
+ * takes 49 bytes on the way, so resolving all 100 map outputs of a peer takes 5 KB, and those of
+ * all peers 5 MB, whatever the number of partitions.
+ */
+public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
+  /**
+   * Of a peer's heap, for questions that it has not answered; a larger one goes alone. That is two
+   * for 1,000 map outputs each, one for each thread that reads for them there.
+   */
+  private static final long MAX_QUESTION_BYTES = 256 << 10;
+
+  private final ProcessName self;
+  private final TransferOptions options;
+  private final long resolveTimeoutMs;
+  private final LongSupplier clockMs;
+  private final MessageCodec codec =
+      new MessageCodec(ControlMessages.TYPES, LifetimeMessages.TYPES);
+  private final TransportContext context;
+  private final TransportClientFactory factory;
+  private final ConcurrentHashMap<PeerAddress, PeerChannel> channels = new ConcurrentHashMap<>();
+  private final PeerQuota<PeerAddress> questions =
+      new PeerQuota<>(Long.MAX_VALUE, MAX_QUESTION_BYTES);
+  private volatile boolean closed;
+
+  /**
+   * @param self this process, with its {@link PeerAddress#id}
+   * @param conf its connection creation timeout bounds how long a peer that does not answer is
+   *     waited for, after the requests that waited for it have failed
+   * @param bootstraps authenticate new connections
+   * @param options how long each {@link #exchange} may take, connecting included, and when a peer
+   *     that does not stage in time is left alone, as one from which READs fail
+   * @param resolveTimeoutMs deadline of each {@link #resolve}, connecting included: longer, because
+   *     the peer may have to register what is asked for
+   * @param clockMs a monotonic clock in milliseconds
+   */
+  public BlockServerClient(
+      ProcessName self,
+      TransportConf conf,
+      List<TransportClientBootstrap> bootstraps,
+      TransferOptions options,
+      long resolveTimeoutMs,
+      LongSupplier clockMs) {
+    this.self = self;
+    this.options = options;
+    this.resolveTimeoutMs = resolveTimeoutMs;
+    this.clockMs = clockMs;
+    context = new TransportContext(conf, new NoOpRpcHandler(), false, true);
+    factory = context.createClientFactory(bootstraps);
+  }
+
+  @Override
+  public CompletableFuture<QueuePairAddress> exchange(
+      PeerAddress peer, String providerName, QueuePairAddress local) {
+    Connect connect = new Connect(name(peer), self.id(), providerName, local);
+    return request(peer, connect, options.connectTimeoutMs())
+        .thenCompose(
+            answer ->
+                switch (answer) {
+                  case Connected connected ->
+                      CompletableFuture.completedFuture(connected.queuePair());
+                  case Refused refused -> failure(peer + " refuses: " + refused.reason());
+                  default -> unexpected(peer, answer);
+                });
+  }
+
+  /** Says nothing to a peer that there is no connection to: it may be gone. */
+  @Override
+  public void released(PeerAddress peer, int localQpNumber) {
+    PeerChannel channel = channels.get(peer);
+    if (channel != null) {
+      channel.sendIfConnected(new Released(self.id(), localQpNumber));
+    }
+  }
+
+  /**
+   * See {@link dev.sluice.blocks.MapOutputRegistry#resolve}. Large requests are split.
+   *
+   * @return completes exceptionally when the peer cannot be asked
+   */
+  public CompletableFuture<List<MapOutputLocation>> resolve(
+      PeerAddress peer, int shuffleId, long[] mapIds) {
+    List<CompletableFuture<List<MapOutputLocation>>> parts = new ArrayList<>();
+    for (int from = 0; from < mapIds.length; from += ControlMessages.MAX_RESOLVE) {
+      int to = Math.min(mapIds.length, from + ControlMessages.MAX_RESOLVE);
+      parts.add(resolvePart(peer, shuffleId, Arrays.copyOfRange(mapIds, from, to)));
+    }
+    return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new))
+        .thenApply(done -> parts.stream().flatMap(part -> part.join().stream()).toList());
+  }
+
+  private CompletableFuture<List<MapOutputLocation>> resolvePart(
+      PeerAddress peer, int shuffleId, long[] mapIds) {
+    return request(peer, new Resolve(shuffleId, mapIds), resolveTimeoutMs)
+        .thenCompose(
+            answer ->
+                answer instanceof Resolved resolved && answers(resolved.locations(), mapIds)
+                    ? CompletableFuture.completedFuture(resolved.locations())
+                    : unexpected(peer, answer));
+  }
+
+  private static boolean answers(List<MapOutputLocation> locations, long[] mapIds) {
+    boolean matches = locations.size() == mapIds.length;
+    for (int i = 0; matches && i < mapIds.length; i++) {
+      matches = locations.get(i) == null || locations.get(i).mapId() == mapIds[i];
+    }
+    return matches;
+  }
+
+  /**
+   * Has the peer copy bytes of map outputs that it has not registered. Whoever has READ them, or
+   * does not want them any more, says {@link #done}. A peer that has others wait in vain is not
+   * asked for a while.
+   *
+   * @return {@link Staged} or {@link NotStaged}; completes exceptionally when the peer cannot be
+   *     asked or does not answer in the time that the request has
+   */
+  public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
+    PeerBreaker breaker = channel(peer).staging();
+    int timeLeftMs = request.timeLeftMs();
+    StageFor message = new StageFor(self.id(), request);
+    return ask(breaker, peer, message, timeLeftMs, Staged.class, late -> giveBack(peer, late));
+  }
+
+  /**
+   * Asks the peer for parts of partition tables that it has not registered, with {@link #stage}'s
+   * rules. What is asked while it has much to answer waits here, so that it need not hold the
+   * questions of all tasks.
+   *
+   * @return {@link Tables} or {@link NotStaged}; completes exceptionally as {@link #stage}
+   */
+  public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
+    long deadlineMs = clockMs.getAsLong() + request.timeLeftMs();
+    long bytes = request.heapBytes();
+    CompletableFuture<Void> turn = new CompletableFuture<>();
+    CompletableFuture<Object> answer =
+        turn.thenCompose(_ -> ask(peer, request, deadlineMs))
+            .whenComplete((_, _) -> questions.release(peer, bytes));
+    questions.acquire(peer, bytes, () -> turn.complete(null));
+    return answer.copy().orTimeout(request.timeLeftMs(), TimeUnit.MILLISECONDS);
+  }
+
+  private CompletableFuture<Object> ask(PeerAddress peer, GetTables request, long deadlineMs) {
+    int leftMs = (int) (deadlineMs - clockMs.getAsLong());
+    if (leftMs <= 0) {
+      return failure("other questions to " + peer + " took all the time");
+    }
+    GetTables message = new GetTables(request.shuffleId(), leftMs, request.wanted());
+    return ask(channel(peer).tables(), peer, message, leftMs, Tables.class, null);
+  }
+
+  private CompletableFuture<Object> ask(
+      PeerBreaker breaker,
+      PeerAddress peer,
+      Object request,
+      int timeLeftMs,
+      Class<?> wanted,
+      Consumer<Object> late) {
+    if (!breaker.admits()) {
+      return failure(peer + " has not answered in time of late");
+    }
+    long askedMs = clockMs.getAsLong();
+    return request(peer, request, timeLeftMs, late)
+        .whenComplete((answer, _) -> breaker.judge(wanted.isInstance(answer), askedMs, timeLeftMs))
+        .thenCompose(
+            answer ->
+                wanted.isInstance(answer) || answer instanceof NotStaged
+                    ? CompletableFuture.completedFuture(answer)
+                    : unexpected(peer, answer));
+  }
+
+  /** Nobody waits for it any more. */
+  private void giveBack(PeerAddress peer, Object late) {
+    if (late instanceof Staged lease) {
+      done(peer, lease.leaseId());
+    }
+  }
+
+  /** Ends a lease. No answer; a peer that is lost needs none. */
+  public void done(PeerAddress peer, long leaseId) {
+    PeerChannel channel = channels.get(peer);
+    if (channel != null) {
+      channel.send(new Done(name(peer), self.id(), leaseId));
+    }
+  }
+
+  /**
+   * Tells a node's block server what of this process's application lives, or does not.
+   *
+   * @return its answer; completes exceptionally when it cannot be asked, and when the peer is no
+   *     node, or another application has its port by now
+   */
+  public CompletableFuture<Heard> tell(PeerAddress node, Lifetime message) {
+    return request(node, new Told(self.application(), message), resolveTimeoutMs)
+        .thenCompose(
+            answer ->
+                answer instanceof Heard heard
+                    ? CompletableFuture.completedFuture(heard)
+                    : unexpected(node, answer));
+  }
+
+  private ProcessName name(PeerAddress peer) {
+    return new ProcessName(self.application(), peer.id());
+  }
+
+  /**
+   * Tells the peer that this process READs from the shuffle. No answer. Sends at most one message
+   * in 10 s for a peer and shuffle, so readers may call it for each batch.
+   */
+  public void touch(PeerAddress peer, int shuffleId) {
+    PeerChannel channel = channel(peer);
+    if (!closed && channel.touchIsDue(shuffleId)) {
+      channel.send(new Touch(shuffleId));
+    }
+  }
+
+  /** The peer is gone: closes the connection to it, which fails what waits for an answer. */
+  public void peerLost(PeerAddress peer) {
+    PeerChannel channel = channels.remove(peer);
+    if (channel != null) {
+      channel.close();
+    }
+  }
+
+  /** Fails what waits for an answer. Idempotent. */
+  @Override
+  public void close() {
+    closed = true;
+    channels.keySet().forEach(this::peerLost);
+    factory.close();
+    context.close();
+  }
+
+  private PeerChannel channel(PeerAddress peer) {
+    PeerChannel known = channels.get(peer);
+    if (known != null) {
+      return known;
+    }
+    // Who asks a peer that was lost before does not hear of it again.
+    channels.values().removeIf(PeerChannel::closeIfAbandoned);
+    return channels.computeIfAbsent(
+        peer,
+        key ->
+            new PeerChannel(
+                key,
+                factory,
+                attempt -> Thread.ofVirtual().name("sluice-connect-" + key.id()).start(attempt),
+                codec,
+                breaker(key, "requests to stage"),
+                breaker(key, "questions for partition tables"),
+                clockMs));
+  }
+
+  private PeerBreaker breaker(PeerAddress peer, String what) {
+    long cooldownNanos = TimeUnit.MILLISECONDS.toNanos(options.circuitCooldownMs());
+    CircuitBreaker breaker = new CircuitBreaker(options.circuitFailures(), cooldownNanos);
+    return new PeerBreaker(peer, what, breaker, clockMs);
+  }
+
+  /** Peers to which there is a connection, or was one lately. */
+  int channels() {
+    return channels.size();
+  }
+
+  private CompletableFuture<Object> request(PeerAddress peer, Object message, long timeoutMs) {
+    return request(peer, message, timeoutMs, null);
+  }
+
+  private CompletableFuture<Object> request(
+      PeerAddress peer, Object message, long timeoutMs, Consumer<Object> late) {
+    if (closed) {
+      return failure("request to " + peer + ": the client is closed");
+    }
+    PeerChannel channel = channel(peer);
+    CompletableFuture<Object> answer = channel.request(message, timeoutMs, late);
+    if (closed) {
+      peerLost(peer);
+    }
+    return answer;
+  }
+
+  private static <T> CompletableFuture<T> unexpected(PeerAddress peer, Object answer) {
+    return failure(peer + " answers with an unexpected " + answer.getClass().getSimpleName());
+  }
+
+  private static <T> CompletableFuture<T> failure(String reason) {
+    return CompletableFuture.failedFuture(new IOException(reason));
+  }
+}

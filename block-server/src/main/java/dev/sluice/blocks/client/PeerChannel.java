@@ -1,0 +1,278 @@
+package dev.sluice.blocks.client;
+
+import dev.sluice.blocks.wire.ControlMessages.Touch;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.rdma.transfer.PeerAddress;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.apache.spark.network.client.RpcResponseCallback;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.client.TransportClientFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connection to one peer's block server: connects when something is asked and no connection is
+ * there, and not more than once a second where that fails.
+ *
+ * <p>Any thread. Connecting blocks in Spark's transport, so each attempt has a virtual thread: a
+ * pool would let a rack that does not answer keep everybody from connecting elsewhere. There is one
+ * attempt per peer at a time.
+ *
+ * <p>Beside the socket it holds 100 bytes a shuffle that was READ lately.
+ */
+final class PeerChannel {
+  private static final Logger LOG = LoggerFactory.getLogger(PeerChannel.class);
+
+  static final long RECONNECT_INTERVAL_MS = 1_000;
+
+  /** Without a connection for so long there is nothing to wait for. */
+  static final long ABANDONED_AFTER_MS = 60_000;
+
+  /** Shuffles whose last touch is remembered before old ones are forgotten. */
+  private static final int TOUCHES = 1_000;
+
+  private final PeerAddress peer;
+  private final TransportClientFactory factory;
+  private final Executor threads;
+  private final MessageCodec codec;
+  private final LongSupplier clockMs;
+
+  private final PeerBreaker staging;
+  private final PeerBreaker tables;
+
+  // Guarded by this.
+  private final Map<Integer, Long> touchedMs = new HashMap<>();
+  private CompletableFuture<TransportClient> connection;
+  private long failedMs;
+  private long usedMs;
+  private boolean closed;
+
+  /**
+   * @param threads has one for each attempt to connect
+   * @param staging opens when the peer does not stage in time
+   * @param tables opens when it does not say in time what its tables have
+   */
+  PeerChannel(
+      PeerAddress peer,
+      TransportClientFactory factory,
+      Executor threads,
+      MessageCodec codec,
+      PeerBreaker staging,
+      PeerBreaker tables,
+      LongSupplier clockMs) {
+    this.peer = peer;
+    this.factory = factory;
+    this.threads = threads;
+    this.codec = codec;
+    this.staging = staging;
+    this.tables = tables;
+    this.clockMs = clockMs;
+    usedMs = clockMs.getAsLong();
+  }
+
+  /**
+   * Sends a message once connected; completes with its answer, or exceptionally.
+   *
+   * @param late takes an answer that comes after the timeout; null where it may be lost
+   */
+  CompletableFuture<Object> request(Object message, long timeoutMs, Consumer<Object> late) {
+    Request request = new Request(message.getClass().getSimpleName(), late);
+    try {
+      byte[] frame = codec.encode(message);
+      connection().whenComplete((client, e) -> request.send(client, frame, e));
+    } catch (Throwable e) { // Errors too: who asks has an answer.
+      request.onFailure(e);
+    }
+    return request.answer(timeoutMs);
+  }
+
+  /** Sends a message without an answer once connected; it is lost if that fails. */
+  void send(Object message) {
+    connection().thenAccept(client -> send(client, message));
+  }
+
+  /** Sends a message without an answer; does nothing when there is no connection. */
+  void sendIfConnected(Object message) {
+    CompletableFuture<TransportClient> current;
+    synchronized (this) {
+      current = connection;
+    }
+    if (current != null && isConnected(current)) {
+      send(current.join(), message);
+    }
+  }
+
+  private void send(TransportClient client, Object message) {
+    try {
+      client.send(ByteBuffer.wrap(codec.encode(message)));
+    } catch (MessageException e) {
+      LOG.warn("Message to {} was not sent", peer, e);
+    }
+  }
+
+  /** Whether the peer has not been told for a while that the shuffle is READ; true once. */
+  synchronized boolean touchIsDue(int shuffleId) {
+    long nowMs = clockMs.getAsLong();
+    Long lastMs = touchedMs.get(shuffleId);
+    if (lastMs != null && nowMs - lastMs < Touch.INTERVAL_MS) {
+      return false;
+    }
+    if (touchedMs.size() >= TOUCHES) {
+      touchedMs.values().removeIf(ms -> nowMs - ms >= Touch.INTERVAL_MS);
+    }
+    touchedMs.put(shuffleId, nowMs);
+    return true;
+  }
+
+  /** Of requests to stage. */
+  PeerBreaker staging() {
+    return staging;
+  }
+
+  /** Of questions for partition tables: in time or not, they say nothing of staging. */
+  PeerBreaker tables() {
+    return tables;
+  }
+
+  /** Fails what waits for an answer, and all that comes later. Idempotent. */
+  void close() {
+    CompletableFuture<TransportClient> current;
+    synchronized (this) {
+      closed = true;
+      current = connection;
+    }
+    if (current != null) {
+      current.completeExceptionally(new IOException("Connection to " + peer + " is closed"));
+      if (isConnected(current)) {
+        TransportClient client = current.join();
+        client.timeOut();
+        client.getChannel().close();
+      }
+    }
+  }
+
+  /** Closes it where there is no connection, and nobody wanted one for a while. */
+  synchronized boolean closeIfAbandoned() {
+    boolean inUse = connection != null && (!connection.isDone() || isConnected(connection));
+    closed |= !inUse && clockMs.getAsLong() - usedMs >= ABANDONED_AFTER_MS;
+    return closed;
+  }
+
+  private static boolean isConnected(CompletableFuture<TransportClient> connection) {
+    return connection.isDone()
+        && !connection.isCompletedExceptionally()
+        && connection.join().isActive();
+  }
+
+  /** The connection, which may be on its way or have failed a moment ago. */
+  private synchronized CompletableFuture<TransportClient> connection() {
+    if (closed) {
+      return CompletableFuture.failedFuture(
+          new IOException("Connection to " + peer + " is closed"));
+    }
+    usedMs = clockMs.getAsLong();
+    if (connection != null && (!connection.isDone() || isConnected(connection) || failedNow())) {
+      return connection;
+    }
+    CompletableFuture<TransportClient> attempt = new CompletableFuture<>();
+    connection = attempt;
+    try {
+      threads.execute(() -> connect(attempt));
+    } catch (Throwable e) { // Errors too: there may be no memory for a thread.
+      failed(attempt, e);
+    }
+    return attempt;
+  }
+
+  private boolean failedNow() {
+    return connection.isCompletedExceptionally()
+        && clockMs.getAsLong() - failedMs < RECONNECT_INTERVAL_MS;
+  }
+
+  private void connect(CompletableFuture<TransportClient> attempt) {
+    try {
+      TransportClient client = factory.createUnmanagedClient(peer.host(), peer.port());
+      if (!attempt.complete(client)) {
+        client.close();
+      }
+    } catch (Throwable e) { // Errors too: nobody else would end the attempt.
+      failed(attempt, e);
+    }
+  }
+
+  private void failed(CompletableFuture<TransportClient> attempt, Throwable e) {
+    synchronized (this) {
+      failedMs = clockMs.getAsLong();
+    }
+    attempt.completeExceptionally(new IOException("No connection to " + peer, e));
+  }
+
+  /** One request: its callback and the future of its answer. */
+  private final class Request implements RpcResponseCallback {
+    private final String name;
+    private final Consumer<Object> late;
+    private final CompletableFuture<Object> answer = new CompletableFuture<>();
+
+    Request(String name, Consumer<Object> late) {
+      this.name = name;
+      this.late = late;
+    }
+
+    void send(TransportClient client, byte[] frame, Throwable failure) {
+      if (failure != null) {
+        onFailure(failure);
+      } else if (!answer.isDone()) {
+        long id = client.sendRpc(ByteBuffer.wrap(frame), this);
+        if (late == null) {
+          answer.whenComplete((message, e) -> client.removeRpcRequest(id));
+        }
+      }
+    }
+
+    @Override
+    public void onSuccess(ByteBuffer response) {
+      try {
+        Object message = codec.decode(response);
+        if (!answer.complete(message) && late != null) {
+          late.accept(message);
+        }
+      } catch (MessageException e) {
+        onFailure(e);
+      }
+    }
+
+    @Override
+    public void onFailure(Throwable e) {
+      answer.completeExceptionally(
+          new IOException("%s to %s failed: %s".formatted(name, peer, firstLine(e)), e));
+    }
+
+    /** A failure of the server comes as its whole stack trace. */
+    private static String firstLine(Throwable e) {
+      return e.toString().lines().findFirst().orElseThrow();
+    }
+
+    CompletableFuture<Object> answer(long timeoutMs) {
+      return answer
+          .orTimeout(timeoutMs, TimeUnit.MILLISECONDS)
+          .exceptionallyCompose(
+              e ->
+                  CompletableFuture.failedFuture(
+                      e instanceof TimeoutException
+                          ? new IOException(
+                              "%s to %s: no answer within %d ms".formatted(name, peer, timeoutMs),
+                              e)
+                          : e));
+    }
+  }
+}

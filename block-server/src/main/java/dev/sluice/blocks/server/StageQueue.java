@@ -1,0 +1,141 @@
+package dev.sluice.blocks.server;
+
+import dev.sluice.rdma.transfer.BufferPool;
+import dev.sluice.rdma.transfer.Handover;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Whose turn it is to be staged for: first come, first served, but who lacks something holds up
+ * nobody who does not. A peer has its share of the memory at most, and a local directory is read
+ * for so many requests at a time, one of which is left to who waits longest. So a peer that does
+ * not say that it is done holds up itself alone, and a disk that does not answer those who want its
+ * bytes: what it keeps for longer than its reader waits is of no share, and no lease, any more.
+ *
+ * <p>What the page cache has and what it has not has no queues of its own: a request is for pieces
+ * of many files, and as slow as the slowest of them.
+ *
+ * <p>Any thread; never blocks; nothing to close. All who wait are looked at when one comes or makes
+ * room: some 20 us for a thousand.
+ */
+final class StageQueue {
+  private final long maxPeerBytes;
+  private final int maxReaders;
+
+  /** Those that have their turn. */
+  private final Handover<StageRequest> taken;
+
+  // Guarded by this.
+  private final Set<StageRequest> waiting = new LinkedHashSet<>();
+  private final Set<StageRequest> begun = new HashSet<>();
+  private final Map<Object, Long> peerBytes = new HashMap<>();
+
+  /** Requests that have their turn and have not read it, of each directory. */
+  private final int[] readers;
+
+  /**
+   * @param maxPeerBytes a peer's share; one that has nothing yet gets what it asks for
+   * @param directories that there are
+   * @param maxReaders of a directory at a time: two or more
+   * @param begin takes who has its turn, on the thread that adds it or makes room; must not block
+   */
+  StageQueue(long maxPeerBytes, int directories, int maxReaders, Consumer<StageRequest> begin) {
+    this.maxPeerBytes = maxPeerBytes;
+    this.maxReaders = maxReaders;
+    this.readers = new int[directories];
+    this.taken = new Handover<>(begin);
+  }
+
+  /**
+   * Has the request begin when it is its turn, which ends with {@link #wasRead} of all its
+   * directories and with {@link #end}.
+   *
+   * @return whether it need not wait
+   */
+  boolean add(StageRequest request) {
+    boolean atOnce;
+    synchronized (this) {
+      waiting.add(request);
+      takeAll();
+      atOnce = !waiting.contains(request);
+    }
+    taken.run();
+    return atOnce;
+  }
+
+  /** What a request wants of such directories has been read, or is not to be. */
+  void wasRead(int... directories) {
+    synchronized (this) {
+      for (int directory : directories) {
+        readers[directory]--;
+      }
+      takeAll();
+    }
+    taken.run();
+  }
+
+  /**
+   * The request is not to have its turn any more, or has had it and what it asked for is nobody's
+   * any more: of its peer's share it takes nothing. Idempotent.
+   */
+  void end(StageRequest request) {
+    synchronized (this) {
+      waiting.remove(request);
+      if (begun.remove(request)) {
+        long room = BufferPool.roomBytes(request.bytes());
+        peerBytes.computeIfPresent(
+            request.peer(), (_, before) -> before == room ? null : before - room);
+      }
+      takeAll();
+    }
+    taken.run();
+  }
+
+  private void takeAll() {
+    Set<Object> full = new HashSet<>();
+    BitSet awaited = new BitSet();
+    for (Iterator<StageRequest> i = waiting.iterator(); i.hasNext(); ) {
+      StageRequest request = i.next();
+      if (full.contains(request.peer()) || !hasShare(request)) {
+        full.add(request.peer()); // What is large is not overtaken by what is small.
+      } else if (hasReaders(request, awaited)) {
+        i.remove();
+        take(request);
+      } else {
+        for (int directory : request.directories()) {
+          awaited.set(directory);
+        }
+      }
+    }
+  }
+
+  private boolean hasShare(StageRequest request) {
+    long before = peerBytes.getOrDefault(request.peer(), 0L);
+    return before == 0 || before + BufferPool.roomBytes(request.bytes()) <= maxPeerBytes;
+  }
+
+  /** Whether each of its directories has one more, beside one for somebody who waits for it. */
+  private boolean hasReaders(StageRequest request, BitSet awaited) {
+    for (int directory : request.directories()) {
+      if (readers[directory] + (awaited.get(directory) ? 1 : 0) >= maxReaders) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void take(StageRequest request) {
+    for (int directory : request.directories()) {
+      readers[directory]++;
+    }
+    peerBytes.merge(request.peer(), BufferPool.roomBytes(request.bytes()), Long::sum);
+    begun.add(request);
+    taken.add(request);
+  }
+}

@@ -1,0 +1,186 @@
+package dev.sluice.blocks.server;
+
+import dev.sluice.blocks.MapOutput;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.rdma.transfer.PooledBuffer;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.zip.CRC32C;
+
+/**
+ * A request to stage: what it asks for, until when, and its one answer. Any thread; the {@link
+ * Stager} makes it and takes it from step to step.
+ */
+final class StageRequest {
+  private final Object peer;
+  private final BooleanSupplier isThere;
+  private final Stage stage;
+  private final List<MapOutput> outputs;
+  private final int[] directoryOfPiece;
+  private final int[] directories;
+  private final int bytes;
+  private final long receivedNanos;
+  private final Consumer<Object> answer;
+  private final AtomicBoolean answered = new AtomicBoolean();
+
+  /** Directories that have not been read. */
+  private final AtomicInteger unread = new AtomicInteger();
+
+  private volatile PooledBuffer buffer;
+
+  /** Why not all could be read; null as long as nothing has failed. */
+  private volatile Throwable failure;
+
+  /**
+   * @param isThere whether the peer is still connected
+   * @param outputs that the pieces are of, one for each
+   * @param directoryOfPiece that these lie in
+   * @param receivedNanos on the stager's clock
+   * @param answer gets one answer
+   */
+  StageRequest(
+      Object peer,
+      BooleanSupplier isThere,
+      Stage stage,
+      List<MapOutput> outputs,
+      int[] directoryOfPiece,
+      long receivedNanos,
+      Consumer<Object> answer) {
+    this.peer = peer;
+    this.isThere = isThere;
+    this.stage = stage;
+    this.outputs = outputs;
+    this.directoryOfPiece = directoryOfPiece;
+    this.directories = Arrays.stream(directoryOfPiece).distinct().toArray();
+    this.bytes = stage.pieces().stream().mapToInt(Piece::length).sum();
+    this.receivedNanos = receivedNanos;
+    this.answer = answer;
+    this.unread.set(directories.length);
+  }
+
+  Object peer() {
+    return peer;
+  }
+
+  int bytes() {
+    return bytes;
+  }
+
+  /** Those that its files lie in, each once. */
+  int[] directories() {
+    return directories;
+  }
+
+  long receivedNanos() {
+    return receivedNanos;
+  }
+
+  /** When the reader has no time left to READ. */
+  long deadlineNanos() {
+    long usableMs = ControlMessages.usable(stage.timeLeftMs());
+    return receivedNanos + TimeUnit.MILLISECONDS.toNanos(usableMs);
+  }
+
+  /** Whether nobody waits for it any more. Once it is, it stays so. */
+  boolean isLate(long nowNanos) {
+    return !isThere.getAsBoolean() || nowNanos - deadlineNanos() >= 0;
+  }
+
+  /** False where it has its answer. */
+  boolean answer(Object message) {
+    boolean first = answered.compareAndSet(false, true);
+    if (first) {
+      answer.accept(message);
+    }
+    return first;
+  }
+
+  /**
+   * Puts a directory's pieces at their places in the buffer, as long as somebody waits for them.
+   * Blocks as its disk does.
+   */
+  void read(MapOutputRegistry registry, int directory, LongSupplier nanoClock) {
+    try {
+      MemorySegment target = buffer.segment();
+      int at = 0;
+      for (int i = 0; i < directoryOfPiece.length && failure == null; i++) {
+        Piece piece = stage.pieces().get(i);
+        if (directoryOfPiece[i] == directory) {
+          if (isLate(nanoClock.getAsLong())) {
+            return;
+          }
+          MemorySegment part = target.asSlice(at, piece.length());
+          registry.read(outputs.get(i), piece.position(), part.asByteBuffer());
+        }
+        at += piece.length();
+      }
+    } catch (IOException | RuntimeException | Error e) {
+      failure = e;
+    }
+  }
+
+  /** Where its bytes are to be; whoever answers it releases the buffer. */
+  void has(PooledBuffer memory) {
+    buffer = memory;
+  }
+
+  /** Null where it has none. */
+  PooledBuffer buffer() {
+    return buffer;
+  }
+
+  void failed(Throwable e) {
+    failure = e;
+  }
+
+  Throwable failure() {
+    return failure;
+  }
+
+  /** Whether that was the last of its directories: all is read, or has failed. */
+  boolean wasRead() {
+    return unread.decrementAndGet() == 0;
+  }
+
+  /** Whether none of its map outputs was unregistered or replaced meanwhile. */
+  boolean isCurrent(MapOutputRegistry registry) {
+    for (int i = 0; i < outputs.size(); i++) {
+      long mapId = stage.pieces().get(i).mapId();
+      if (registry.output(stage.shuffleId(), mapId) != outputs.get(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Only where there is nothing else that the bytes can be compared with. */
+  long crc32c() {
+    boolean verifiable =
+        outputs.stream()
+            .noneMatch(output -> output.header().checksumAlgorithm() == ChecksumAlgorithm.NONE);
+    if (verifiable) {
+      return Staged.NO_CHECKSUM;
+    }
+    CRC32C crc = new CRC32C();
+    crc.update(buffer.segment().asByteBuffer());
+    return crc.getValue();
+  }
+
+  @Override
+  public String toString() {
+    return "%d bytes of shuffle %d".formatted(bytes, stage.shuffleId());
+  }
+}

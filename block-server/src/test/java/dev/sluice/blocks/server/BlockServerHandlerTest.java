@@ -1,0 +1,54 @@
+package dev.sluice.blocks.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Connect;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.ProcessName;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.nio.ByteBuffer;
+import org.apache.spark.network.client.RpcResponseCallback;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.client.TransportResponseHandler;
+import org.junit.jupiter.api.Test;
+
+class BlockServerHandlerTest {
+  private static final ProcessName SELF = new ProcessName("app", "server");
+  private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
+  private final FakeAcceptor acceptor = new FakeAcceptor();
+  private final BlockServerHandler handler =
+      new BlockServerHandler(codec, SELF, "soft", acceptor, null, null, null);
+
+  /** The end of a connection that was cut is noticed long after the peer has made another. */
+  @Test
+  void aPeerThatConnectedAnewHasNotLeftWithItsOldConnection() throws Exception {
+    TransportClient old = connect(7);
+    TransportClient fresh = connect(8);
+
+    handler.channelInactive(old);
+    assertThat(acceptor.events).containsExactly("accepted reader 7", "accepted reader 8");
+
+    handler.channelInactive(fresh);
+    assertThat(acceptor.events).last().isEqualTo("left reader");
+  }
+
+  private TransportClient connect(int qpNumber) throws Exception {
+    EmbeddedChannel channel = new EmbeddedChannel();
+    TransportClient client = new TransportClient(channel, new TransportResponseHandler(channel));
+    byte[] request =
+        codec.encode(new Connect(SELF, "reader", "soft", FakeAcceptor.queuePair(qpNumber)));
+    handler.receive(client, ByteBuffer.wrap(request), new Unanswered());
+    return client;
+  }
+
+  private static final class Unanswered implements RpcResponseCallback {
+    @Override
+    public void onSuccess(ByteBuffer response) {}
+
+    @Override
+    public void onFailure(Throwable failure) {
+      throw new AssertionError(failure);
+    }
+  }
+}

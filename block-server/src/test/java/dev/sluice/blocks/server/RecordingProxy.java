@@ -1,0 +1,68 @@
+package dev.sluice.blocks.server;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+
+/** Stands between a client and a server, and keeps what the client says. For one connection. */
+final class RecordingProxy implements AutoCloseable {
+  private final ServerSocket listener;
+  private final int serverPort;
+  private final ByteArrayOutputStream said = new ByteArrayOutputStream();
+  private Socket client;
+  private Socket server;
+
+  RecordingProxy(int serverPort) throws IOException {
+    this.serverPort = serverPort;
+    listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+    Thread.ofVirtual().start(this::run);
+  }
+
+  int port() {
+    return listener.getLocalPort();
+  }
+
+  /** All that the client has said. */
+  byte[] said() {
+    synchronized (said) {
+      return said.toByteArray();
+    }
+  }
+
+  private void run() {
+    try {
+      client = listener.accept();
+      server = new Socket(InetAddress.getLoopbackAddress(), serverPort);
+      Thread.ofVirtual().start(() -> copy(server, client, OutputStream.nullOutputStream()));
+      copy(client, server, said);
+    } catch (IOException e) {
+      // The client notices that there is no connection.
+    }
+  }
+
+  private void copy(Socket from, Socket to, OutputStream copy) {
+    byte[] buffer = new byte[1024];
+    try (from;
+        to) {
+      InputStream in = from.getInputStream();
+      OutputStream out = to.getOutputStream();
+      for (int bytes = in.read(buffer); bytes >= 0; bytes = in.read(buffer)) {
+        synchronized (said) {
+          copy.write(buffer, 0, bytes);
+        }
+        out.write(buffer, 0, bytes);
+      }
+    } catch (IOException e) {
+      // One side has closed its connection, and so is the other one closed.
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    listener.close();
+  }
+}

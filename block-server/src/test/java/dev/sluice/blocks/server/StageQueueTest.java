@@ -1,0 +1,93 @@
+package dev.sluice.blocks.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingDeque;
+import org.junit.jupiter.api.Test;
+
+class StageQueueTest {
+  private static final int PAGE = 4096;
+  private static final int SHARE = 4 * PAGE;
+  private static final int READERS = 2;
+
+  private final LinkedBlockingDeque<StageRequest> begun = new LinkedBlockingDeque<>();
+  private final StageQueue queue = new StageQueue(SHARE, 20, READERS, begun::add);
+
+  private StageRequest add(Object peer, int bytes, int... directories) {
+    Piece[] pieces = new Piece[directories.length];
+    Arrays.fill(pieces, new Piece(1, 0, bytes));
+    Stage stage = new Stage(1, 1_000, List.of(pieces));
+    StageRequest request =
+        new StageRequest(peer, () -> true, stage, List.of(), directories, 0, _ -> {});
+    queue.add(request);
+    return request;
+  }
+
+  private void end(StageRequest request) {
+    queue.wasRead(request.directories());
+    queue.end(request);
+  }
+
+  /** A buffer is of whole pages. */
+  @Test
+  void aShareIsOfPages() {
+    for (int i = 0; i < 10; i++) {
+      StageRequest request = add("a", 1, 0);
+      queue.wasRead(request.directories());
+    }
+    assertThat(begun).hasSize(SHARE / PAGE);
+    StageRequest first = begun.getFirst();
+    queue.end(first);
+    queue.end(first);
+    assertThat(begun).hasSize(SHARE / PAGE + 1);
+  }
+
+  /** There are always small ones that wait, which would fit. */
+  @Test
+  void aLargeRequestIsNotOvertakenBySmallOnesOfItsPeer() {
+    add("a", PAGE, 0);
+    add("a", PAGE, 1);
+    StageRequest large = add("a", SHARE - PAGE, 2);
+    for (int i = 0; i < 10; i++) {
+      add("a", PAGE, 3 + i);
+    }
+    assertThat(begun).hasSize(2);
+    end(begun.getFirst());
+    assertThat(begun).contains(large);
+  }
+
+  /** There are always others that wait for one of its directories. */
+  @Test
+  void aRequestOfManyDirectoriesGetsItsTurn() {
+    for (int peer = 0; peer < READERS; peer++) {
+      add(peer, PAGE, 0);
+      add(peer, PAGE, 1);
+    }
+    StageRequest both = add("both", PAGE, 0, 1);
+    for (int peer = 10; peer < 20; peer++) {
+      add(peer, PAGE, 0);
+      add(peer, PAGE, 1);
+    }
+    end(begun.removeFirst());
+    end(begun.removeFirst());
+    assertThat(begun).contains(both);
+  }
+
+  @Test
+  void aRequestThatWaitsForOneDirectoryDoesNotHoldUpThoseOfAnother() {
+    for (int peer = 0; peer < READERS; peer++) {
+      add(peer, PAGE, 0);
+    }
+    StageRequest both = add("both", PAGE, 0, 1);
+    for (int peer = 10; peer < 20; peer++) {
+      StageRequest other = add(peer, PAGE, 1);
+      assertThat(begun.getLast()).isSameAs(other);
+      end(other);
+    }
+    assertThat(begun).doesNotContain(both);
+  }
+}

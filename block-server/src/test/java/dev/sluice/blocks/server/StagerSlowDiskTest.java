@@ -1,0 +1,141 @@
+package dev.sluice.blocks.server;
+
+import static dev.sluice.blocks.TwoDisks.FAST;
+import static dev.sluice.blocks.TwoDisks.SHUFFLE;
+import static dev.sluice.blocks.TwoDisks.SLOW;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.RegistryCounter;
+import dev.sluice.blocks.SlowFile;
+import dev.sluice.blocks.TwoDisks;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** One local directory's disk does not answer, and another one's does. */
+@Timeout(60)
+class StagerSlowDiskTest {
+  private static final int MAX_BYTES = Stager.MAX_REQUEST_BYTES;
+  private static final int IN_TIME_MS = 60_000;
+
+  @TempDir Path slowDirectory;
+  @TempDir Path fastDirectory;
+  private final AtomicLong nowNanos = new AtomicLong();
+  private final BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
+  private TwoDisks disks;
+  private Stager stager;
+  private SlowFile disk;
+
+  @BeforeEach
+  void open() throws Exception {
+    int[] bytes = {2 * MAX_BYTES};
+    disks = new TwoDisks(slowDirectory, bytes, fastDirectory, bytes);
+    stager = new Stager(disks.domain, disks.registry, 4L * MAX_BYTES, 4, nowNanos::get);
+    disk = SlowFile.inPlaceOf(disks.slow.data(SHUFFLE, SLOW));
+  }
+
+  @AfterEach
+  void nothingIsLeft() throws Exception {
+    disk.close();
+    stager.close();
+    assertThat(disks.registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isZero();
+    disks.close();
+    assertThat(disks.domain.openRegions()).isZero();
+    assertThat(disks.slow.openFiles() + disks.fast.openFiles()).isZero();
+  }
+
+  private void stage(Object peer, int timeLeftMs, Piece... pieces) {
+    stager.stage(peer, () -> true, new Stage(SHUFFLE, timeLeftMs, List.of(pieces)), answers::add);
+  }
+
+  private Object answer() throws InterruptedException {
+    return answers.poll(10, TimeUnit.SECONDS);
+  }
+
+  private void stageFastOnes() throws InterruptedException {
+    for (int i = 0; i < 10; i++) {
+      stage("fast", IN_TIME_MS, new Piece(FAST, i, MAX_BYTES));
+      Object answer = answer();
+      assertThat(answer).isInstanceOf(Staged.class);
+      stager.done("fast", ((Staged) answer).leaseId());
+    }
+  }
+
+  @Test
+  void aDiskThatHangsHoldsUpNoOther() throws Exception {
+    for (int peer = 0; peer < 20; peer++) {
+      stage(peer, IN_TIME_MS, new Piece(SLOW, 0, MAX_BYTES));
+    }
+    stageFastOnes();
+    assertThat(answers).isEmpty();
+  }
+
+  @Test
+  void aRequestOfManyDirectoriesHoldsUpOnlyThoseOfTheSlowOne() throws Exception {
+    for (int peer = 0; peer < 20; peer++) {
+      stage(peer, IN_TIME_MS, new Piece(FAST, 0, 1_000), new Piece(SLOW, 0, 1_000));
+    }
+    stageFastOnes();
+    assertThat(answers).isEmpty();
+  }
+
+  @Test
+  void aPeerThatWaitsForTheSlowOneGetsWhatTheOtherHas() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      stage("fast", IN_TIME_MS, new Piece(SLOW, i, 1));
+    }
+    for (int i = 0; i < 10; i++) {
+      stage("fast", IN_TIME_MS, new Piece(FAST, i, 1_000));
+      assertThat(answer()).isInstanceOf(Staged.class);
+    }
+  }
+
+  /** One of its requests is the whole share. */
+  @Test
+  void aPeerWhoseShareTheSlowOneKeepsGetsWhatTheOtherHas() throws Exception {
+    for (int round = 1; round <= 2; round++) {
+      stage("fast", 1_000, new Piece(SLOW, 0, MAX_BYTES));
+      SlowFile.awaitReaders(round);
+      nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+      assertThat(answer()).isInstanceOf(NotStaged.class);
+    }
+    stage("fast", IN_TIME_MS, new Piece(SLOW, 0, MAX_BYTES));
+    stageFastOnes();
+  }
+
+  @Test
+  void whoWaitsForTheDiskIsAnsweredInTime() throws Exception {
+    for (int peer = 0; peer < 20; peer++) {
+      stage(peer, 1_000, new Piece(SLOW, 0, MAX_BYTES));
+    }
+    SlowFile.awaitReaders(1);
+    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    for (int peer = 0; peer < 20; peer++) {
+      assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+    }
+    disk.answer();
+    assertThat(answers.poll(100, TimeUnit.MILLISECONDS)).as("a second answer").isNull();
+  }
+
+  @Test
+  void whatIsReadWhenItClosesIsGivenBackByItsReader() {
+    stage("a", IN_TIME_MS, new Piece(SLOW, 0, 1));
+    SlowFile.awaitReaders(1);
+    Thread.currentThread().interrupt(); // It does not wait.
+    stager.close();
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(answers).hasSize(1);
+  }
+}

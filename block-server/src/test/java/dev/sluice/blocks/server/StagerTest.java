@@ -1,0 +1,383 @@
+package dev.sluice.blocks.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.FakeProtectionDomain;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RecordingListener;
+import dev.sluice.blocks.RegistryCounter;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.ResolvedOutput;
+import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.MapOutputHeader;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class StagerTest {
+  private static final int SHUFFLE = 3;
+  private static final int MAX_BYTES = Stager.MAX_REQUEST_BYTES;
+  private static final long MEMORY_BYTES = 4L * MAX_BYTES;
+  private static final int IN_TIME_MS = 60_000;
+  private static final NotStaged LATE = new NotStaged(false, "there is no time left for it");
+
+  /** Until a file that nobody reads may be closed. */
+  private static final long FILE_IDLE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  @TempDir Path directory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private final AtomicLong nowNanos = new AtomicLong();
+  private final BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
+  private TestMapOutputs outputs;
+  private MapOutputRegistry registry;
+  private Stager stager;
+  private byte[] first;
+  private byte[] second;
+  private volatile Object left;
+
+  /** Whether a second passes when a file has been read. */
+  private volatile boolean slow;
+
+  @BeforeEach
+  void open() throws Exception {
+    outputs = new TestMapOutputs(directory);
+    first = outputs.write(SHUFFLE, 1, 100, 0, 1_000_000, 2_000_000);
+    second = outputs.write(SHUFFLE, 2, 30, 40);
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(),
+            outputs::find,
+            new RegistryLimits(0, 100, 1_000),
+            new RecordingListener(),
+            () -> TimeUnit.NANOSECONDS.toMillis(nanoTime()));
+    stager = new Stager(domain, registry, MEMORY_BYTES, 2, this::nanoTime);
+    assertThat(locate(1).isStaged()).isTrue();
+    assertThat(locate(2).isStaged()).isTrue();
+  }
+
+  @AfterEach
+  void nothingIsLeft() throws Exception {
+    stager.close();
+    assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isZero();
+    registry.close();
+    assertThat(domain.openRegions()).isZero();
+    assertThat(outputs.openFiles()).isZero();
+  }
+
+  private long nanoTime() {
+    if (slow && StackWalker.getInstance().walk(StagerTest::isOfFiles)) {
+      slow = false;
+      nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    }
+    return nowNanos.get();
+  }
+
+  private static boolean isOfFiles(Stream<StackWalker.StackFrame> callers) {
+    return callers.anyMatch(caller -> caller.getClassName().equals("dev.sluice.blocks.OpenFiles"));
+  }
+
+  private MapOutputHeader locate(long mapId) throws Exception {
+    return ResolvedOutput.header(registry, SHUFFLE, mapId);
+  }
+
+  private void stage(Object peer, int timeLeftMs, Piece... pieces) {
+    Stage stage = new Stage(SHUFFLE, timeLeftMs, List.of(pieces));
+    stager.stage(peer, () -> !peer.equals(left), stage, answers::add);
+  }
+
+  private Object answer() throws InterruptedException {
+    return answers.poll(10, TimeUnit.SECONDS);
+  }
+
+  private Staged staged(Object peer, Piece... pieces) throws InterruptedException {
+    stage(peer, IN_TIME_MS, pieces);
+    return (Staged) answer();
+  }
+
+  private static Piece all(int from, int to) {
+    return new Piece(1, from, to - from);
+  }
+
+  private byte[] bytes(int from, int to) {
+    return Arrays.copyOfRange(first, from, to);
+  }
+
+  @Test
+  void piecesLieSideBySideInTheOrderOfTheRequest() throws Exception {
+    Staged staged = staged("a", new Piece(2, 30, 40), all(10, 5_000), new Piece(2, 0, 30));
+    byte[] read = domain.read(staged.region());
+    assertThat(Arrays.copyOf(read, 40)).isEqualTo(Arrays.copyOfRange(second, 30, 70));
+    assertThat(Arrays.copyOfRange(read, 40, 5_030)).isEqualTo(bytes(10, 5_000));
+    assertThat(Arrays.copyOfRange(read, 5_030, 5_060)).isEqualTo(Arrays.copyOf(second, 30));
+    assertThat(staged.crc32c()).isEqualTo(Staged.NO_CHECKSUM);
+    assertThat(registry.counters().get(RegistryCounter.STAGING_REGIONS)).isEqualTo(1);
+    assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isEqualTo(5_060);
+    stager.done("a", staged.leaseId());
+    assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isZero();
+  }
+
+  @Test
+  void bytesWithoutSparksChecksumsHaveOneOfOurs() throws Exception {
+    Files.delete(outputs.checksums(SHUFFLE, 2));
+    registry.invalidate(SHUFFLE, 2);
+    assertThat(locate(2).isStaged()).isTrue();
+    Staged staged = staged("a", new Piece(2, 0, 70));
+    assertThat(staged.crc32c()).isEqualTo(TestMapOutputs.checksum(second, 0, 70));
+  }
+
+  @Test
+  void bytesStayAsTheyAreUntilTheirReaderIsDone() throws Exception {
+    Staged before = staged("a", all(0, MAX_BYTES));
+    for (int i = 0; i < 10; i++) {
+      Staged other = staged("b", all(20_000 + i, 20_000 + i + MAX_BYTES));
+      assertThat(other.leaseId()).isNotEqualTo(before.leaseId());
+      stager.done("b", other.leaseId());
+    }
+    assertThat(domain.read(before.region())).isEqualTo(bytes(0, MAX_BYTES));
+    stager.done("a", before.leaseId());
+  }
+
+  @Test
+  void aPeerThatHasItsShareWaitsAndAnotherDoesNot() throws Exception {
+    Staged greedy = staged("greedy", all(0, MAX_BYTES));
+    stage("greedy", IN_TIME_MS, all(0, 1));
+    assertThat(staged("modest", all(0, 10))).isNotNull();
+    assertThat(answers).isEmpty();
+    stager.done("greedy", greedy.leaseId());
+    assertThat(answer()).isInstanceOf(Staged.class);
+  }
+
+  @Test
+  void nobodyEndsTheLeaseOfAnother() throws Exception {
+    Staged greedy = staged("greedy", all(0, MAX_BYTES));
+    stage("greedy", IN_TIME_MS, all(0, 1));
+    stager.done("other", greedy.leaseId());
+    stager.done("greedy", greedy.leaseId() + 1_000);
+    assertThat(answers.poll(100, TimeUnit.MILLISECONDS)).isNull();
+    stager.done("greedy", greedy.leaseId());
+    stager.done("greedy", greedy.leaseId());
+    assertThat(answer()).isInstanceOf(Staged.class);
+  }
+
+  @Test
+  void aLeaseThatRunsOutMakesRoom() throws Exception {
+    assertThat(staged("gone", all(0, MAX_BYTES)).leaseNanos()).isEqualTo(Leases.NANOS);
+    stage("gone", IN_TIME_MS, all(0, MAX_BYTES));
+    nowNanos.addAndGet(Leases.NANOS);
+    assertThat(answer()).isInstanceOf(Staged.class);
+    assertThat(registry.counters().get(RegistryCounter.LEASES_EXPIRED)).isEqualTo(1);
+  }
+
+  @Test
+  void whatComesTooLateIsNotReadFromDisk() throws Exception {
+    Staged greedy = staged("a", all(0, MAX_BYTES));
+    stage("a", 5, all(0, 1));
+    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(5));
+    stager.done("a", greedy.leaseId());
+    assertThat(answer()).isEqualTo(LATE);
+    assertThat(registry.counters().get(RegistryCounter.STAGED_BYTES)).isEqualTo(MAX_BYTES);
+  }
+
+  /** Nobody says that he is done, as when readers stand still. */
+  @Test
+  void whoWaitsForItsShareIsAnsweredInTime() throws Exception {
+    Staged greedy = staged("a", all(0, MAX_BYTES));
+    stage("a", 1_000, all(0, 1));
+    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_000));
+    assertThat(answer()).isEqualTo(LATE);
+    assertThat(registry.counters().get(RegistryCounter.STAGING_WAITS)).isEqualTo(1);
+    assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isEqualTo(MAX_BYTES);
+    stager.done("a", greedy.leaseId());
+    assertThat(staged("a", all(0, MAX_BYTES))).isNotNull();
+  }
+
+  @Test
+  void whoWaitsForMemoryIsAnsweredInTime() throws Exception {
+    Staged first = staged("0", all(0, MAX_BYTES));
+    for (int peer = 1; peer < MEMORY_BYTES / MAX_BYTES; peer++) {
+      assertThat(staged(peer, all(0, MAX_BYTES))).isNotNull();
+    }
+    stage("late", 1_000, all(0, 1));
+    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_000));
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+    stager.done("0", first.leaseId());
+    assertThat(staged("late", all(0, MAX_BYTES))).isNotNull();
+  }
+
+  @Test
+  void memoryIsRegisteredByNoThreadOfTheTransport() throws Exception {
+    BlockingQueue<String> registering = new LinkedBlockingQueue<>();
+    domain.whenRegistering(() -> registering.add(Thread.currentThread().getName()));
+    Staged first = staged("a", all(0, MAX_BYTES));
+    stage("a", IN_TIME_MS, all(0, MAX_BYTES));
+    assertThat(staged("b", all(0, MAX_BYTES))).isNotNull();
+    stager.done("a", first.leaseId());
+    assertThat(answer()).isInstanceOf(Staged.class);
+    assertThat(registering).hasSizeBetween(2, 3).containsOnly("sluice-stage");
+  }
+
+  @Test
+  void whatIsUnregisteredWhileItWaitsIsStale() throws Exception {
+    Staged lease = staged("a", all(0, MAX_BYTES));
+    stage("a", IN_TIME_MS, all(0, 1));
+    outputs.delete(SHUFFLE, 1);
+    registry.unregister(SHUFFLE);
+    stager.done("a", lease.leaseId());
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && not.stale());
+  }
+
+  /** The bytes at the same place in another file are others. */
+  @Test
+  void whatIsReplacedWhileItWaitsIsStale() throws Exception {
+    Staged lease = staged("a", all(0, MAX_BYTES));
+    stage("a", IN_TIME_MS, all(0, 1));
+    registry.invalidate(SHUFFLE, 1);
+    assertThat(locate(1).isStaged()).isTrue();
+    stager.done("a", lease.leaseId());
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && not.stale());
+  }
+
+  @Test
+  void timeIsThatOfTheServerFromReceiptToAnswer() throws Exception {
+    Staged greedy = staged("a", all(0, MAX_BYTES));
+    stage("a", IN_TIME_MS, all(0, 1));
+    nowNanos.addAndGet(1_000_000);
+    stager.done("a", greedy.leaseId());
+    assertThat(((Staged) answer()).tookNanos()).isEqualTo(1_000_000);
+  }
+
+  @Test
+  void bytesThatThereAreNotMakeTheLocationStale() throws Exception {
+    for (Piece piece :
+        List.of(
+            new Piece(9, 0, 1),
+            new Piece(1, -1, 1),
+            new Piece(1, 0, 0),
+            new Piece(1, 0, -1),
+            new Piece(1, first.length, 1),
+            new Piece(1, Long.MAX_VALUE, 1))) {
+      stage("a", IN_TIME_MS, piece);
+      assertThat(answer()).matches(answer -> answer instanceof NotStaged not && not.stale());
+    }
+  }
+
+  @Test
+  void moreThanABufferIsRefused() throws Exception {
+    stage("a", IN_TIME_MS, all(0, MAX_BYTES + 1));
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+    stage("a", IN_TIME_MS);
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+  }
+
+  @Test
+  void aFileThatHasBecomeShorterOrIsGoneIsRefusedAndHoldsNothing() throws Exception {
+    try (FileChannel file = FileChannel.open(outputs.data(SHUFFLE, 1), StandardOpenOption.WRITE)) {
+      file.truncate(1_000);
+    }
+    Files.delete(outputs.data(SHUFFLE, 2));
+    for (int i = 0; i < 20; i++) {
+      stage("a", IN_TIME_MS, all(0, MAX_BYTES));
+      assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+      stage("a", IN_TIME_MS, new Piece(2, 0, 1));
+      assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+    }
+    assertThat(staged("a", all(0, 1_000))).isNotNull();
+  }
+
+  @Test
+  void aFileThatNobodyReadsIsClosed() throws Exception {
+    stager.done("a", staged("a", all(0, 10)).leaseId());
+    assertThat(outputs.openFiles()).isEqualTo(1);
+    nowNanos.addAndGet(FILE_IDLE_NANOS);
+    awaitNoFiles();
+  }
+
+  @Test
+  void whatComesBehindSmallPiecesIsReadWithThem() throws Exception {
+    stager.done("a", staged("a", all(0, 1_000)).leaseId());
+    try (FileChannel file = FileChannel.open(outputs.data(SHUFFLE, 1), StandardOpenOption.WRITE)) {
+      file.truncate(1_000);
+    }
+    Staged behind = staged("a", all(1_000, 2_000));
+    assertThat(domain.read(behind.region())).isEqualTo(bytes(1_000, 2_000));
+    stage("a", IN_TIME_MS, all(1_000, 2_000));
+    assertThat(answer()).as("what is asked for again").isInstanceOf(NotStaged.class);
+  }
+
+  private void awaitNoFiles() throws Exception {
+    for (int i = 0; i < 100 && outputs.openFiles() > 0; i++) {
+      Thread.sleep(100);
+    }
+    assertThat(outputs.openFiles()).isZero();
+  }
+
+  @Test
+  void moreThanSoManyPiecesAreRefused() throws Exception {
+    Piece[] pieces = new Piece[ControlMessages.MAX_PIECES + 1];
+    Arrays.fill(pieces, all(0, 1));
+    stage("a", IN_TIME_MS, pieces);
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+  }
+
+  @Test
+  void filesOfARequestThatFailsAreClosedToo() throws Exception {
+    Files.delete(outputs.data(SHUFFLE, 2));
+    stage("a", IN_TIME_MS, all(0, 1), new Piece(2, 0, 1));
+    assertThat(answer()).isInstanceOf(NotStaged.class);
+    nowNanos.addAndGet(FILE_IDLE_NANOS);
+    awaitNoFiles();
+  }
+
+  @Test
+  void nobodyWhoHasLeftGetsALease() throws Exception {
+    slow = true;
+    stage("a", 1_000, all(0, MAX_BYTES));
+    assertThat(answer()).isEqualTo(LATE);
+    assertThat(staged("a", all(0, MAX_BYTES))).isNotNull();
+  }
+
+  /** The second file is gone, which nobody notices. */
+  @Test
+  void whatIsLateInTheMiddleIsNotReadToItsEnd() throws Exception {
+    Files.delete(outputs.data(SHUFFLE, 2));
+    slow = true;
+    stage("a", 1_000, all(0, 1), new Piece(2, 0, 1));
+    assertThat(answer()).isEqualTo(LATE);
+  }
+
+  @Test
+  void nothingIsCopiedForAPeerThatHasLeft() throws Exception {
+    Staged lease = staged("dead", all(0, MAX_BYTES));
+    stage("dead", IN_TIME_MS, all(0, MAX_BYTES));
+    left = "dead";
+    stager.done("dead", lease.leaseId());
+    assertThat(answer()).isInstanceOf(NotStaged.class);
+    assertThat(registry.counters().get(RegistryCounter.STAGED_BYTES)).isEqualTo(MAX_BYTES);
+  }
+
+  @Test
+  void whoWaitsWhenItIsClosedIsAnswered() throws Exception {
+    staged("a", all(0, MAX_BYTES));
+    stage("a", IN_TIME_MS, all(0, 1));
+    stager.close();
+    assertThat(answer()).isInstanceOf(NotStaged.class);
+  }
+}

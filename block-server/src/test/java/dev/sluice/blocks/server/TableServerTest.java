@@ -1,0 +1,344 @@
+package dev.sluice.blocks.server;
+
+import static dev.sluice.blocks.TwoDisks.FAST;
+import static dev.sluice.blocks.TwoDisks.SHUFFLE;
+import static dev.sluice.blocks.TwoDisks.SLOW;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.ResolvedOutput;
+import dev.sluice.blocks.SlowFile;
+import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.TwoDisks;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Tables;
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.TableEntry;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tables of map outputs in two local directories, of which one may not answer. */
+@Timeout(60)
+class TableServerTest {
+  private static final int IN_TIME_MS = 60_000;
+  private static final NotStaged STOPS = new NotStaged(false, "the server stops");
+
+  @TempDir Path slowDirectory;
+  @TempDir Path fastDirectory;
+  private final BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
+  private TwoDisks disks;
+  private TestMapOutputs slow;
+  private TestMapOutputs fast;
+  private MapOutputRegistry registry;
+  private TableServer server;
+  private volatile boolean left;
+
+  @BeforeEach
+  void open() throws Exception {
+    disks =
+        new TwoDisks(slowDirectory, new int[] {10, 0, 30}, fastDirectory, new int[] {5, 6, 7, 8});
+    slow = disks.slow;
+    fast = disks.fast;
+    registry = disks.registry;
+    server = new TableServer(registry);
+  }
+
+  @AfterEach
+  void close() {
+    server.close();
+    registry.close();
+    disks.close();
+  }
+
+  private void ask(int timeLeftMs, Partitions... wanted) {
+    ask("peer", timeLeftMs, wanted);
+  }
+
+  private void ask(Object peer, int timeLeftMs, Partitions... wanted) {
+    GetTables question = new GetTables(SHUFFLE, timeLeftMs, List.of(wanted));
+    server.get(peer, () -> !left, question, answers::add);
+  }
+
+  private Object answer() throws InterruptedException {
+    return answers.poll(10, TimeUnit.SECONDS);
+  }
+
+  private List<long[]> tables(Partitions... wanted) throws InterruptedException {
+    ask(IN_TIME_MS, wanted);
+    return ((Tables) answer()).tables();
+  }
+
+  private static Partitions fast() {
+    return new Partitions(FAST, 0, 1);
+  }
+
+  private static Partitions slow() {
+    return new Partitions(SLOW, 0, 1);
+  }
+
+  @Test
+  void entriesComeAsAReadOfATableWouldHaveGivenThem() throws Exception {
+    List<long[]> tables = tables(new Partitions(FAST, 1, 3), new Partitions(SLOW, 2, 3));
+
+    long[] first = tables.getFirst();
+    MapOutputHeader header = MapOutputHeader.of(FAST, first, 0);
+    assertThat(header.isStaged()).isTrue();
+    assertThat(header.data().length()).isEqualTo(26);
+    assertThat(header.checksumAlgorithm()).isEqualTo(ChecksumAlgorithm.CRC32C);
+    assertThat(first).hasSize(MapOutputHeader.LONGS + 4);
+    assertThat(TableEntry.offset(first[4])).isEqualTo(5);
+    assertThat(TableEntry.length(first[4], first[5])).isEqualTo(6);
+    assertThat(TableEntry.offset(first[6])).isEqualTo(11);
+    assertThat(TableEntry.length(first[6], first[7])).isEqualTo(7);
+    assertThat(TableEntry.offset(tables.getLast()[4])).isEqualTo(10);
+    assertThat(MapOutputHeader.of(SLOW, tables.getLast(), 0)).isNotNull();
+  }
+
+  @Test
+  void whatThereIsNotIsStale() throws Exception {
+    List<long[]> tables =
+        tables(
+            new Partitions(9, 0, 1),
+            new Partitions(FAST, 0, 5),
+            new Partitions(FAST, -1, 1),
+            new Partitions(FAST, 2, 2),
+            new Partitions(FAST, Integer.MAX_VALUE, Integer.MIN_VALUE),
+            fast());
+    assertThat(tables.subList(0, 5)).allMatch(table -> table.length == 0);
+    assertThat(tables.getLast()).isNotEmpty();
+    assertThat(tables(new Partitions(9, 0, 1)).getFirst()).isEmpty();
+    assertThat(tables()).isEmpty();
+  }
+
+  @Test
+  void aFileThatIsGoneMakesItsOwnTableStale() throws Exception {
+    Files.delete(slow.index(SHUFFLE, SLOW));
+    List<long[]> tables = tables(slow(), fast());
+    assertThat(tables.getFirst()).isEmpty();
+    assertThat(tables.getLast()).isNotEmpty();
+  }
+
+  /** As one that finds no descriptor. */
+  @Test
+  void aFileThatCannotBeReadIsNotStale() throws Exception {
+    Files.delete(slow.index(SHUFFLE, SLOW));
+    Files.createDirectory(slow.index(SHUFFLE, SLOW));
+    List<long[]> tables = tables(slow(), fast());
+    assertThat(tables.getFirst()).isEqualTo(Tables.UNREADABLE);
+    assertThat(tables.getLast()).hasSizeGreaterThan(1);
+  }
+
+  @Test
+  void aFileOfAnotherSizeMakesItsOwnTableStale() throws Exception {
+    Files.write(slow.index(SHUFFLE, SLOW), new byte[3]);
+    List<long[]> tables = tables(slow(), fast());
+    assertThat(tables.getFirst()).isEmpty();
+    assertThat(tables.getLast()).isNotEmpty();
+  }
+
+  @Test
+  void whatWasUnregisteredIsStale() throws Exception {
+    registry.invalidate(SHUFFLE, FAST);
+    assertThat(tables(fast()).getFirst()).isEmpty();
+    registry.unregister(SHUFFLE);
+    assertThat(tables(slow()).getFirst()).isEmpty();
+  }
+
+  @Test
+  void whatIsReplacedWhileItIsReadIsStale() throws Exception {
+    try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
+      ask(IN_TIME_MS, slow(), fast());
+      SlowFile.awaitReaders(1);
+      registry.invalidate(SHUFFLE, FAST);
+      disk.answer();
+      assertThat(((Tables) answer()).tables()).allMatch(table -> table.length == 0);
+    }
+  }
+
+  @Test
+  void aDiskThatHangsHoldsUpNoOther() throws Exception {
+    try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
+      for (int i = 0; i < 20; i++) {
+        ask(IN_TIME_MS, fast(), slow());
+      }
+      for (int i = 0; i < 20; i++) {
+        assertThat(tables(fast()).getFirst()).isNotEmpty();
+      }
+      disk.answer();
+    }
+    for (int i = 0; i < 20; i++) {
+      assertThat(answer()).isInstanceOf(Tables.class);
+    }
+  }
+
+  @Test
+  void whatOtherDisksHaveIsAnsweredWithoutTheOneThatHangs() throws Exception {
+    try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
+      ask(2_000, slow(), fast());
+      assertThatOnlyFastIsRead(answer());
+      ask(IN_TIME_MS, slow(), fast());
+      assertThatOnlyFastIsRead(answer());
+      disk.answer();
+    }
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (Arrays.equals(tables(slow(), fast()).getFirst(), Tables.UNREADABLE)) {
+      assertThat(System.nanoTime()).as("it is asked again").isLessThan(deadlineNanos);
+    }
+  }
+
+  /** As where tasks that ask have waited for something else until then. */
+  @Test
+  void aDiskThatHangsIsFoundByThoseWhoHadLittleTime() throws Exception {
+    try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
+      ask(200, slow());
+      assertThat(answer()).isEqualTo(TableQuestion.LATE);
+      TimeUnit.SECONDS.sleep(1);
+      ask(IN_TIME_MS, slow(), fast());
+      assertThatOnlyFastIsRead(answer());
+      disk.answer();
+    }
+  }
+
+  private static void assertThatOnlyFastIsRead(Object answer) {
+    assertThat(answer).isInstanceOf(Tables.class);
+    List<long[]> tables = ((Tables) answer).tables();
+    assertThat(tables.getFirst()).isEqualTo(Tables.UNREADABLE);
+    assertThat(MapOutputHeader.of(FAST, tables.getLast(), 0)).isNotNull();
+  }
+
+  @Test
+  void whoWaitsForADiskIsAnsweredInTimeAndOnce() throws Exception {
+    try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
+      for (int i = 0; i < 20; i++) {
+        ask(200, slow());
+      }
+      for (int i = 0; i < 20; i++) {
+        assertThat(answer()).isEqualTo(TableQuestion.LATE);
+      }
+      disk.answer();
+    }
+    assertThat(answers.poll(100, TimeUnit.MILLISECONDS)).as("a second answer").isNull();
+  }
+
+  @Test
+  void whatAPeerAsksForBeyondItsShareIsRefusedAndOthersGetTheirs() throws Exception {
+    Partitions[] many = Collections.nCopies(4_000, slow()).toArray(Partitions[]::new);
+    try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
+      for (int i = 0; i < 10; i++) {
+        ask("greedy", 2_000, many);
+      }
+      for (int i = 0; i < 8; i++) {
+        assertThat(answer()).isEqualTo(new NotStaged(false, "too many questions wait"));
+      }
+      ask("other", IN_TIME_MS, fast());
+      assertThat(List.of(answer(), answer(), answer()))
+          .contains(TableQuestion.LATE)
+          .filteredOn(Tables.class::isInstance)
+          .hasSize(1);
+      ask("greedy", IN_TIME_MS, fast());
+      assertThat(answer()).as("it has room again").isInstanceOf(Tables.class);
+      disk.answer();
+    }
+  }
+
+  @Test
+  void nothingIsReadForAPeerThatHasLeft() throws Exception {
+    left = true;
+    ask(IN_TIME_MS, fast());
+    assertThat(answer()).isEqualTo(TableQuestion.LATE);
+  }
+
+  @Test
+  void whoWaitsWhenItClosesIsAnswered() throws Exception {
+    try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
+      for (int i = 0; i < 5; i++) {
+        ask(IN_TIME_MS, slow());
+      }
+      SlowFile.awaitReaders(2);
+      server.close();
+      for (int i = 0; i < 3; i++) {
+        assertThat(answer()).isEqualTo(STOPS);
+      }
+      disk.answer();
+    }
+    assertThat(answer()).isInstanceOf(Tables.class);
+    assertThat(answer()).isInstanceOf(Tables.class);
+    ask(IN_TIME_MS, fast());
+    assertThat(answer()).isEqualTo(STOPS);
+  }
+
+  @Test
+  void moreThanAnAnswerHoldsIsRefused() throws Exception {
+    ask(IN_TIME_MS, new Partitions(FAST, 0, ControlMessages.MAX_ENTRIES + 1));
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+    ask(IN_TIME_MS, new Partitions(FAST, Integer.MIN_VALUE, Integer.MAX_VALUE), fast());
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+    Partitions[] many = new Partitions[ControlMessages.MAX_PIECES + 1];
+    Arrays.fill(many, fast());
+    ask(IN_TIME_MS, many);
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+    assertThat(tables(Collections.nCopies(4096, fast()).toArray(Partitions[]::new))).hasSize(4096);
+  }
+
+  @Test
+  void aRegisteredOneIsAnsweredAsWell() throws Exception {
+    close();
+    registry =
+        disks.registry(fast.directories(), fast::find, new RegistryLimits(1 << 20, 100, 1_000));
+    server = new TableServer(registry);
+    MapOutputHeader header = ResolvedOutput.header(registry, SHUFFLE, FAST);
+    long[] table = tables(new Partitions(FAST, 3, 4)).getFirst();
+    assertThat(MapOutputHeader.of(FAST, table, 0)).isEqualTo(header);
+    assertThat(TableEntry.offset(table[4])).isEqualTo(18);
+  }
+
+  /** As Spark's DiskBlockManager has it: each file's directory by the hash of its own name. */
+  @Test
+  void anIndexOnADiskThatHangsHoldsUpNoneOfOtherDisks() throws Exception {
+    long mixed = 7;
+    fast.write(SHUFFLE, mixed, 4, 4);
+    Path index = slowDirectory.resolve("mixed.index");
+    Files.move(fast.index(SHUFFLE, mixed), index);
+    close();
+    registry =
+        disks.registry(
+            disks.directories,
+            (shuffleId, mapId) -> {
+              if (mapId != mixed) {
+                return fast.find(shuffleId, mapId);
+              }
+              MapOutputFiles.Files found = fast.find(shuffleId, FAST);
+              return new MapOutputFiles.Files(
+                  fast.data(SHUFFLE, mixed), index, null, ChecksumAlgorithm.NONE);
+            },
+            TwoDisks.NONE_REGISTERED);
+    registry.resolve(SHUFFLE, new long[] {mixed, FAST}).get(10, TimeUnit.SECONDS);
+    server = new TableServer(registry);
+    try (SlowFile disk = SlowFile.inPlaceOf(index)) {
+      for (int i = 0; i < 4; i++) {
+        ask(IN_TIME_MS, new Partitions(mixed, 0, 1));
+      }
+      ask(2_000, fast());
+      Object first = answer();
+      disk.answer();
+      assertThat(first).as("who wants the fast disk alone").isInstanceOf(Tables.class);
+    }
+  }
+}
