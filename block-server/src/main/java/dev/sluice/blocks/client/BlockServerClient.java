@@ -36,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.client.TransportClientBootstrap;
@@ -57,10 +58,12 @@ import org.apache.spark.network.util.TransportConf;
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
   /**
-   * Of a peer's heap, for questions that it has not answered; a larger one goes alone. That is two
-   * for 1,000 map outputs each, one for each thread that reads for them there.
+   * Of a peer's heap, for what it has not answered: requests to stage, and as much again for
+   * questions for tables; a larger one goes alone. That is two questions for 1,000 map outputs
+   * each, one for each thread that reads for them there, and one request for as many pieces as
+   * there may be.
    */
-  private static final long MAX_QUESTION_BYTES = 256 << 10;
+  private static final long MAX_UNANSWERED_BYTES = 256 << 10;
 
   private final ProcessName self;
   private final TransferOptions options;
@@ -71,8 +74,10 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   private final TransportContext context;
   private final TransportClientFactory factory;
   private final ConcurrentHashMap<PeerAddress, PeerChannel> channels = new ConcurrentHashMap<>();
+  private final PeerQuota<PeerAddress> requests =
+      new PeerQuota<>(Long.MAX_VALUE, MAX_UNANSWERED_BYTES);
   private final PeerQuota<PeerAddress> questions =
-      new PeerQuota<>(Long.MAX_VALUE, MAX_QUESTION_BYTES);
+      new PeerQuota<>(Long.MAX_VALUE, MAX_UNANSWERED_BYTES);
   private volatile boolean closed;
 
   /**
@@ -162,43 +167,86 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   /**
    * Has the peer copy bytes of map outputs that it has not registered. Whoever has READ them, or
    * does not want them any more, says {@link #done}. A peer that has others wait in vain is not
-   * asked for a while.
+   * asked for a while. What is asked while it has much to answer waits here, so that it need not
+   * hold the requests of all tasks; that is of the time that its answer says it took.
    *
    * @return {@link Staged} or {@link NotStaged}; completes exceptionally when the peer cannot be
    *     asked or does not answer in the time that the request has
    */
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
-    PeerBreaker breaker = channel(peer).staging();
-    int timeLeftMs = request.timeLeftMs();
-    StageFor message = new StageFor(self.id(), request);
-    return ask(breaker, peer, message, timeLeftMs, Staged.class, late -> giveBack(peer, late));
+    return inTurn(
+        requests,
+        peer,
+        request.heapBytes(),
+        request.timeLeftMs(),
+        leftMs -> ask(peer, request, leftMs));
+  }
+
+  private CompletableFuture<Object> ask(PeerAddress peer, Stage request, int leftMs) {
+    Stage message = new Stage(request.shuffleId(), leftMs, request.pieces());
+    long waitedNanos = TimeUnit.MILLISECONDS.toNanos(request.timeLeftMs() - leftMs);
+    return ask(
+            channel(peer).staging(),
+            peer,
+            new StageFor(self.id(), message),
+            leftMs,
+            Staged.class,
+            late -> giveBack(peer, late))
+        .thenApply(answer -> answer instanceof Staged lease ? lease.after(waitedNanos) : answer);
   }
 
   /**
    * Asks the peer for parts of partition tables that it has not registered, with {@link #stage}'s
-   * rules. What is asked while it has much to answer waits here, so that it need not hold the
-   * questions of all tasks.
+   * rules.
    *
    * @return {@link Tables} or {@link NotStaged}; completes exceptionally as {@link #stage}
    */
   public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
-    long deadlineMs = clockMs.getAsLong() + request.timeLeftMs();
-    long bytes = request.heapBytes();
-    CompletableFuture<Void> turn = new CompletableFuture<>();
-    CompletableFuture<Object> answer =
-        turn.thenCompose(_ -> ask(peer, request, deadlineMs))
-            .whenComplete((_, _) -> questions.release(peer, bytes));
-    questions.acquire(peer, bytes, () -> turn.complete(null));
-    return answer.copy().orTimeout(request.timeLeftMs(), TimeUnit.MILLISECONDS);
+    return inTurn(
+        questions,
+        peer,
+        request.heapBytes(),
+        request.timeLeftMs(),
+        leftMs -> {
+          GetTables message = new GetTables(request.shuffleId(), leftMs, request.wanted());
+          return ask(channel(peer).tables(), peer, message, leftMs, Tables.class, null);
+        });
   }
 
-  private CompletableFuture<Object> ask(PeerAddress peer, GetTables request, long deadlineMs) {
-    int leftMs = (int) (deadlineMs - clockMs.getAsLong());
-    if (leftMs <= 0) {
-      return failure("other questions to " + peer + " took all the time");
+  /**
+   * Asks when the peer's heap has room for it.
+   *
+   * @param ask is told how much time is left, in milliseconds
+   */
+  private CompletableFuture<Object> inTurn(
+      PeerQuota<PeerAddress> room,
+      PeerAddress peer,
+      long bytes,
+      int timeLeftMs,
+      IntFunction<CompletableFuture<Object>> ask) {
+    long deadlineMs = clockMs.getAsLong() + timeLeftMs;
+    CompletableFuture<Void> turn = new CompletableFuture<>();
+    CompletableFuture<Object> answer = new CompletableFuture<>();
+    turn.thenCompose(
+            _ -> {
+              int leftMs = (int) (deadlineMs - clockMs.getAsLong());
+              return leftMs > 0
+                  ? ask.apply(leftMs)
+                  : failure("what others asked of " + peer + " took all the time");
+            })
+        .whenComplete(
+            (message, e) -> {
+              room.release(peer, bytes);
+              if (e != null) {
+                answer.completeExceptionally(e);
+              } else if (!answer.complete(message)) {
+                giveBack(peer, message);
+              }
+            });
+    if (!room.acquire(peer, bytes, () -> turn.complete(null))) {
+      answer.orTimeout(timeLeftMs, TimeUnit.MILLISECONDS);
     }
-    GetTables message = new GetTables(request.shuffleId(), leftMs, request.wanted());
-    return ask(channel(peer).tables(), peer, message, leftMs, Tables.class, null);
+    return answer;
   }
 
   private CompletableFuture<Object> ask(

@@ -243,6 +243,14 @@ public final class ControlMessages {
    * @param timeLeftMs what is not there by then need not be copied any more
    */
   public record Stage(int shuffleId, int timeLeftMs, List<Piece> pieces) {
+    /** Of a piece, and of what is known of its map output. */
+    private static final long PIECE_HEAP_BYTES = 64;
+
+    /** What it takes of the server's heap, about. */
+    public long heapBytes() {
+      return PIECE_HEAP_BYTES * pieces.size();
+    }
+
     private void write(Output output) {
       output.writeInt(shuffleId);
       output.writeInt(timeLeftMs);
@@ -285,7 +293,8 @@ public final class ControlMessages {
    * Where the pieces are to be READ.
    *
    * @param leaseId never given out again by this process
-   * @param tookNanos from the receipt of {@link StageFor} to this answer, by the server's clock
+   * @param tookNanos from the receipt of {@link StageFor} to this answer, by the server's clock;
+   *     and what it waited before at the client, by that one's
    * @param leaseNanos for which the bytes stay as they are from then on, unless the client says
    *     {@link Done}
    * @param crc32c of all bytes, where map outputs have no checksums of Spark's; else {@link
@@ -294,6 +303,11 @@ public final class ControlMessages {
   public record Staged(
       long leaseId, RemoteRegion region, long tookNanos, long leaseNanos, long crc32c) {
     public static final long NO_CHECKSUM = -1;
+
+    /** As who asked so much earlier sees it. */
+    public Staged after(long nanos) {
+      return new Staged(leaseId, region, tookNanos + nanos, leaseNanos, crc32c);
+    }
 
     private void write(Output output) {
       output.writeLong(leaseId);

@@ -290,6 +290,63 @@ class StageRequestTest {
     return client.tables(peer, new GetTables(3, timeLeftMs, wanted));
   }
 
+  private CompletableFuture<Object> stagePieces(int pieces, int timeLeftMs) {
+    return client.stage(
+        peer, new Stage(3, timeLeftMs, Collections.nCopies(pieces, new Piece(1, 0, 1))));
+  }
+
+  @Test
+  void requestsToStageWaitUntilThePeerHasAnsweredOthers() throws Exception {
+    List<CompletableFuture<Object>> asked = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      asked.add(stagePieces(3_000, IN_TIME_MS));
+    }
+    for (CompletableFuture<Object> request : asked) {
+      RpcResponseCallback only = requests.poll(10, TimeUnit.SECONDS);
+      assertThat(requests.poll(100, TimeUnit.MILLISECONDS)).isNull();
+      only.onSuccess(ByteBuffer.wrap(codec.encode(LEASE)));
+      assertThat(request.get(10, TimeUnit.SECONDS)).isEqualTo(LEASE);
+    }
+  }
+
+  @Test
+  void smallRequestsToStageAndQuestionsAreAskedAtTheSameTime() throws Exception {
+    for (int i = 0; i < 10; i++) {
+      stagePieces(100, IN_TIME_MS);
+      tables(100, IN_TIME_MS);
+    }
+    for (int i = 0; i < 20; i++) {
+      assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+    }
+  }
+
+  @Test
+  void aRequestThatHasWaitedItsWholeTimeIsNotAsked() throws Exception {
+    CompletableFuture<Object> first = stagePieces(3_000, IN_TIME_MS);
+    CompletableFuture<Object> hasty = stagePieces(3_000, 50);
+    CompletableFuture<Object> last = stagePieces(3_000, IN_TIME_MS);
+    assertThatThrownBy(() -> hasty.get(10, TimeUnit.SECONDS)).isNotNull();
+    nowMs.addAndGet(50);
+    for (CompletableFuture<Object> asked : List.of(first, last)) {
+      answer(LEASE);
+      assertThat(asked.get(10, TimeUnit.SECONDS)).isInstanceOf(Staged.class);
+    }
+    assertThat(requests).isEmpty();
+  }
+
+  /** Who asked counts the lease from then on. */
+  @Test
+  void whatARequestWaitedHereIsNotOfItsLease() throws Exception {
+    CompletableFuture<Object> first = stagePieces(3_000, IN_TIME_MS);
+    CompletableFuture<Object> second = stagePieces(3_000, IN_TIME_MS);
+    nowMs.addAndGet(7_000);
+    answer(LEASE);
+    assertThat(first.get(10, TimeUnit.SECONDS)).isEqualTo(LEASE);
+    answer(LEASE);
+    assertThat(second.get(10, TimeUnit.SECONDS))
+        .isEqualTo(LEASE.after(TimeUnit.SECONDS.toNanos(7)));
+  }
+
   @Test
   void questionsForTablesWaitUntilThePeerHasAnsweredOthers() throws Exception {
     List<CompletableFuture<Object>> asked = new ArrayList<>();
