@@ -15,6 +15,7 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.BufferPool;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,8 +42,9 @@ import org.slf4j.LoggerFactory;
  * ({@link StageQueue}) and then for memory, which is registered, and files are read, on threads of
  * the stager's own. More than 256 KiB of heap of one process waits there ({@link
  * dev.sluice.blocks.client.BlockServerClient#stage}). Each has its answer within the time that its
- * reader has for it, however long a disk takes. Whoever creates it closes it, after the block
- * server and before the protection domain.
+ * reader has for it, however long a disk takes; from one that has kept a reader in vain nobody
+ * waits for anything until it answers. Whoever creates it closes it, after the block server and
+ * before the protection domain.
  */
 public final class Stager implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Stager.class);
@@ -59,7 +62,14 @@ public final class Stager implements AutoCloseable {
   private static final long TICK_MS = 1_000;
   private static final long CLOSE_TIMEOUT_MS = 10_000;
 
+  /**
+   * A disk that has not given one piece so long after its reader ceased to wait hangs. One that is
+   * merely slow has given it by then.
+   */
+  private static final long HANGS_NANOS = 5_000_000_000L;
+
   private static final NotStaged LATE = new NotStaged(false, "there is no time left for it");
+  static final NotStaged HANGS = new NotStaged(false, "a disk does not answer");
   private static final NotStaged STOPS = new NotStaged(false, "the server stops");
 
   private final MapOutputRegistry registry;
@@ -74,6 +84,11 @@ public final class Stager implements AutoCloseable {
 
   /** Those that have no answer yet. */
   private final Set<StageRequest> unanswered = ConcurrentHashMap.newKeySet();
+
+  /** A directory's pieces are being read. */
+  private record Reading(StageRequest request, int directory) {}
+
+  private final Set<Reading> underWay = ConcurrentHashMap.newKeySet();
 
   private int regions;
   private volatile boolean closed;
@@ -214,7 +229,10 @@ public final class Stager implements AutoCloseable {
   }
 
   private void read(StageRequest request, int directory) {
+    Reading reading = new Reading(request, directory);
+    underWay.add(reading);
     request.read(registry, directory, nanoClock);
+    underWay.remove(reading);
     wasRead(request, directory);
   }
 
@@ -306,13 +324,26 @@ public final class Stager implements AutoCloseable {
       counters.add(RegistryCounter.LEASES_EXPIRED, expired.size());
       expired.forEach(this::free);
       long nowNanos = nanoClock.getAsLong();
-      unanswered.stream()
-          .filter(request -> request.isLate(nowNanos))
-          .forEach(request -> drop(request, LATE));
+      BitSet hanging = hanging(nowNanos);
+      for (StageRequest request : unanswered) {
+        if (request.isLate(nowNanos)) {
+          drop(request, LATE);
+        } else if (IntStream.of(request.directories()).anyMatch(hanging::get)) {
+          drop(request, HANGS);
+        }
+      }
       memory.expire(nowNanos);
     } catch (RuntimeException | Error e) {
       LOG.error("Leases could not be ended", e); // A defect, of which the timer must not die.
     }
+  }
+
+  /** Directories that keep a thread which nobody waits for any more. */
+  private BitSet hanging(long nowNanos) {
+    return underWay.stream()
+        .filter(reading -> nowNanos - reading.request().deadlineNanos() >= HANGS_NANOS)
+        .mapToInt(Reading::directory)
+        .collect(BitSet::new, BitSet::set, BitSet::or);
   }
 
   /**

@@ -111,8 +111,35 @@ class StagerSlowDiskTest {
       nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
       assertThat(answer()).isInstanceOf(NotStaged.class);
     }
-    stage("fast", IN_TIME_MS, new Piece(SLOW, 0, MAX_BYTES));
     stageFastOnes();
+  }
+
+  private void keepsAReaderInVain() throws Exception {
+    stage("first", 1_000, new Piece(SLOW, 0, 1_000));
+    SlowFile.awaitReaders(1);
+    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(6));
+    assertThat(answer()).isInstanceOf(NotStaged.class);
+  }
+
+  @Test
+  void aDiskThatHangsIsNotWaitedFor() throws Exception {
+    keepsAReaderInVain();
+    stage("second", IN_TIME_MS, new Piece(SLOW, 0, 1_000));
+    assertThat(answer()).isEqualTo(Stager.HANGS);
+    stage("third", IN_TIME_MS, new Piece(FAST, 0, 1_000), new Piece(SLOW, 0, 1_000));
+    assertThat(answer()).isEqualTo(Stager.HANGS);
+    stageFastOnes();
+  }
+
+  @Test
+  void aDiskThatAnswersAgainIsWaitedFor() throws Exception {
+    keepsAReaderInVain();
+    disk.answer();
+    while (SlowFile.readers() > 0) {
+      Thread.onSpinWait();
+    }
+    stage("second", IN_TIME_MS, new Piece(SLOW, 0, 1_000));
+    assertThat(answer()).as("an error of the file, which is a pipe").isNotEqualTo(Stager.HANGS);
   }
 
   @Test
