@@ -27,6 +27,8 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
     /** Until when it does, which may become later while the chunk waits for its turn. */
     long deadlineNanos();
 
+    void extendDeadline();
+
     /** All bytes are there; the buffer is the sink's to release. */
     void arrived(ReadTransport.Buffer buffer);
 
@@ -77,6 +79,11 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   @Override
   public long deadlineNanos() {
     return sink.deadlineNanos();
+  }
+
+  @Override
+  public void extendDeadline() {
+    sink.extendDeadline();
   }
 
   @Override

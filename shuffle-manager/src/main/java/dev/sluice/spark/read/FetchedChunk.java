@@ -45,6 +45,11 @@ final class FetchedChunk implements ChunkRead.Sink {
   }
 
   @Override
+  public void extendDeadline() {
+    attempt.call().extendDeadline();
+  }
+
+  @Override
   public void arrived(ReadTransport.Buffer buffer) {
     path.deliverer().execute(() -> attempt.guard(blocks, () -> deliver(buffer)));
   }

@@ -20,7 +20,7 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   private final ChunkRead read;
   private final boolean staged;
   private long startNanos;
-  private long deadlineNanos;
+  private volatile long deadlineNanos;
   private long requestNanos;
 
   /** What has arrived. */
@@ -67,6 +67,11 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   /** From now on it has to be done by the deadline. */
   void begin() {
     startNanos = path.timer().nanoTime();
+    extendDeadline();
+  }
+
+  @Override
+  public void extendDeadline() {
     deadlineNanos = path.deadlineNanos();
   }
 

@@ -108,6 +108,11 @@ final class Slices implements StagedBuffer.User {
   }
 
   @Override
+  public void extendDeadline() {
+    call.extendDeadline();
+  }
+
+  @Override
   public void acquired(StagedBuffer buffer) {
     steps.add(
         () -> {

@@ -25,6 +25,9 @@ final class StagedBuffer {
 
     long deadlineNanos();
 
+    /** Others of its task have come from the peer: the time to the deadline begins again. */
+    void extendDeadline();
+
     /** It is the user's, to {@link StagedBuffer#release}. */
     void acquired(StagedBuffer buffer);
 
@@ -70,7 +73,12 @@ final class StagedBuffer {
   }
 
   private void acquireTurn() {
-    user.task().staging().acquire(peer, 1, this::turnCame);
+    user.task().acquireTurn(peer, this, this::turnCame);
+  }
+
+  /** While it waits for its turn. */
+  void extendDeadline() {
+    user.extendDeadline();
   }
 
   private void turnCame() {
@@ -128,13 +136,17 @@ final class StagedBuffer {
 
   /** What was staged is here: the buffer alone is left. Idempotent. */
   void releaseShare() {
+    releaseShare(true);
+  }
+
+  private void releaseShare(boolean arrived) {
     if (hasShare) {
       hasShare = false;
       path.staging().release(peer, bytes);
     }
     if (hasTurn) {
       hasTurn = false;
-      user.task().staging().release(peer, 1);
+      user.task().releaseTurn(peer, arrived);
     }
   }
 
@@ -144,6 +156,6 @@ final class StagedBuffer {
       buffer.release();
       buffer = null;
     }
-    releaseShare();
+    releaseShare(false);
   }
 }

@@ -2,6 +2,9 @@ package dev.sluice.spark.read;
 
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PeerQuota;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -24,7 +27,12 @@ final class TaskLimit {
 
   private final long bytes;
   private final AtomicInteger readers = new AtomicInteger();
-  private final PeerQuota<PeerAddress> staging = new PeerQuota<>(Long.MAX_VALUE, MAX_STAGED);
+
+  /** Requests to stage that it has at peers; each of them counts one. */
+  private final PeerQuota<PeerAddress> turns = new PeerQuota<>(Long.MAX_VALUE, MAX_STAGED);
+
+  /** Those that have no turn. */
+  private final Map<PeerAddress, Set<StagedBuffer>> waiting = new ConcurrentHashMap<>();
 
   TaskLimit(long bytes) {
     this.bytes = bytes;
@@ -34,9 +42,35 @@ final class TaskLimit {
     return bytes;
   }
 
-  /** Requests to stage that it has at peers; each of them counts one. */
-  PeerQuota<PeerAddress> staging() {
-    return staging;
+  /**
+   * Runs {@code taker} when a peer may be asked to stage for the buffer. Until then it has its time
+   * anew with all that comes from there for the task: it waits for nothing else. Behind those that
+   * a peer gives nothing it waits no longer than they do.
+   */
+  void acquireTurn(PeerAddress peer, StagedBuffer buffer, Runnable taker) {
+    Set<StagedBuffer> waiting = waiting(peer);
+    waiting.add(buffer);
+    turns.acquire(
+        peer,
+        1,
+        () -> {
+          waiting.remove(buffer);
+          taker.run();
+        });
+  }
+
+  /**
+   * @param arrived whether it has brought anything
+   */
+  void releaseTurn(PeerAddress peer, boolean arrived) {
+    if (arrived) {
+      waiting(peer).forEach(StagedBuffer::extendDeadline);
+    }
+    turns.release(peer, 1);
+  }
+
+  private Set<StagedBuffer> waiting(PeerAddress peer) {
+    return waiting.computeIfAbsent(peer, _ -> ConcurrentHashMap.newKeySet());
   }
 
   void enter() {

@@ -36,6 +36,9 @@ class ChunkReadTest {
     }
 
     @Override
+    public void extendDeadline() {}
+
+    @Override
     public void arrived(ReadTransport.Buffer buffer) {
       throw new AssertionError("nothing can be READ");
     }

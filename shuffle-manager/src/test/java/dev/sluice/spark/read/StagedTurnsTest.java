@@ -93,6 +93,13 @@ class StagedTurnsTest {
   @Test
   void theTimeToTheDeadlineBeginsAgainWithWhatArrives() {
     reads.fetch(blocks(0, 9));
+    assertThat(runHeldSlowly()).as("quarters of the time that it had at first").isGreaterThan(4);
+    reads.assertDelivered(blocks(0, 9));
+    assertThat(reads.spark.fetches()).isEmpty();
+  }
+
+  /** Answers what is held until nothing is, in a quarter each of the time that a chunk has. */
+  private int runHeldSlowly() {
     int steps = 0;
     for (; !held.isEmpty(); steps++) {
       reads.timer.advanceMs(ReadFixture.OPTIONS.readTimeoutMs() / 4);
@@ -100,8 +107,19 @@ class StagedTurnsTest {
       held.clear();
       answers.forEach(Runnable::run);
     }
-    assertThat(steps).as("quarters of the time that it had at first").isGreaterThan(4);
-    reads.assertDelivered(blocks(0, 9));
+    return steps;
+  }
+
+  @Test
+  void whoWaitsForItsTurnBehindOtherReadersHasItsTimeThen() {
+    List<GatherFixture> readers = List.of(gather(0, 3), gather(3, 6), gather(6, 9));
+    reads.fetch(LARGE);
+    assertThat(runHeldSlowly()).as("quarters of a chunk's time").isGreaterThan(4);
+    for (GatherFixture reader : readers) {
+      assertThat(reader.readAll().bySpark).isEmpty();
+      reader.close();
+    }
+    reads.assertDelivered(LARGE);
     assertThat(reads.spark.fetches()).isEmpty();
   }
 
