@@ -2,7 +2,7 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.server.QueuePairAcceptor;
+import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.ConnectionAttributes;

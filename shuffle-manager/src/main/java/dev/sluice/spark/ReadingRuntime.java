@@ -8,7 +8,6 @@ import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.node.ExecutorFolders;
 import dev.sluice.blocks.server.BlockServer;
-import dev.sluice.blocks.server.EndpointAcceptor;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.Device;
@@ -192,7 +191,7 @@ final class ReadingRuntime extends SluiceRuntime {
                     env.network().conf(), bindAddress, port, env.network().serverBootstraps()),
                 self(),
                 provider,
-                new EndpointAcceptor(endpoint),
+                endpoint,
                 registry,
                 stager));
   }

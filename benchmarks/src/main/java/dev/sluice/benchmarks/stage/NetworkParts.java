@@ -7,7 +7,6 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.server.BlockServer;
-import dev.sluice.blocks.server.EndpointAcceptor;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.SoftOptions;
@@ -88,7 +87,7 @@ final class NetworkParts implements AutoCloseable {
             new BlockServer.Binding(TRANSPORT, "localhost", 0, List.of()),
             self,
             SoftProvider.NAME,
-            new EndpointAcceptor(endpoint),
+            endpoint,
             registry,
             stager);
     address = new PeerAddress(executorId, "localhost", server.port());

@@ -10,7 +10,6 @@ import dev.sluice.blocks.RegistryCounters;
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.node.HeldShuffles.Held;
 import dev.sluice.blocks.server.BlockServer;
-import dev.sluice.blocks.server.EndpointAcceptor;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
@@ -148,7 +147,7 @@ final class NodeApplication implements AutoCloseable {
                 binding,
                 self,
                 endpoint.device().providerName(),
-                new EndpointAcceptor(endpoint),
+                endpoint,
                 registry,
                 stager,
                 peers -> new NodeHandler(peers, blocks, this::hear, end, this::sign)));

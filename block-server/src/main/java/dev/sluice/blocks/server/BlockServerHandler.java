@@ -1,5 +1,6 @@
 package dev.sluice.blocks.server;
 
+import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Connect;

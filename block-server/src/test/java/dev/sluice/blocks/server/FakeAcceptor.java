@@ -1,5 +1,6 @@
 package dev.sluice.blocks.server;
 
+import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.VerbsException;

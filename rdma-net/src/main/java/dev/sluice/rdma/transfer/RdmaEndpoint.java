@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * them is one queue pair each way, both capped ({@link Connections}, {@link AcceptedQueuePairs}),
  * and what it pins is the buffer pool, capped too.
  */
-public final class RdmaEndpoint implements AutoCloseable {
+public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaEndpoint.class);
 
   /**
@@ -115,23 +115,17 @@ public final class RdmaEndpoint implements AutoCloseable {
     engine.submit(request);
   }
 
-  /**
-   * Serving side: gives a peer a queue pair connected to {@code remote}, through which it may READ.
-   * Any thread, never blocks.
-   *
-   * @return fails with a VerbsException, ENOMEM when the limit of queue pairs is reached and none
-   *     is idle
-   */
+  @Override
   public CompletableFuture<QueuePairAddress> accept(String peerId, QueuePairAddress remote) {
     return accepted.accept(peerId, remote);
   }
 
-  /** Closes what was accepted from the peer and is connected to {@code remoteQpNumber}. */
+  @Override
   public void disconnected(String peerId, int remoteQpNumber) {
     accepted.disconnected(peerId, remoteQpNumber);
   }
 
-  /** The peer may be gone: what was accepted from it makes room, should there be none left. */
+  @Override
   public void peerLeft(String peerId) {
     accepted.peerLeft(peerId);
   }

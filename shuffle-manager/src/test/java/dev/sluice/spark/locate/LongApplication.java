@@ -10,7 +10,6 @@ import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.server.BlockServer;
-import dev.sluice.blocks.server.EndpointAcceptor;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -135,7 +134,7 @@ final class LongApplication implements AutoCloseable {
             new BlockServer.Binding(TRANSPORT, "localhost", 0, List.of()),
             new ProcessName(APPLICATION, OTHERS),
             SoftProvider.NAME,
-            new EndpointAcceptor(otherEndpoint),
+            otherEndpoint,
             otherOutputs,
             new Stager(
                 otherEndpoint.protectionDomain(), otherOutputs, 4 << 20, 2, System::nanoTime));

@@ -7,7 +7,6 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.server.BlockServer;
-import dev.sluice.blocks.server.EndpointAcceptor;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ProcessName;
@@ -97,7 +96,7 @@ final class SoftPeer implements AutoCloseable {
             new BlockServer.Binding(TRANSPORT_CONF, null, 0, List.of()),
             new ProcessName(APPLICATION, "7"),
             SoftProvider.NAME,
-            new EndpointAcceptor(endpoint),
+            endpoint,
             registry,
             stager);
   }
