@@ -2,6 +2,7 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -97,13 +98,7 @@ public final class MapOutputRegistry implements AutoCloseable {
                     id, domain, directories, budget, indexes, files, counters, clockMs));
     registrar = new Registrar(outputs, limits, budget, epochs, listener, counters, clockMs);
     thread =
-        new ScheduledThreadPoolExecutor(
-            1,
-            Thread.ofPlatform()
-                .daemon()
-                .name("sluice-register")
-                .inheritInheritableThreadLocals(false)
-                .factory());
+        new ScheduledThreadPoolExecutor(1, DaemonThreads.named("sluice-register"));
     every(TICK_MS, registrar::tidy);
     every(TICK_MS, files::expire);
     if (directories.mayPageOnDemand()) {
@@ -291,13 +286,8 @@ public final class MapOutputRegistry implements AutoCloseable {
   @Override
   public void close() {
     epochs.close().forEach(RegisteredShuffle::close);
-    thread.shutdown();
-    try {
-      if (!thread.awaitTermination(CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
-        LOG.warn("Registrations have not ended within {} ms of closing", CLOSE_TIMEOUT_MS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    if (!DaemonThreads.stop(thread, CLOSE_TIMEOUT_MS)) {
+      LOG.warn("A registration has not ended when nobody waits for that any more");
     }
     files.close();
   }

@@ -13,6 +13,7 @@ import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.BufferPool;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -20,10 +21,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -58,7 +57,6 @@ public final class Stager implements AutoCloseable {
   /** Enough for a directory's disks. */
   private static final int MAX_THREADS = 8;
 
-  private static final long THREAD_IDLE_MS = 10_000;
   private static final long TICK_MS = 1_000;
   private static final long CLOSE_TIMEOUT_MS = 10_000;
 
@@ -80,7 +78,7 @@ public final class Stager implements AutoCloseable {
   private final Leases leases;
   private final ThreadPoolExecutor threads;
   private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(threadFactory("sluice-stage-timer"));
+      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-stage-timer"));
 
   /** Those that have no answer yet. */
   private final Set<StageRequest> unanswered = ConcurrentHashMap.newKeySet();
@@ -113,15 +111,7 @@ public final class Stager implements AutoCloseable {
     queue = new StageQueue(maxBytes / SHARES, directories + 1, readers, this::begin);
     leases = new Leases(nanoClock);
     int most = readers * Math.max(1, directories) + 1; // One is left for memory.
-    threads =
-        new ThreadPoolExecutor(
-            most,
-            most,
-            THREAD_IDLE_MS,
-            TimeUnit.MILLISECONDS,
-            new LinkedBlockingQueue<>(),
-            threadFactory("sluice-stage"));
-    threads.allowCoreThreadTimeOut(true);
+    threads = DaemonThreads.atMost(most, "sluice-stage");
     timer.scheduleWithFixedDelay(this::tick, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
   }
 
@@ -130,10 +120,6 @@ public final class Stager implements AutoCloseable {
     return directories < 2
         ? threads
         : Math.clamp(maxBytes / 2 / MAX_REQUEST_BYTES, 2, Math.max(2, threads / 2));
-  }
-
-  private static ThreadFactory threadFactory(String name) {
-    return Thread.ofPlatform().daemon().name(name).inheritInheritableThreadLocals(false).factory();
   }
 
   /**
@@ -362,13 +348,8 @@ public final class Stager implements AutoCloseable {
     timer.shutdownNow();
     closed = true;
     unanswered.forEach(request -> drop(request, STOPS));
-    threads.shutdown();
-    try {
-      if (!threads.awaitTermination(CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
-        LOG.warn("Files are still being read {} ms after closing", CLOSE_TIMEOUT_MS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    if (!DaemonThreads.stop(threads, CLOSE_TIMEOUT_MS)) {
+      LOG.warn("Files are still being read when nobody waits for that any more");
     }
     leases.close().forEach(this::free);
     memory.close();

@@ -4,11 +4,11 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -40,8 +40,6 @@ final class TableServer implements AutoCloseable {
   /** Of heap: four times what a client has answered at a time. */
   private static final long MAX_PEER_BYTES = 1 << 20;
 
-  private static final long THREAD_IDLE_MS = 10_000;
-
   /** A disk that has not given one file by then hangs; less may be a busy one. */
   private static final long HANGS_NANOS = 1_000_000_000L;
 
@@ -60,7 +58,7 @@ final class TableServer implements AutoCloseable {
 
   /** Those that one kind of tables lies on. */
   private static final class Disk {
-    private final ThreadPoolExecutor threads = newThreads();
+    private final ThreadPoolExecutor threads = DaemonThreads.atMost(THREADS, "sluice-tables");
     private final Set<Part> beingRead = ConcurrentHashMap.newKeySet();
 
     boolean hangs() {
@@ -109,23 +107,6 @@ final class TableServer implements AutoCloseable {
     this.registry = registry;
     long directories = registry.directories().count() + 1L;
     this.disks = Stream.generate(Disk::new).limit(directories * directories).toList();
-  }
-
-  private static ThreadPoolExecutor newThreads() {
-    ThreadPoolExecutor threads =
-        new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
-            THREAD_IDLE_MS,
-            TimeUnit.MILLISECONDS,
-            new LinkedBlockingQueue<>(),
-            Thread.ofPlatform()
-                .daemon()
-                .name("sluice-tables")
-                .inheritInheritableThreadLocals(false)
-                .factory());
-    threads.allowCoreThreadTimeOut(true);
-    return threads;
   }
 
   /**

@@ -54,12 +54,6 @@ final class ConnectThreads implements Executor {
    * @return whether that was done in time
    */
   boolean stop(long timeoutMs) {
-    threads.shutdown();
-    try {
-      return threads.awaitTermination(timeoutMs, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return threads.isTerminated();
-    }
+    return DaemonThreads.stop(threads, timeoutMs);
   }
 }
