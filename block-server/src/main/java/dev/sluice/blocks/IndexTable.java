@@ -16,13 +16,12 @@ import java.util.List;
 /**
  * The partition table of a map output that is staged: in its index and checksum files, which were
  * checked as a whole when it was registered ({@link MapOutputIndex}), and of which the process's
- * {@link IndexCache} has what was read lately. Holds nothing open.
+ * {@link IndexCache} has what was read lately: also of one that is gone, until others come. Holds
+ * nothing open.
  */
 final class IndexTable implements PartitionTable {
   /** What is read at a time: 2 KiB of each file. */
   static final int PAGE_PARTITIONS = 256;
-
-  private static final int ENTRY_LONGS = TableEntry.BYTES / Long.BYTES;
 
   private final IndexCache cache;
   private final MapOutputFiles.Files files;
@@ -49,7 +48,7 @@ final class IndexTable implements PartitionTable {
   /** Blocks as its disk does where the cache lacks something. */
   @Override
   public long[] entries(int start, int end) throws IOException {
-    long[] entries = new long[(end - start) * ENTRY_LONGS];
+    long[] entries = new long[(end - start) * TableEntry.LONGS];
     int at = start;
     while (at < end) {
       int page = at / PAGE_PARTITIONS;
@@ -57,10 +56,10 @@ final class IndexTable implements PartitionTable {
       int count = Math.min(end, first + PAGE_PARTITIONS) - at;
       System.arraycopy(
           cache.page(this, page),
-          (at - first) * ENTRY_LONGS,
+          (at - first) * TableEntry.LONGS,
           entries,
-          (at - start) * ENTRY_LONGS,
-          count * ENTRY_LONGS);
+          (at - start) * TableEntry.LONGS,
+          count * TableEntry.LONGS);
       at += count;
     }
     return entries;
@@ -78,15 +77,16 @@ final class IndexTable implements PartitionTable {
     LongBuffer offsets = longs(files.index(), first, count + 1, partitions + 1L);
     boolean hasChecksums = files.checksums() != null;
     LongBuffer checksums = hasChecksums ? longs(files.checksums(), first, count, partitions) : null;
-    long[] entries = new long[count * ENTRY_LONGS];
+    long[] entries = new long[count * TableEntry.LONGS];
     for (int i = 0; i < count; i++) {
       long offset = offsets.get(i);
       long length = offsets.get(i + 1) - offset;
       if (offset < 0 || length < 0 || length > dataBytes - offset) {
         throw new InconsistentFilesException(files.index() + " is not what it was");
       }
-      entries[i * ENTRY_LONGS] = TableEntry.first(offset, length);
-      entries[i * ENTRY_LONGS + 1] = TableEntry.second(length, hasChecksums ? checksums.get(i) : 0);
+      entries[i * TableEntry.LONGS] = TableEntry.first(offset, length);
+      entries[i * TableEntry.LONGS + 1] =
+          TableEntry.second(length, hasChecksums ? checksums.get(i) : 0);
     }
     return entries;
   }
@@ -117,17 +117,4 @@ final class IndexTable implements PartitionTable {
         ? List.of(files.index())
         : List.of(files.index(), files.checksums());
   }
-
-  /** Its files are there as long as they have names. */
-  @Override
-  public boolean retain() {
-    return true;
-  }
-
-  @Override
-  public void release() {}
-
-  /** Nobody asks for its pages any more: they leave the cache when others come. */
-  @Override
-  public void clear() {}
 }

@@ -64,8 +64,9 @@ public record MapOutput(
       return null;
     }
     try {
-      long start = start(startPartition);
-      return new MapOutputRegistry.Segment(file, start, end(endPartition) - start, isMapped());
+      long start = TableEntry.offset(table.entries(startPartition, startPartition + 1)[0]);
+      long end = end(table.entries(endPartition - 1, endPartition));
+      return new MapOutputRegistry.Segment(file, start, end - start, isMapped());
     } finally {
       table.release();
     }
@@ -148,16 +149,6 @@ public record MapOutput(
     } finally {
       table.release();
     }
-  }
-
-  /** Where a partition begins. The caller has a reference to the table. */
-  private long start(int partition) throws IOException {
-    return TableEntry.offset(table.entries(partition, partition + 1)[0]);
-  }
-
-  /** Where the partitions before this one end. The caller has a reference to the table. */
-  private long end(int endPartition) throws IOException {
-    return end(table.entries(endPartition - 1, endPartition));
   }
 
   private static long end(long[] entries) {

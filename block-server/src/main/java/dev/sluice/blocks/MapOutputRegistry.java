@@ -54,7 +54,6 @@ public final class MapOutputRegistry implements AutoCloseable {
   public record Segment(Path file, long offset, long length, boolean mapped) {}
 
   private final LocalDirectories directories;
-  private final RegistryLimits limits;
   private final RegistryCounters counters = new RegistryCounters();
   private final OpenFiles files;
   private final ShuffleEpochs epochs;
@@ -86,7 +85,6 @@ public final class MapOutputRegistry implements AutoCloseable {
       MapOutputListener listener,
       LongSupplier clockMs) {
     this.directories = directories;
-    this.limits = limits;
     RegistrationBudget budget = new RegistrationBudget(limits, counters, clockMs);
     directories.count(counters);
     IndexCache indexes = new IndexCache(IndexCache.maxBytes(Runtime.getRuntime().maxMemory()));
@@ -96,9 +94,11 @@ public final class MapOutputRegistry implements AutoCloseable {
             id ->
                 new RegisteredShuffle(
                     id, domain, directories, budget, indexes, files, counters, clockMs));
+    if (limits.equals(RegistryLimits.OFF)) {
+      epochs.close(); // so that nothing enters
+    }
     registrar = new Registrar(outputs, limits, budget, epochs, listener, counters, clockMs);
-    thread =
-        new ScheduledThreadPoolExecutor(1, DaemonThreads.named("sluice-register"));
+    thread = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("sluice-register"));
     every(TICK_MS, registrar::tidy);
     every(TICK_MS, files::expire);
     if (directories.mayPageOnDemand()) {
@@ -132,8 +132,7 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /** A committed map output: registers it soon, on the registry's own thread. Never blocks. */
   public void add(int shuffleId, long mapId) {
-    RegisteredShuffle shuffle =
-        limits.equals(RegistryLimits.OFF) ? null : epochs.enterForCommit(shuffleId);
+    RegisteredShuffle shuffle = epochs.enterForCommit(shuffleId);
     if (shuffle != null) {
       shuffle.committed(mapId);
       registerSoon(shuffle, new long[] {mapId});
@@ -155,8 +154,7 @@ public final class MapOutputRegistry implements AutoCloseable {
         return CompletableFuture.completedFuture(locations);
       }
     }
-    RegisteredShuffle shuffle =
-        limits.equals(RegistryLimits.OFF) ? null : epochs.enterForReader(shuffleId);
+    RegisteredShuffle shuffle = epochs.enterForReader(shuffleId);
     return shuffle == null
         ? CompletableFuture.completedFuture(locations(null, mapIds))
         : registerSoon(shuffle, mapIds.clone());
@@ -191,12 +189,11 @@ public final class MapOutputRegistry implements AutoCloseable {
    */
   public RegisteredInputStream open(
       int shuffleId, long mapId, int startPartition, int endPartition) {
-    RegisteredShuffle shuffle = epochs.get(shuffleId);
-    MapOutput output = shuffle == null ? null : shuffle.get(mapId);
+    MapOutput output = output(shuffleId, mapId);
     if (output == null) {
       return null;
     }
-    shuffle.touch();
+    touch(shuffleId);
     return output.open(startPartition, endPartition);
   }
 

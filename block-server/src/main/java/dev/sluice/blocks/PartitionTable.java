@@ -20,13 +20,17 @@ sealed interface PartitionTable permits TableSlot, IndexTable {
   long[] entries(int start, int end) throws IOException;
 
   /** The files that {@link #entries} reads; none where it is in memory. */
-  List<Path> files();
+  default List<Path> files() {
+    return List.of();
+  }
 
   /** Keeps the memory that it lies in until {@link #release}; false when that is gone. */
-  boolean retain();
+  default boolean retain() {
+    return true;
+  }
 
-  void release();
+  default void release() {}
 
   /** The map output is gone. */
-  void clear();
+  default void clear() {}
 }

@@ -41,9 +41,9 @@ final class RegisteredShuffle {
     /**
      * Reserves what {@code cost} says for the memory.
      *
-     * @throws NoRoomException when that much is not left
+     * @throws RegistrationUnavailableException when that much is not left
      */
-    void reserve(ShuffleMemory memory, Cost cost) throws NoRoomException;
+    void reserve(ShuffleMemory memory, Cost cost) throws RegistrationUnavailableException;
   }
 
   private final int id;
@@ -217,31 +217,21 @@ final class RegisteredShuffle {
 
   private MapOutput register(long mapId, MapOutputFiles.Files files, Room room) throws IOException {
     MapOutputIndex index = MapOutputIndex.read(files);
-    try {
-      return index.dataBytes() == 0
-          ? registerEmpty(mapId, files, index, room)
-          : registerData(mapId, files, index, room);
-    } catch (NoRoomException
-        | RegistrationUnavailableException
-        | VerbsException
-        | OutOfMemoryError e) {
+    try (DataFile data = open(files.data(), index)) {
+      return register(mapId, files, index, data, room);
+    } catch (RegistrationUnavailableException | VerbsException | OutOfMemoryError e) {
       LOG.debug("Shuffle {}: map output {} is to be staged", id, mapId, e);
       return stage(mapId, files, index);
     }
   }
 
-  private MapOutput registerEmpty(
-      long mapId, MapOutputFiles.Files files, MapOutputIndex index, Room room) throws IOException {
-    checkLength(files.data(), index);
-    return register(mapId, files, index, null, room);
-  }
-
-  private MapOutput registerData(
-      long mapId, MapOutputFiles.Files files, MapOutputIndex index, Room room) throws IOException {
-    RegistrationForm form = directories.form(files.data(), clockMs.getAsLong());
-    try (DataFile data = DataFile.open(files.data(), index.dataBytes(), form)) {
-      return register(mapId, files, index, data, room);
+  /** Null where all partitions are empty. */
+  private DataFile open(Path data, MapOutputIndex index) throws IOException {
+    if (index.dataBytes() == 0) {
+      checkLength(data, index);
+      return null;
     }
+    return DataFile.open(data, index.dataBytes(), directories.form(data, clockMs.getAsLong()));
   }
 
   /** Nothing of it is registered: it is copied when somebody asks for it. */
@@ -251,30 +241,29 @@ final class RegisteredShuffle {
     MapOutputData data = new MapOutputData.Unregistered(openFiles, files.data(), index.dataBytes());
     PartitionTable table = new IndexTable(indexes, files, index);
     counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
-    return output(header(mapId, data, files, index), files, data, table);
+    return output(mapId, files, index, data, table);
   }
 
   private MapOutput output(
-      MapOutputHeader header,
+      long mapId,
       MapOutputFiles.Files files,
+      MapOutputIndex index,
       MapOutputData data,
       PartitionTable table) {
-    LocalDirectories.Disks disks = directories.disks(files.data(), table.files());
-    return new MapOutput(header, files.data(), disks, data, table);
+    ChecksumAlgorithm algorithm =
+        index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
+    return new MapOutput(
+        new MapOutputHeader(mapId, data.remote(), algorithm),
+        files.data(),
+        directories.disks(files.data(), table.files()),
+        data,
+        table);
   }
 
   /** Spark writes no data file where every partition is empty. */
   private static void checkLength(Path data, MapOutputIndex index) throws IOException {
     boolean isMissing = index.dataBytes() == 0 && !Files.exists(data);
     DataFile.checkLength(data, isMissing ? 0 : Files.size(data), index.dataBytes());
-  }
-
-  private static MapOutputHeader header(
-      long mapId, MapOutputData data, MapOutputFiles.Files files, MapOutputIndex index) {
-    return new MapOutputHeader(
-        mapId,
-        data.remote(),
-        index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE);
   }
 
   /**
@@ -297,13 +286,18 @@ final class RegisteredShuffle {
           file == null
               ? new MapOutputData.Unregistered(openFiles, files.data(), 0)
               : register(file);
-      MapOutputHeader header = header(mapId, data, files, index);
-      table.set(header);
+      MapOutput output = output(mapId, files, index, data, table);
+      table.set(output.header());
       tables.keep(table);
       registered = true;
-      return output(header, files, data, table);
+      return output;
     } catch (IOException e) {
-      throw isExhaustion(e) ? exhausted(cost, e) : e;
+      if (isExhaustion(e)) {
+        budget.refused(cost);
+        throw new RegistrationUnavailableException(
+            "a limit of the system or of the provider is reached", e);
+      }
+      throw e;
     } finally {
       if (!registered) {
         memory.giveBack();
@@ -324,11 +318,6 @@ final class RegisteredShuffle {
   private static boolean isExhaustion(IOException e) {
     return e.getCause() instanceof OutOfMemoryError
         || (e instanceof VerbsException verbs && verbs.errno() == VerbsException.ENOMEM);
-  }
-
-  private NoRoomException exhausted(Cost cost, IOException cause) {
-    budget.refused(cost);
-    return new NoRoomException("a limit of the system or of the provider is reached", cause);
   }
 
   /** The map output's files are replaced or deleted. Waits as {@link #close}. */
@@ -377,8 +366,7 @@ final class RegisteredShuffle {
 
   private void unlock() {
     if (lock.getHoldCount() > 1) {
-      lock.unlock(); // It asks for its own cost to make room: nothing ends before that
-      // registration.
+      lock.unlock(); // It asks for its cost to make room: nothing ends before that registration.
       return;
     }
     do {

@@ -104,16 +104,15 @@ final class Registrar {
   }
 
   private void reserve(RegisteredShuffle shuffle, ShuffleMemory memory, Cost cost)
-      throws NoRoomException {
+      throws RegistrationUnavailableException {
     if (memory.reserve(cost)) {
       return;
     }
     if (budget.canEverFit(cost)) {
       makeRoom(shuffle, leaving -> budget.fits(cost, leaving));
     }
-    throw new NoRoomException(
-        "%d bytes and %d regions are needed, %s".formatted(cost.bytes(), cost.regions(), budget),
-        null);
+    throw new RegistrationUnavailableException(
+        "%d bytes and %d regions are needed, %s".formatted(cost.bytes(), cost.regions(), budget));
   }
 
   /** To be called now and then: deregisters what was withdrawn, and withdraws more in time. */

@@ -7,8 +7,6 @@ import dev.sluice.blocks.wire.TableSegment;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
-import java.util.List;
 
 /**
  * One map output's slot of a {@link TableSegment}, where peers READ it. Who writes it has the lock
@@ -21,8 +19,6 @@ record TableSlot(ShuffleMemory owner, MemorySegment memory, TableSegment segment
     implements PartitionTable {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  private static final int ENTRY_LONGS = TableEntry.BYTES / Long.BYTES;
 
   @Override
   public MapOutputLocation location(long mapId) {
@@ -47,21 +43,17 @@ record TableSlot(ShuffleMemory owner, MemorySegment memory, TableSegment segment
   }
 
   @Override
-  public List<Path> files() {
-    return List.of();
-  }
-
-  @Override
   public void clear() {
     memory.set(LONG, TableSegment.header(slot) + (long) MapOutputHeader.STATE * Long.BYTES, 0);
   }
 
   @Override
   public long[] entries(int start, int end) {
-    long[] entries = new long[(end - start) * ENTRY_LONGS];
+    long[] entries = new long[(end - start) * TableEntry.LONGS];
     for (int partition = start; partition < end; partition++) {
-      int at = (partition - start) * ENTRY_LONGS;
-      MemorySegment.copy(memory, LONG, segment.entry(partition, slot), entries, at, ENTRY_LONGS);
+      int at = (partition - start) * TableEntry.LONGS;
+      MemorySegment.copy(
+          memory, LONG, segment.entry(partition, slot), entries, at, TableEntry.LONGS);
     }
     return entries;
   }

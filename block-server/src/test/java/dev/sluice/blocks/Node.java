@@ -2,7 +2,6 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.ConnectionAttributes;
@@ -19,6 +18,7 @@ import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -36,7 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.IntFunction;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.client.TransportClientBootstrap;
@@ -110,15 +110,13 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   public CompletableFuture<QueuePairAddress> exchange(
       PeerAddress peer, String providerName, QueuePairAddress local) {
     Connect connect = new Connect(name(peer), self.id(), providerName, local);
-    return request(peer, connect, options.connectTimeoutMs())
+    return request(peer, connect, options.connectTimeoutMs(), null)
         .thenCompose(
             answer ->
-                switch (answer) {
-                  case Connected connected ->
-                      CompletableFuture.completedFuture(connected.queuePair());
-                  case Refused refused -> failure(peer + " refuses: " + refused.reason());
-                  default -> unexpected(peer, answer);
-                });
+                answer instanceof Refused refused
+                    ? failure(peer + " refuses: " + refused.reason())
+                    : expected(Connected.class, peer, answer))
+        .thenApply(Connected::queuePair);
   }
 
   /** Says nothing to a peer that there is no connection to: it may be gone. */
@@ -148,7 +146,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
 
   private CompletableFuture<List<MapOutputLocation>> resolvePart(
       PeerAddress peer, int shuffleId, long[] mapIds) {
-    return request(peer, new Resolve(shuffleId, mapIds), resolveTimeoutMs)
+    return request(peer, new Resolve(shuffleId, mapIds), resolveTimeoutMs, null)
         .thenCompose(
             answer ->
                 answer instanceof Resolved resolved && answers(resolved.locations(), mapIds)
@@ -179,20 +177,18 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
         peer,
         request.heapBytes(),
         request.timeLeftMs(),
-        leftMs -> ask(peer, request, leftMs));
-  }
-
-  private CompletableFuture<Object> ask(PeerAddress peer, Stage request, int leftMs) {
-    Stage message = new Stage(request.shuffleId(), leftMs, request.pieces());
-    long waitedNanos = TimeUnit.MILLISECONDS.toNanos(request.timeLeftMs() - leftMs);
-    return ask(
-            channel(peer).staging(),
-            peer,
-            new StageFor(self.id(), message),
-            leftMs,
-            Staged.class,
-            late -> giveBack(peer, late))
-        .thenApply(answer -> answer instanceof Staged lease ? lease.after(waitedNanos) : answer);
+        leftMs -> {
+          Stage message = new Stage(request.shuffleId(), leftMs, request.pieces());
+          long waitedNanos = TimeUnit.MILLISECONDS.toNanos(request.timeLeftMs() - leftMs);
+          return ask(
+                  channel(peer).staging(),
+                  peer,
+                  new StageFor(self.id(), message),
+                  leftMs,
+                  Staged.class,
+                  late -> giveBack(peer, late))
+              .thenApply(answer -> answer instanceof Staged it ? it.after(waitedNanos) : answer);
+        });
   }
 
   /**
@@ -223,30 +219,23 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
       PeerAddress peer,
       long bytes,
       int timeLeftMs,
-      IntFunction<CompletableFuture<Object>> ask) {
+      Function<Integer, CompletableFuture<Object>> ask) {
     long deadlineMs = clockMs.getAsLong() + timeLeftMs;
     CompletableFuture<Void> turn = new CompletableFuture<>();
-    CompletableFuture<Object> answer = new CompletableFuture<>();
-    turn.thenCompose(
-            _ -> {
-              int leftMs = (int) (deadlineMs - clockMs.getAsLong());
-              return leftMs > 0
-                  ? ask.apply(leftMs)
-                  : failure("what others asked of " + peer + " took all the time");
-            })
-        .whenComplete(
-            (message, e) -> {
-              room.release(peer, bytes);
-              if (e != null) {
-                answer.completeExceptionally(e);
-              } else if (!answer.complete(message)) {
-                giveBack(peer, message);
-              }
-            });
-    if (!room.acquire(peer, bytes, () -> turn.complete(null))) {
-      answer.orTimeout(timeLeftMs, TimeUnit.MILLISECONDS);
+    Runnable taker =
+        () -> {
+          if (!turn.complete(null)) {
+            room.release(peer, bytes); // It has waited for too long.
+          }
+        };
+    if (!room.acquire(peer, bytes, taker)) {
+      turn.orTimeout(timeLeftMs, TimeUnit.MILLISECONDS);
     }
-    return answer;
+    return turn.thenCompose(
+        _ ->
+            CompletableFuture.completedFuture((int) (deadlineMs - clockMs.getAsLong()))
+                .thenCompose(ask)
+                .whenComplete((_, _) -> room.release(peer, bytes)));
   }
 
   private CompletableFuture<Object> ask(
@@ -291,12 +280,8 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    *     node, or another application has its port by now
    */
   public CompletableFuture<Heard> tell(PeerAddress node, Lifetime message) {
-    return request(node, new Told(self.application(), message), resolveTimeoutMs)
-        .thenCompose(
-            answer ->
-                answer instanceof Heard heard
-                    ? CompletableFuture.completedFuture(heard)
-                    : unexpected(node, answer));
+    return request(node, new Told(self.application(), message), resolveTimeoutMs, null)
+        .thenCompose(answer -> expected(Heard.class, node, answer));
   }
 
   private ProcessName name(PeerAddress peer) {
@@ -362,10 +347,9 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     return channels.size();
   }
 
-  private CompletableFuture<Object> request(PeerAddress peer, Object message, long timeoutMs) {
-    return request(peer, message, timeoutMs, null);
-  }
-
+  /**
+   * @param late takes an answer that comes after the timeout; null where it may be lost
+   */
   private CompletableFuture<Object> request(
       PeerAddress peer, Object message, long timeoutMs, Consumer<Object> late) {
     if (closed) {
@@ -377,6 +361,12 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
       peerLost(peer);
     }
     return answer;
+  }
+
+  private static <T> CompletableFuture<T> expected(Class<T> type, PeerAddress peer, Object answer) {
+    return type.isInstance(answer)
+        ? CompletableFuture.completedFuture(type.cast(answer))
+        : unexpected(peer, answer);
   }
 
   private static <T> CompletableFuture<T> unexpected(PeerAddress peer, Object answer) {

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -169,9 +170,7 @@ final class PeerChannel {
   }
 
   private static boolean isConnected(CompletableFuture<TransportClient> connection) {
-    return connection.isDone()
-        && !connection.isCompletedExceptionally()
-        && connection.join().isActive();
+    return connection.state() == Future.State.SUCCESS && connection.resultNow().isActive();
   }
 
   /** The connection, which may be on its way or have failed a moment ago. */

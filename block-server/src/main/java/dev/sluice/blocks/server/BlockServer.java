@@ -1,10 +1,10 @@
 package dev.sluice.blocks.server;
 
-import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -74,21 +74,13 @@ public final class BlockServer implements AutoCloseable {
     RpcHandler handler =
         new BlockServerHandler(codec, self, providerName, acceptor, registry, stager, tables);
     context = new TransportContext(binding.conf(), around.apply(handler));
-    server = listen(binding);
-  }
-
-  private TransportServer listen(Binding binding) {
     List<TransportServerBootstrap> guarded = new ArrayList<>(binding.bootstraps());
     guarded.addFirst(guard(binding.conf().authRTTimeoutMs()));
-    boolean listening = false;
     try {
-      TransportServer bound = context.createServer(binding.host(), binding.port(), guarded);
-      listening = true;
-      return bound;
-    } finally {
-      if (!listening) {
-        context.close();
-      }
+      server = context.createServer(binding.host(), binding.port(), guarded);
+    } catch (Throwable e) { // Netty throws what nobody declares.
+      context.close();
+      throw e;
     }
   }
 

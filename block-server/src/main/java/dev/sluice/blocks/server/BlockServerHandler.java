@@ -1,6 +1,5 @@
 package dev.sluice.blocks.server;
 
-import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
@@ -18,6 +17,7 @@ import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Map;

@@ -39,10 +39,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Requests come on the transport's threads and never block them: a request waits for its turn
  * ({@link StageQueue}) and then for memory, which is registered, and files are read, on threads of
- * the stager's own. More than 256 KiB of heap of one process waits there ({@link
- * dev.sluice.blocks.client.BlockServerClient#stage}). Each has its answer within the time that its
- * reader has for it, however long a disk takes; from one that has kept a reader in vain nobody
- * waits for anything until it answers. Whoever creates it closes it, after the block server and
+ * the stager's own. What would take more than 256 KiB of heap for one process waits at that one
+ * ({@link dev.sluice.blocks.client.BlockServerClient#stage}). Each has its answer within the time
+ * that its reader has for it, however long a disk takes; once a disk has kept a reader in vain,
+ * nobody waits for it until it answers. Whoever creates it closes it, after the block server and
  * before the protection domain.
  */
 public final class Stager implements AutoCloseable {

@@ -6,8 +6,11 @@ package dev.sluice.blocks.wire;
  * checksum.
  */
 public final class TableEntry {
+  /** Longs of an entry. */
+  public static final int LONGS = 2;
+
   /** Bytes of an entry. */
-  public static final int BYTES = 2 * Long.BYTES;
+  public static final int BYTES = LONGS * Long.BYTES;
 
   /** What an offset or a length stays below. */
   public static final long LIMIT = 1L << 48;

@@ -1,9 +1,9 @@
 package dev.sluice.blocks.server;
 
-import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;

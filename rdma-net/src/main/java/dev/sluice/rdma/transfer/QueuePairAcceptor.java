@@ -4,8 +4,8 @@ import dev.sluice.rdma.QueuePairAddress;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Gives peers queue pairs: the serving side of {@link QueuePairConnector}.
- * Called on the control channel's threads.
+ * Gives peers queue pairs: the serving side of {@link QueuePairConnector}. Called on the control
+ * channel's threads.
  */
 public interface QueuePairAcceptor {
   /**

@@ -31,8 +31,6 @@ final class StagedTables {
   /** Of the time that there is: what it finds is then to be staged and READ, and needs some. */
   private static final int SHARE = 2;
 
-  private static final int ENTRY_LONGS = TableEntry.BYTES / Long.BYTES;
-
   /**
    * Some entries, and where they go.
    *
@@ -79,12 +77,12 @@ final class StagedTables {
 
   /** In parts of which each fits a request. */
   private static void add(TablePiece piece, TablePiece.Rows rows, List<Part> parts) {
-    long[] entries = new long[(rows.end() - rows.start()) * ENTRY_LONGS];
+    long[] entries = new long[(rows.end() - rows.start()) * TableEntry.LONGS];
     rows.entries(entries);
     for (int start = rows.start(); start < rows.end(); start += ControlMessages.MAX_ENTRIES) {
       int end = Math.min(rows.end(), start + ControlMessages.MAX_ENTRIES);
       Partitions wanted = new Partitions(piece.mapId(), start, end);
-      parts.add(new Part(piece, wanted, entries, (start - rows.start()) * ENTRY_LONGS));
+      parts.add(new Part(piece, wanted, entries, (start - rows.start()) * TableEntry.LONGS));
     }
   }
 
@@ -125,7 +123,7 @@ final class StagedTables {
   }
 
   private void take(Part part, long[] table) {
-    int longs = part.entries() * ENTRY_LONGS;
+    int longs = part.entries() * TableEntry.LONGS;
     if (table.length == 0) {
       part.piece().failed(FallbackReason.STALE_LOCATION);
     } else if (table.length == Tables.UNREADABLE.length) {

@@ -21,8 +21,6 @@ final class TablePiece {
   /** A READ for each partition costs less than all of one where so small a part is wanted. */
   private static final int SPARSE = 8;
 
-  private static final int ENTRY_LONGS = TableEntry.BYTES / Long.BYTES;
-
   /** The entries of partitions [start, end), from the first one's of the first slot on. */
   final class Rows {
     private final int start;
@@ -71,7 +69,7 @@ final class TablePiece {
 
     private int index(int slot, int partition) {
       int rowEntries = isSparse() ? wantedSlots() : segment.slots();
-      return ((partition - start) * rowEntries + slot - firstSlot()) * ENTRY_LONGS;
+      return ((partition - start) * rowEntries + slot - firstSlot()) * TableEntry.LONGS;
     }
   }
 
