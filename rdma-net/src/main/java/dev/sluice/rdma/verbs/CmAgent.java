@@ -46,6 +46,7 @@ final class CmAgent {
   /** What a peer may need to end the former connection of a queue pair. */
   private static final long STALE_PAUSE_MS = 10;
 
+  private static final long STOP_TIMEOUT_MS = 10_000;
   private static final long PAUSE_AFTER_ERROR_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private static final long TOLD_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -231,18 +232,25 @@ final class CmAgent {
     return true;
   }
 
-  /** Ends the thread, which closes all ids. */
-  void stop() {
+  /**
+   * Ends the thread, which closes all ids.
+   *
+   * @return whether it ended in time: else it may still use them
+   */
+  boolean stop() {
     stopping = true;
     wakeUp();
     try {
-      thread.join();
-      wakeUp.close();
+      thread.join(STOP_TIMEOUT_MS);
+      if (!thread.isAlive()) {
+        wakeUp.close();
+      }
     } catch (VerbsException e) {
       LOG.warn("Stopping rdma_cm at {} failed", address, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    return !thread.isAlive();
   }
 
   private void run() {

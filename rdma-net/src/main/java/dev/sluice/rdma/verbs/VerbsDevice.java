@@ -258,10 +258,10 @@ final class VerbsDevice implements Device {
     boolean unused = events.stop();
     closeChildren(child -> true);
     if (agent != null) {
-      agent.stop();
+      unused &= agent.stop();
     }
     if (!unused) {
-      LOG.error("The thread of {}'s events did not end in time: the device stays open", this);
+      LOG.error("A thread of {}'s events did not end in time: the device stays open", this);
       return;
     }
     try {

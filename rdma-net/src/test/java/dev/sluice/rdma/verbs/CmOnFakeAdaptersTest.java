@@ -7,6 +7,7 @@ import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.verbs.ibv.IbvEventType;
 import dev.sluice.rdma.verbs.ibv.IbvGidType;
 import java.net.InetAddress;
+import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,6 +81,24 @@ class CmOnFakeAdaptersTest extends FakeAdaptersTestCase {
     adapters.set(0, "bind_error", 0);
     await("it is tried again", () -> device.port().isUsable());
     loopback.read("another", loopback.rkey()).assertSucceeds();
+  }
+
+  @Test
+  void aDeviceThatTheThreadOfRdmaCmStillUsesStaysOpen() throws Exception {
+    adapters.set(0, "cm_hangs", 1);
+    adapters.raiseByCm(EVENT_OF_A_LATER_RELEASE);
+    await("it hangs", () -> adapters.get(0, "is_hanging") == 1);
+    Thread closing = Thread.ofPlatform().start(loopback.endpoint::close);
+    await("it is waited for", () -> isIn(closing, CmAgent.class));
+    closing.interrupt();
+    closing.join();
+    assertThat(adapters.get(0, "close_device")).isZero();
+    adapters.set(0, "cm_hangs", 0);
+  }
+
+  private static boolean isIn(Thread thread, Class<?> type) {
+    return Arrays.stream(thread.getStackTrace())
+        .anyMatch(frame -> frame.getClassName().equals(type.getName()));
   }
 
   private void changeAddress() throws VerbsException {

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
 #include <stdio.h>
+#include <unistd.h>
 
 struct id {
   struct rdma_cm_id id;
@@ -49,6 +50,10 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel) {
 }
 
 int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event) {
+  while (get(&adapters[0], "cm_hangs")) {
+    fake_set(0, "is_hanging", 1);
+    usleep(1000);
+  }
   if (get(&adapters[0], "cm_error")) {
     count(&adapters[0], "cm_errors");
     errno = get(&adapters[0], "cm_error");
