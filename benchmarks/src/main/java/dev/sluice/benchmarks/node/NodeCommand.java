@@ -42,7 +42,7 @@ public final class NodeCommand implements Callable<Integer> {
     APPLICATIONS
   }
 
-  @Option(names = "--quick", description = "One round, 50 applications instead of 1,000")
+  @Option(names = "--quick", description = "One round, 100 applications instead of 1,000")
   private boolean quick;
 
   @Option(names = "--only", split = ",", description = "${COMPLETION-CANDIDATES} (default: all)")
@@ -79,7 +79,7 @@ public final class NodeCommand implements Callable<Integer> {
     measure(Part.STORM, () -> storm(directory.resolve("storm")));
     measure(Part.HAND_OVER, () -> HandOvers.measure(directory.resolve("hand-over"), pairs));
     measure(Part.EXECUTORS, levels::executors);
-    measure(Part.APPLICATIONS, () -> levels.applications(quick ? 50 : 1000));
+    measure(Part.APPLICATIONS, () -> levels.applications(quick ? 100 : 1000));
     rows.addAll(0, pairs.comparisons());
     if (problems.isEmpty()) {
       Directories.delete(directory);

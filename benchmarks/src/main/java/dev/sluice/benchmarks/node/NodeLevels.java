@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.node.NodeJob.Load;
 import dev.sluice.benchmarks.node.NodeJob.Step;
+import dev.sluice.benchmarks.stage.SampleOutputs;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,6 +28,9 @@ final class NodeLevels {
 
   /** Each READs what the other has written. */
   private static final int READERS = 2;
+
+  /** So many applications one has executors of its own, with a Spark. */
+  private static final int SPARK_EVERY = 50;
 
   private final Path directory;
   private final Pairs pairs;
@@ -87,8 +91,7 @@ final class NodeLevels {
       long regions,
       long diskBytes) {
 
-    static Level of(NodeCluster cluster) throws IOException {
-      NodeProcess node = cluster.blocks();
+    static Level of(NodeProcess node) throws IOException {
       long heap = liveHeapBytes(node.pid()); // collects garbage
       return new Level(
           process(node).descriptors().size(),
@@ -121,18 +124,28 @@ final class NodeLevels {
     }
   }
 
-  /** Half of them have classes loaded and compiled, and pools become as large as they do. */
+  /**
+   * Half of them have classes loaded and compiled, and pools become as large as they do. Beside
+   * those without a Spark there is always one with it.
+   */
   void applications(int applications) throws IOException, InterruptedException {
     Path own = directory.resolve("applications");
     try (NodeCluster cluster = NodeCluster.here(own, Shuffle.SLUICE, READERS);
         NodeDriver driver =
             NodeDriver.start(
                 own.resolve("driver"), Shuffle.SLUICE, SMALL, cluster.conf(READERS, 1))) {
+      NodeProcess node = cluster.blocks();
+      Path local = Files.createDirectories(node.folder().resolveSibling("local/bare"));
+      BareApplications bare =
+          new BareApplications(
+              node.socket(),
+              new SampleOutputs(local, SMALL.maps(), SMALL.partitions(), SMALL.blockBytes()));
+      bare.outputs().write();
       driver.reduce();
-      next(driver, applications / 2 - 1);
-      Level few = Level.of(cluster);
-      next(driver, applications - applications / 2);
-      Level many = Level.of(cluster);
+      run(bare, driver, 1, applications / 2);
+      Level few = Level.of(node);
+      run(bare, driver, applications / 2 + 1, applications);
+      Level many = Level.of(node);
       compare("descriptors", "files", many.descriptors(), few.descriptors());
       compare("mappings", "mapped files", many.mappings(), few.mappings());
       compare("heap", "bytes", many.heapBytes(), few.heapBytes());
@@ -142,11 +155,15 @@ final class NodeLevels {
     }
   }
 
-  private static void next(NodeDriver driver, int applications)
+  private static void run(BareApplications bare, NodeDriver driver, int first, int last)
       throws IOException, InterruptedException {
-    for (int i = 0; i < applications; i++) {
-      driver.step(Step.NEXT_APPLICATION);
-      driver.reduce();
+    for (int i = first; i <= last; i++) {
+      if (i % SPARK_EVERY == 0) {
+        driver.step(Step.NEXT_APPLICATION);
+        driver.reduce();
+      } else {
+        bare.run("bare-" + i);
+      }
     }
   }
 

@@ -1,0 +1,215 @@
+package dev.sluice.benchmarks.node;
+
+import dev.sluice.benchmarks.stage.SampleOutputs;
+import dev.sluice.blocks.StartedParts;
+import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.node.NodeClient;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.providers.Providers;
+import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PooledBuffer;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.rdma.transfer.ReadRequest;
+import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.rdma.verbs.VerbsOptions;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.crypto.AuthClientBootstrap;
+import org.apache.spark.network.sasl.ShuffleSecretManager;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.ExternalBlockStoreClient;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+
+/**
+ * What an executor does at its node's block server, without a Spark around it: it hands map outputs
+ * over, and reads those of its application in each way that there is. Used by one thread, which
+ * closes it.
+ */
+final class BareExecutor implements AutoCloseable {
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final TransportConf TRANSPORT =
+      new TransportConf("sluice", MapConfigProvider.EMPTY);
+
+  private final String id;
+  private final StartedParts parts = new StartedParts();
+  private final NodeClient node;
+  private final BlockServerClient client;
+  private final RdmaEndpoint endpoint;
+  private final ExternalBlockStoreClient spark;
+
+  /**
+   * Enters the node.
+   *
+   * @param socket of its block server
+   * @param application Spark's id of it, which authenticates
+   * @param run of it, with its id before the last hyphen
+   */
+  BareExecutor(Path socket, String application, String run, String id) throws IOException {
+    this.id = id;
+    ProcessName self = new ProcessName(run, id);
+    String secret = "of " + application;
+    ShuffleSecretManager secrets = new ShuffleSecretManager();
+    secrets.registerApp(application, secret);
+    node = parts.started(NodeClient.enter(socket, self, secret, TIMEOUT));
+    client =
+        new BlockServerClient(
+            self,
+            TRANSPORT,
+            List.of(new AuthClientBootstrap(TRANSPORT, application, secrets)),
+            TransferOptions.DEFAULT,
+            TIMEOUT.toMillis(),
+            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    parts.started(client);
+    endpoint =
+        parts.started(
+            RdmaEndpoint.open(
+                Providers.open(
+                    node.endpoint().provider(),
+                    InetAddress.getByName(peer().host()),
+                    VerbsOptions.DEFAULT,
+                    SoftOptions.DEFAULT),
+                TransferOptions.DEFAULT,
+                client));
+    spark = new ExternalBlockStoreClient(TRANSPORT, secrets, true, TIMEOUT.toMillis());
+    spark.init(application);
+    parts.started(spark::close);
+  }
+
+  private PeerAddress peer() {
+    return node.endpoint().peer();
+  }
+
+  void handOver(int shuffleId, long mapId, SampleOutputs outputs) throws IOException {
+    node.handOver(shuffleId, mapId, outputs.find(shuffleId, mapId));
+  }
+
+  /** What the application's driver would say. */
+  Heard tell(Lifetime message) throws IOException, InterruptedException {
+    return await(client.tell(peer(), message));
+  }
+
+  /**
+   * READs a map output where it is registered, READs it where it was staged, and fetches it by
+   * Spark's transport.
+   *
+   * @throws IOException also where other bytes come than were written
+   */
+  void read(int shuffleId, long mapId, SampleOutputs outputs)
+      throws IOException, InterruptedException {
+    byte[] written = Files.readAllBytes(outputs.find(shuffleId, mapId).data());
+    check(written, readRegistered(shuffleId, mapId), "registered");
+    check(written, readStaged(shuffleId, mapId, written.length), "staged");
+    check(written, fetch(shuffleId, mapId, outputs.partitions()), "fetched");
+  }
+
+  private static void check(byte[] written, byte[] read, String how) throws IOException {
+    if (!Arrays.equals(written, read)) {
+      throw new IOException("other bytes than were written were " + how);
+    }
+  }
+
+  private byte[] readRegistered(int shuffleId, long mapId)
+      throws IOException, InterruptedException {
+    MapOutputLocation location =
+        await(client.resolve(peer(), shuffleId, new long[] {mapId})).getFirst();
+    if (location == null || !location.segment().isRegistered()) {
+      throw new IOException("a map output is not registered: " + location);
+    }
+    byte[] header = read(location.segment().headers(location.slot(), location.slot() + 1));
+    long[] longs = new long[MapOutputHeader.LONGS];
+    ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(longs);
+    return read(MapOutputHeader.of(mapId, longs, 0).data());
+  }
+
+  private byte[] readStaged(int shuffleId, long mapId, int bytes)
+      throws IOException, InterruptedException {
+    List<Piece> all = List.of(new Piece(mapId, 0, bytes));
+    Stage stage = new Stage(shuffleId, (int) TIMEOUT.toMillis(), all);
+    if (!(await(client.stage(peer(), stage)) instanceof Staged staged)) {
+      throw new IOException("a map output was not staged");
+    }
+    byte[] read = read(staged.region());
+    client.done(peer(), staged.leaseId());
+    return read;
+  }
+
+  private byte[] read(RemoteRegion region) throws IOException, InterruptedException {
+    int bytes = (int) region.length();
+    long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
+    CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
+    endpoint.buffers().acquire(bytes, deadlineNanos, acquired::complete);
+    PooledBuffer buffer = await(acquired);
+    try {
+      CompletableFuture<Void> done = new CompletableFuture<>();
+      ReadListener listener = ReadListener.completing(done);
+      endpoint.read(new ReadRequest(peer(), List.of(region), buffer, deadlineNanos, listener));
+      await(done);
+      return buffer.segment().asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+    } finally {
+      buffer.release();
+    }
+  }
+
+  private byte[] fetch(int shuffleId, long mapId, int partitions)
+      throws IOException, InterruptedException {
+    CompletableFuture<byte[]> fetched = new CompletableFuture<>();
+    BlockFetchingListener listener =
+        new BlockFetchingListener() {
+          @Override
+          public void onBlockFetchSuccess(String block, ManagedBuffer data) {
+            try {
+              byte[] bytes = new byte[(int) data.size()];
+              data.nioByteBuffer().get(bytes);
+              fetched.complete(bytes);
+            } catch (IOException e) {
+              fetched.completeExceptionally(e);
+            }
+          }
+
+          @Override
+          public void onBlockFetchFailure(String block, Throwable failure) {
+            fetched.completeExceptionally(failure);
+          }
+        };
+    String[] all = {"shuffle_%d_%d_0_%d".formatted(shuffleId, mapId, partitions)};
+    spark.fetchBlocks(peer().host(), peer().port(), id, all, listener, null);
+    return await(fetched);
+  }
+
+  private static <T> T await(CompletableFuture<T> future) throws IOException, InterruptedException {
+    try {
+      return future.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IOException("a node's block server was asked in vain", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    parts.close();
+  }
+}
