@@ -93,9 +93,14 @@ public record NodeProcess(Path folder) {
     Path logging = Path.of(System.getenv("SLUICE_HOME"), "conf", "sluice-node.log4j2.properties");
     List<String> options = new ArrayList<>();
     options.addAll(List.of("-Xmx1g", "-Dlog4j2.configurationFile=" + logging));
-    return new SparkJvm(
-            folder.resolve("spark"), List.of(Installation.fromEnvironment().sluiceJar()), options)
-        .running("dev.sluice.blocks.node.NodeMain", List.of("--conf", conf().toString()));
+    ProcessBuilder builder =
+        new SparkJvm(
+                folder.resolve("spark"),
+                List.of(Installation.fromEnvironment().sluiceJar()),
+                options)
+            .running("dev.sluice.blocks.node.NodeMain", List.of("--conf", conf().toString()));
+    builder.environment().put("MALLOC_MMAP_THRESHOLD_", "131072"); // as bin/sluice-node does
+    return builder;
   }
 
   /** Of the process that was started last. */

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,17 +21,31 @@ class NodeCommandTest {
   /** Its supervisor starts it again, whatever other options it is given. */
   @Test
   void aDaemonWithoutMemoryEnds() throws Exception {
-    assertThat(flags()).containsPattern("ExitOnOutOfMemoryError +=\\s*true");
+    assertThat(output(List.of())).containsPattern("ExitOnOutOfMemoryError +=\\s*true");
   }
 
-  /** Of the JVM, which says them and ends. */
-  private String flags() throws Exception {
+  /** What the buffers of applications took that have ended glibc would keep, thread by thread. */
+  @Test
+  void largeBuffersAreMappedHoweverManyWereFreed() throws Exception {
+    String printed = "exec() { env; }; source \"$0\"";
+    assertThat(output(List.of("-c", printed))).contains("MALLOC_MMAP_THRESHOLD_=131072\n");
+  }
+
+  /**
+   * Of the JVM, which says its flags and ends.
+   *
+   * @param options of bash
+   */
+  private String output(List<String> options) throws Exception {
     Files.createDirectory(root.resolve("jars"));
     Path bin = Files.createDirectory(root.resolve("bin"));
     Path command = Files.copy(BIN.resolve("sluice-node"), bin.resolve("sluice-node"));
     Files.copy(BIN.resolve("lib.sh"), bin.resolve("lib.sh"));
     Path output = root.resolve("output");
-    ProcessBuilder builder = new ProcessBuilder("bash", command.toString());
+    List<String> bash = new ArrayList<>(List.of("bash"));
+    bash.addAll(options);
+    bash.add(command.toString());
+    ProcessBuilder builder = new ProcessBuilder(bash);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder.environment().put("SLUICE_NODE_JAVA_OPTIONS", "-XX:+PrintFlagsFinal -version");
     Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
