@@ -55,13 +55,7 @@ final class LostExecutors {
   }
 
   /** Executors are lost, and the block server is started again. */
-  void executors(int rounds) throws IOException, InterruptedException {
-    for (int round = 0; round < rounds; round++) {
-      executorsOnce(round);
-    }
-  }
-
-  private void executorsOnce(int round) throws IOException, InterruptedException {
+  void executors(int round) throws IOException, InterruptedException {
     Map<Shuffle, Reduced> killed = new EnumMap<>(Shuffle.class);
     Map<Shuffle, Reduced> released = new EnumMap<>(Shuffle.class);
     for (Shuffle shuffle : Shuffle.inTurn(round)) {
@@ -76,13 +70,7 @@ final class LostExecutors {
   }
 
   /** What serves map outputs stands still in the middle of the reduce stage. */
-  void stopped(int rounds) throws IOException, InterruptedException {
-    for (int round = 0; round < rounds; round++) {
-      stoppedOnce(round);
-    }
-  }
-
-  private void stoppedOnce(int round) throws IOException, InterruptedException {
+  void stopped(int round) throws IOException, InterruptedException {
     Map<Shuffle, Double> lost = new EnumMap<>(Shuffle.class);
     String name = "node-stopped-lost";
     for (Shuffle shuffle : Shuffle.inTurn(round)) {
@@ -106,15 +94,13 @@ final class LostExecutors {
   }
 
   /** A node is lost. */
-  void nodes(int rounds) throws IOException, InterruptedException {
-    for (int round = 0; round < rounds; round++) {
-      Map<Shuffle, Reduced> lost = new EnumMap<>(Shuffle.class);
-      for (Shuffle shuffle : Shuffle.inTurn(round)) {
-        Path own = directory.resolve("lost-" + shuffle.label() + "-" + round);
-        lost.put(shuffle, lost(own, shuffle));
-      }
-      compareRetries("lost", lost);
+  void nodes(int round) throws IOException, InterruptedException {
+    Map<Shuffle, Reduced> lost = new EnumMap<>(Shuffle.class);
+    for (Shuffle shuffle : Shuffle.inTurn(round)) {
+      Path own = directory.resolve("lost-" + shuffle.label() + "-" + round);
+      lost.put(shuffle, lost(own, shuffle));
     }
+    compareRetries("lost", lost);
   }
 
   private Reduced released(NodeCluster cluster, Path own, Shuffle shuffle)

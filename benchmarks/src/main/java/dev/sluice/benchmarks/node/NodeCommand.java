@@ -60,19 +60,24 @@ public final class NodeCommand implements Callable<Integer> {
     void run() throws IOException, InterruptedException;
   }
 
+  /** Of several. */
+  @FunctionalInterface
+  private interface Round {
+    void run(int round) throws IOException, InterruptedException;
+  }
+
   @Override
   public Integer call() throws IOException, InterruptedException {
     Path directory = RunDirectory.of("node");
-    int rounds = quick ? 1 : 5;
     NodeLevels levels = new NodeLevels(directory, pairs);
     LostExecutors lost = new LostExecutors(directory.resolve("lost"), pairs);
-    measure(Part.LOST_EXECUTORS, () -> lost.executors(rounds));
+    measure(Part.LOST_EXECUTORS, inRounds(lost::executors));
     if (Commands.isRoot()) {
-      measure(Part.LOST_NODE, () -> lost.nodes(rounds));
+      measure(Part.LOST_NODE, inRounds(lost::nodes));
     } else {
       System.err.println("no node is lost: only root may make a network of two nodes");
     }
-    measure(Part.STOPPED_SERVER, () -> lost.stopped(rounds));
+    measure(Part.STOPPED_SERVER, inRounds(lost::stopped));
     if (lost.answers().size() > 1) {
       problems.add("not all answers are right: " + lost.answers());
     }
@@ -97,6 +102,14 @@ public final class NodeCommand implements Callable<Integer> {
     } catch (IOException e) {
       problems.add(part + ": " + e.getMessage());
     }
+  }
+
+  private Measurement inRounds(Round measurement) {
+    return () -> {
+      for (int round = 0; round < (quick ? 1 : 5); round++) {
+        measurement.run(round);
+      }
+    };
   }
 
   private void storm(Path directory) throws IOException, InterruptedException {
