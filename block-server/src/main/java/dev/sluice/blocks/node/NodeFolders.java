@@ -3,12 +3,9 @@ package dev.sluice.blocks.node;
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.node.NodeDisks.RefusedException;
 import java.io.IOException;
-import java.io.Reader;
 import java.io.UncheckedIOException;
-import java.io.Writer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -21,7 +18,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,10 +31,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A node's folders, one on each of its file systems: {@code .sluice} with a folder for each
  * application, which has the application's state in a file. All state of the daemon is here, so
- * that it can be killed at any time. Nothing is forced to the disk: what is here outlives
- * processes, and not the system, of which only a part may have been written. So the state has the
- * boot's id, and is of nobody under another one. Locked as long as they are open, because two
- * daemons must not have the same ones; only their user may look into them.
+ * that it can be killed at any time. Locked as long as they are open, because two daemons must not
+ * have the same ones; only their user may look into them.
  */
 final class NodeFolders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeFolders.class);
@@ -46,24 +40,15 @@ final class NodeFolders implements AutoCloseable {
   private static final String ROOT = ".sluice";
   private static final String LOCK = "lock";
   private static final String REMOVED = ".removed-";
-  private static final String STATE = ".application";
 
   /** Put there by whoever starts and ends applications on this node; its name is known there. */
   private static final String ENDED = ".ended";
-
-  private static final String SECRET = "secret";
-  private static final String SINCE = "since";
-  private static final String PORT = "port";
-  private static final String BOOT = "boot";
-  private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
   /** Spark's ids of applications and more; a file name, which does not begin with a dot. */
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,199}");
 
   private static final FileAttribute<Set<PosixFilePermission>> OWNER_ALONE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-  private static final FileAttribute<Set<PosixFilePermission>> FILE_OF_OWNER_ALONE =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   private final NodeDisks disks;
   private final int directories;
@@ -194,8 +179,8 @@ final class NodeFolders implements AutoCloseable {
     for (Path folder : folders(root)) {
       if (folder.getFileName().toString().startsWith(REMOVED)) {
         leftOver.add(folder);
-      } else if (Files.exists(folder.resolve(STATE))) {
-        ApplicationState state = state(folder);
+      } else if (StateFile.isIn(folder)) {
+        ApplicationState state = StateFile.read(folder);
         if (state == null) {
           putAway(root, folder);
         } else {
@@ -260,51 +245,14 @@ final class NodeFolders implements AutoCloseable {
     return away;
   }
 
-  /**
-   * Whose the folder is. Null where its file does not say so, or is of another boot: it is only
-   * ever replaced as a whole, so a damaged one is of a disk that lost more.
-   */
-  private static ApplicationState state(Path folder) throws IOException {
-    Properties state = new Properties();
-    try (Reader reader = Files.newBufferedReader(folder.resolve(STATE))) {
-      state.load(reader);
-    } catch (CharacterCodingException | IllegalArgumentException e) {
-      LOG.warn("{} says nothing of an application", folder, e);
-    }
-    String name = folder.getFileName().toString();
-    String secret = state.getProperty(SECRET);
-    String since = state.getProperty(SINCE, "0"); // A block server of before did not say it.
-    String port = state.getProperty(PORT, "");
-    boolean isOfThisBoot = state.getProperty(BOOT, "").equals(boot());
-    boolean isWhole = secret != null && port.matches("\\d{1,5}");
-    return isName(name) && isOfThisBoot && isWhole
-        ? new ApplicationState(name, secret, since, Integer.parseInt(port))
-        : null;
-  }
-
-  /** Another one each time that the system starts (random(4)). */
-  private static String boot() throws IOException {
-    return Files.exists(BOOT_ID) ? Files.readString(BOOT_ID).strip() : "";
-  }
-
   /** In each folder, so that any one of them will do. */
   void write(ApplicationState state) throws IOException {
-    Properties properties = new Properties();
-    properties.setProperty(SECRET, state.secret());
-    properties.setProperty(SINCE, state.since());
-    properties.setProperty(BOOT, boot());
-    properties.setProperty(PORT, Integer.toString(state.port()));
-    disks.onEach("writing of " + state, root -> write(properties, root.resolve(state.name())));
+    disks.onEach("writing of " + state, root -> write(root.resolve(state.name()), state));
   }
 
-  private static Path write(Properties state, Path folder) throws IOException {
-    Path file = folder.resolve(STATE + ".new");
-    Files.deleteIfExists(file);
-    Files.createFile(file, FILE_OF_OWNER_ALONE);
-    try (Writer writer = Files.newBufferedWriter(file)) {
-      state.store(writer, null);
-    }
-    return Files.move(file, folder.resolve(STATE), StandardCopyOption.ATOMIC_MOVE);
+  private static Path write(Path folder, ApplicationState state) throws IOException {
+    StateFile.write(folder, state);
+    return folder;
   }
 
   /**
