@@ -1,14 +1,7 @@
 package dev.sluice.blocks.node;
 
-import dev.sluice.blocks.LocalDirectories;
-import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputIndex;
-import dev.sluice.blocks.MapOutputListener;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryCounters;
 import dev.sluice.blocks.StartedParts;
-import dev.sluice.blocks.node.HeldShuffles.Held;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
@@ -22,21 +15,14 @@ import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.spark.network.server.OneForOneStreamManager;
 import org.apache.spark.network.shuffle.ExternalBlockHandler;
 import org.apache.spark.network.util.TransportConf;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One application at a node: its folders, and what serves them. It has a device of its own with its
@@ -47,18 +33,14 @@ import org.slf4j.LoggerFactory;
  * registry and of the stager, and 2 to 8 for the port.
  */
 final class NodeApplication implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(NodeApplication.class);
-
   private final NodeDevice device;
   private final ProcessName self;
   private final ApplicationPort port;
   private final List<ApplicationFolder> folders;
-  private final Admission admission;
   private final Runnable end;
-  private final HeldShuffles held = new HeldShuffles(System::nanoTime);
   private final long openedNanos = System.nanoTime();
   private final RdmaEndpoint endpoint;
-  private final MapOutputRegistry registry;
+  private final ApplicationOutputs outputs;
   private final BlockServer server;
 
   private final StartedParts parts = new StartedParts();
@@ -92,13 +74,14 @@ final class NodeApplication implements AutoCloseable {
     this.self = new ProcessName(port.state().name(), nodeId.toString());
     this.port = port;
     this.folders = folders;
-    this.admission = admission;
     this.end = end;
     boolean opened = false;
     try {
       endpoint = parts.started(device.openEndpoint());
-      registry = parts.started(openRegistry());
-      removals = parts.started(new Removals(held, registry));
+      outputs =
+          parts.started(
+              new ApplicationOutputs(endpoint.protectionDomain(), device, folders, admission));
+      removals = parts.started(new Removals(outputs.held(), outputs.registry()));
       Stager stager = parts.started(openStager());
       server = parts.started(listen(stager));
       opened = true;
@@ -109,25 +92,10 @@ final class NodeApplication implements AutoCloseable {
     }
   }
 
-  /** What goes in a file system is tried out beside its folder, which may not be there yet. */
-  private MapOutputRegistry openRegistry() throws IOException {
-    return new MapOutputRegistry(
-        endpoint.protectionDomain(),
-        LocalDirectories.probe(
-            endpoint.protectionDomain(),
-            RegistrationMode.AUTO,
-            folders.stream().map(folder -> folder.path().getParent()).toList()),
-        this::find,
-        device.memory().registryLimits(endpoint.protectionDomain().registersFiles()),
-        device.files(),
-        MapOutputListener.NONE,
-        () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
-  }
-
   private Stager openStager() {
     return new Stager(
         endpoint.protectionDomain(),
-        registry,
+        outputs.registry(),
         device.memory().stagingBytes(),
         Runtime.getRuntime().availableProcessors(),
         System::nanoTime);
@@ -138,7 +106,7 @@ final class NodeApplication implements AutoCloseable {
     ExternalBlockHandler blocks =
         new ExternalBlockHandler(
             new OneForOneStreamManager(),
-            new NodeBlockResolver(conf, name(), this::find, registry));
+            new NodeBlockResolver(conf, name(), outputs::find, outputs.registry()));
     parts.started(blocks::close);
     return port.listen(
         conf,
@@ -148,7 +116,7 @@ final class NodeApplication implements AutoCloseable {
                 self,
                 endpoint.device().providerName(),
                 endpoint,
-                registry,
+                outputs.registry(),
                 stager,
                 peers -> new NodeHandler(peers, blocks, this::hear, end, this::sign)));
   }
@@ -196,130 +164,15 @@ final class NodeApplication implements AutoCloseable {
         throw new IOException(self.application() + " has ended here");
       }
       sign();
-      check(shuffleId, mapId, folder(shuffleId, mapId, folder));
+      outputs.take(shuffleId, mapId, folder);
     } finally {
       handOvers.readLock().unlock();
     }
   }
 
-  private ApplicationFolder folder(int shuffleId, long mapId, int number) {
-    if (number != HandOver.UNNAMED) {
-      return folders.get(Objects.checkIndex(number, folders.size()));
-    }
-    for (ApplicationFolder folder : folders) {
-      if (folder.find(shuffleId, mapId) != null) {
-        return folder;
-      }
-    }
-    return folders.getFirst();
-  }
-
-  private void check(int shuffleId, long mapId, ApplicationFolder folder) throws IOException {
-    MapOutputFiles.Files files = folder.find(shuffleId, mapId);
-    if (files == null) {
-      throw new IOException(
-          "map output %d of shuffle %d is not in %s".formatted(mapId, shuffleId, folder.path()));
-    }
-    long dataBytes = MapOutputIndex.read(files).dataBytes();
-    if (!isHeld(shuffleId, mapId, folder)) {
-      admission.take(files.data().getParent(), dataBytes);
-    }
-    if (Files.size(files.data()) != dataBytes) {
-      throw new IOException(
-          "%s has %d bytes, the index %d"
-              .formatted(files.data(), Files.size(files.data()), dataBytes));
-    }
-    held.add(shuffleId, mapId, new Held(folder, dataBytes));
-    registry.add(shuffleId, mapId);
-    checkIsThere(shuffleId, mapId);
-  }
-
-  /** Elsewhere an executor that did not wait may have taken it back after it was held. */
-  private boolean isHeld(int shuffleId, long mapId, ApplicationFolder folder) {
-    Held known = held.get(shuffleId, mapId);
-    if (known != null && known.folder() != folder && find(shuffleId, mapId) == null) {
-      forget(shuffleId, mapId);
-      return false;
-    }
-    return known != null;
-  }
-
-  /**
-   * @throws NoSuchFileException when it was taken back meanwhile, as by an executor that does not
-   *     wait any more
-   */
-  private void checkIsThere(int shuffleId, long mapId) throws NoSuchFileException {
-    if (find(shuffleId, mapId) == null) {
-      forget(shuffleId, mapId);
-      throw new NoSuchFileException(
-          "map output %d of shuffle %d was taken back".formatted(mapId, shuffleId));
-    }
-  }
-
-  private void forget(int shuffleId, long mapId) {
-    held.remove(shuffleId, mapId);
-    registry.invalidate(shuffleId, mapId);
-  }
-
-  /** Where it was put, as far as that is known, so that no disk waits for another. */
-  private MapOutputFiles.Files find(int shuffleId, long mapId) {
-    Held known = held.get(shuffleId, mapId);
-    for (ApplicationFolder folder : known == null ? folders : List.of(known.folder())) {
-      MapOutputFiles.Files files = folder.find(shuffleId, mapId);
-      if (files != null) {
-        return files;
-      }
-    }
-    return null;
-  }
-
-  /**
-   * Takes what lies in the folders and is not known: all of it after a start, and later on what an
-   * executor that died could not say any more. Forgets what does not lie there. A million map
-   * outputs take half a minute, in which they are served all the same.
-   */
+  /** See {@link ApplicationOutputs#scan}. */
   void scan() {
-    for (int shuffleId : held.ids()) {
-      for (long mapId : held.mapIds(shuffleId)) {
-        if (find(shuffleId, mapId) == null) {
-          forget(shuffleId, mapId);
-        }
-      }
-    }
-    for (ApplicationFolder folder : folders) {
-      try {
-        if (Files.isDirectory(folder.path())) {
-          scan(folder);
-        }
-      } catch (IOException | DirectoryIteratorException e) {
-        LOG.error("{} cannot be read, and the others do without it", folder.path(), e);
-      }
-    }
-  }
-
-  private void scan(ApplicationFolder folder) throws IOException {
-    folder.forEach(
-        (shuffleId, mapId) -> {
-          if (!isOver() && held.get(shuffleId, mapId) == null) {
-            takeFound(shuffleId, mapId, folder);
-          }
-        });
-    folder.removeUnfinished(device.options().expireAfter());
-  }
-
-  /** Whether its files fit together the registry finds out, when somebody wants to READ it. */
-  private void takeFound(int shuffleId, long mapId, ApplicationFolder folder) {
-    MapOutputFiles.Files files = folder.find(shuffleId, mapId);
-    try {
-      if (files != null) {
-        held.add(shuffleId, mapId, new Held(folder, Files.size(files.data())));
-        checkIsThere(shuffleId, mapId);
-      }
-    } catch (NoSuchFileException e) {
-      LOG.debug("Map output {} of shuffle {} is just removed", mapId, shuffleId, e);
-    } catch (IOException e) {
-      LOG.warn("Map output {} of shuffle {} is left out: {}", mapId, shuffleId, e.toString());
-    }
+    outputs.scan(this::isOver);
   }
 
   /**
@@ -347,11 +200,11 @@ final class NodeApplication implements AutoCloseable {
   }
 
   HeldShuffles held() {
-    return held;
+    return outputs.held();
   }
 
   RegistryCounters registryCounters() {
-    return registry.counters();
+    return outputs.registry().counters();
   }
 
   RdmaEndpoint endpoint() {
