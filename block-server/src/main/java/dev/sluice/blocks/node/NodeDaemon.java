@@ -100,7 +100,7 @@ public final class NodeDaemon implements AutoCloseable {
     }
     long tickMs = Math.clamp(options.expireAfter().toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
     timer.scheduleWithFixedDelay(this::tidy, tickMs, tickMs, TimeUnit.MILLISECONDS);
-    Thread.ofPlatform().daemon().name("sluice-node-left").start(this::deleteLeftOver);
+    Thread.ofPlatform().daemon().name("sluice-node-left").start(folders::deleteLeftOver);
     LOG.info(
         "{} keeps map outputs below {} for executors that come to {}; {} applications from before",
         id,
@@ -112,17 +112,6 @@ public final class NodeDaemon implements AutoCloseable {
   private NodeApplication enter(Enter enter) throws IOException {
     admission.enter();
     return tenants.enter(enter);
-  }
-
-  /** It may take long, and nobody waits for it. */
-  private void deleteLeftOver() {
-    for (Path folder : folders.leftOver()) {
-      try {
-        folders.delete(folder);
-      } catch (IOException e) {
-        LOG.warn("{} is of no application any more and cannot be deleted", folder, e);
-      }
-    }
   }
 
   private void tidy() {

@@ -1,28 +1,20 @@
 package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.LocalDirectories;
-import dev.sluice.blocks.node.NodeDisks.RefusedException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFileAttributes;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -38,7 +30,6 @@ final class NodeFolders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeFolders.class);
 
   private static final String ROOT = ".sluice";
-  private static final String LOCK = "lock";
   private static final String REMOVED = ".removed-";
 
   /** Put there by whoever starts and ends applications on this node; its name is known there. */
@@ -47,19 +38,23 @@ final class NodeFolders implements AutoCloseable {
   /** Spark's ids of applications and more; a file name, which does not begin with a dot. */
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,199}");
 
-  private static final FileAttribute<Set<PosixFilePermission>> OWNER_ALONE =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+  private final List<Path> roots;
+  private final RootLocks locks = new RootLocks();
 
-  private final NodeDisks disks;
-  private final int directories;
-  private final List<FileChannel> locks = new CopyOnWriteArrayList<>();
+  /** Those of the roots that are used. */
+  private final NodeDisks disks = new NodeDisks(List.of());
+
+  /** What was found at the start, by application; guarded by this. */
+  private final Map<String, ApplicationState> states = new TreeMap<>();
+
+  /** Whether somebody has been told of them; guarded by this. */
+  private boolean isRead;
 
   /** Put away, and still to be deleted. */
   private final Set<Path> leftOver = ConcurrentHashMap.newKeySet();
 
   private NodeFolders(List<Path> roots) {
-    disks = new NodeDisks(roots);
-    directories = roots.size();
+    this.roots = roots;
   }
 
   /**
@@ -72,7 +67,7 @@ final class NodeFolders implements AutoCloseable {
     NodeFolders folders = new NodeFolders(roots);
     boolean opened = false;
     try {
-      folders.retain(folders.disks.onEach("opening", folders::lock));
+      new NodeDisks(roots).onEach("opening", folders::open);
       opened = true;
       return folders;
     } finally {
@@ -82,41 +77,58 @@ final class NodeFolders implements AutoCloseable {
     }
   }
 
-  private Path lock(Path root) throws IOException {
-    if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
-      Files.createDirectory(root, OWNER_ALONE);
-    }
-    checkOwn(root);
-    FileChannel lock =
-        FileChannel.open(root.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    locks.add(lock);
-    boolean locked;
+  private Path open(Path root) throws IOException {
     try {
-      locked = lock.tryLock() != null;
-    } catch (OverlappingFileLockException e) {
-      locked = false; // this process itself
+      return opened(root);
+    } catch (IOException e) {
+      if (isRead()) { // so nobody waits for it any more
+        LOG.error("{} has answered, and cannot be used", root, e);
+      }
+      throw e;
     }
-    if (!locked) {
-      throw new RefusedException(root + " is another daemon's");
+  }
+
+  private synchronized boolean isRead() {
+    return isRead;
+  }
+
+  private Path opened(Path root) throws IOException {
+    locks.lock(root);
+    Map<String, ApplicationState> found = new HashMap<>();
+    for (Path folder : folders(root)) {
+      if (folder.getFileName().toString().startsWith(REMOVED)) {
+        leftOver.add(folder);
+      } else if (StateFile.isIn(folder)) {
+        ApplicationState state = StateFile.read(folder);
+        if (state == null) {
+          putAway(root, folder);
+        } else {
+          found.put(state.name(), state);
+        }
+      }
+    }
+    if (!use(root, found)) {
+      deleteLeftOver();
     }
     return root;
   }
 
-  /** Somebody else may have made it, to look at what is put there, or to put something there. */
-  private static void checkOwn(Path root) throws IOException {
-    PosixFileAttributes attributes =
-        Files.readAttributes(root, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-    if (!attributes.isDirectory()) {
-      throw new RefusedException(root + " is no directory but a link or a file");
+  /**
+   * Where it answers after applications have begun without it, what it has of them is of nobody.
+   *
+   * @return whether it has answered in time
+   */
+  private synchronized boolean use(Path root, Map<String, ApplicationState> found)
+      throws IOException {
+    if (isRead) {
+      putOthersAway(root, Set.of());
+      LOG.info("{} has answered, and is used by applications that come from now on", root);
+    } else {
+      states.putAll(found);
     }
-    if (!OWNER_ALONE.value().containsAll(attributes.permissions())) {
-      throw new RefusedException(
-          "%s is open to others (%s): it has to be %s"
-              .formatted(
-                  root,
-                  PosixFilePermissions.toString(attributes.permissions()),
-                  PosixFilePermissions.toString(OWNER_ALONE.value())));
-    }
+    disks.roots().add(root);
+    disks.roots().sort(Comparator.comparing(roots::indexOf));
+    return !isRead;
   }
 
   /** Whether an application may be called that. */
@@ -146,9 +158,7 @@ final class NodeFolders implements AutoCloseable {
             "making a folder for " + application,
             root -> {
               Path folder = root.resolve(application);
-              return Files.isDirectory(folder)
-                  ? folder
-                  : Files.createDirectory(folder, OWNER_ALONE);
+              return Files.isDirectory(folder) ? folder : RootLocks.makeFolder(folder);
             });
     return made.size();
   }
@@ -163,38 +173,21 @@ final class NodeFolders implements AutoCloseable {
    * Those that have a state; what is left of others is put away, for {@link #leftOver}. Where a
    * disk cannot be read, what was kept of an application is not kept any more.
    */
-  List<ApplicationState> read() throws IOException {
-    Map<String, ApplicationState> states = new ConcurrentSkipListMap<>();
-    retain(disks.onEach("reading", root -> read(root, states)));
-    retain(disks.onEach("putting away what is of nobody", root -> putOthersAway(root, states)));
-    boolean isWhole = disks.roots().size() == directories;
+  synchronized List<ApplicationState> read() throws IOException {
+    isRead = true;
+    disks
+        .roots()
+        .retainAll(
+            disks.onEach(
+                "putting away what is of nobody", root -> putOthersAway(root, states.keySet())));
+    boolean isWhole = disks.roots().size() == roots.size();
     return states.values().stream().map(state -> isWhole ? state : state.anew()).toList();
   }
 
-  private void retain(List<Path> roots) {
-    disks.roots().retainAll(roots);
-  }
-
-  private Path read(Path root, Map<String, ApplicationState> states) throws IOException {
-    for (Path folder : folders(root)) {
-      if (folder.getFileName().toString().startsWith(REMOVED)) {
-        leftOver.add(folder);
-      } else if (StateFile.isIn(folder)) {
-        ApplicationState state = StateFile.read(folder);
-        if (state == null) {
-          putAway(root, folder);
-        } else {
-          states.put(state.name(), state);
-        }
-      }
-    }
-    return root;
-  }
-
-  private Path putOthersAway(Path root, Map<String, ApplicationState> states) throws IOException {
+  private Path putOthersAway(Path root, Set<String> kept) throws IOException {
     for (Path folder : folders(root)) {
       String name = folder.getFileName().toString();
-      if (!name.startsWith(REMOVED) && !states.containsKey(name)) {
+      if (!name.startsWith(REMOVED) && !kept.contains(name)) {
         putAway(root, folder);
       }
     }
@@ -227,6 +220,17 @@ final class NodeFolders implements AutoCloseable {
   /** What has been put away; still to be deleted, which may take long. */
   Set<Path> leftOver() {
     return leftOver;
+  }
+
+  /** It may take long, and nobody waits for it. */
+  void deleteLeftOver() {
+    for (Path folder : leftOver) {
+      try {
+        delete(folder);
+      } catch (IOException e) {
+        LOG.warn("{} is of no application any more and cannot be deleted", folder, e);
+      }
+    }
   }
 
   /** Deletes what was put away. */
@@ -274,12 +278,6 @@ final class NodeFolders implements AutoCloseable {
 
   @Override
   public void close() {
-    for (FileChannel lock : locks) {
-      try {
-        lock.close();
-      } catch (IOException e) {
-        LOG.warn("A lock could not be closed", e);
-      }
-    }
+    locks.close();
   }
 }

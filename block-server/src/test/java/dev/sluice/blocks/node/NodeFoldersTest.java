@@ -271,11 +271,13 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
+  /** What it has of those that have begun without it is of nobody. */
   @Test
-  void aDirectoryThatDoesNotAnswerLeavesTheOthers() throws Exception {
+  @Timeout(60)
+  void aDirectoryThatDoesNotAnswerLeavesTheOthersAndIsUsedOnceItHas() throws Exception {
     Path second = withTwoRoots();
-    Files.createDirectory(
-        second, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Files.createDirectories(second.resolve(APPLICATION).resolve("of before"));
+    Files.setPosixFilePermissions(second, PosixFilePermissions.fromString("rwx------"));
     Path pipe = second.resolve("lock"); // Opening it waits for whoever reads from it.
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
     try {
@@ -283,6 +285,13 @@ class NodeFoldersTest extends NodeDaemonTestCase {
       assertOneIsHandedOver();
     } finally {
       Files.newByteChannel(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
+    }
+    while (second.toFile().list().length > 1) { // also what was put away
+      Thread.sleep(20);
+    }
+    try (NodeClient executor = enter(OTHER, SECRET)) {
+      handOver(executor, 10);
+      assertThat(second.resolve(OTHER)).isDirectory();
     }
   }
 
