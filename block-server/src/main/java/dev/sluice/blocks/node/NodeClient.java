@@ -32,6 +32,9 @@ public final class NodeClient implements AutoCloseable {
   /** Between attempts to reach a daemon that is being started again. */
   private static final long RETRY_MS = 100;
 
+  /** So long a folder is waited for that a node tries to make every second. */
+  private static final long FOLDER_MS = 2_000;
+
   private final Path socket;
   private final Enter enter;
   private final long timeoutMs;
@@ -108,6 +111,7 @@ public final class NodeClient implements AutoCloseable {
   private void handOverOrAgain(int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {
     long deadlineNanos = deadlineNanos();
+    long folderNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(FOLDER_MS);
     NodeConnection used = connection;
     boolean isAgain = false;
     boolean linksFailed = false;
@@ -118,7 +122,7 @@ public final class NodeClient implements AutoCloseable {
         taken = true;
       } catch (IOException e) {
         boolean isOfLinks = e instanceof FileSystemException;
-        boolean isFinal = isOfLinks ? linksFailed : used.isOpen();
+        boolean isFinal = isOfLinks ? linksFailed && !mayBeMade(used, folderNanos) : used.isOpen();
         if (isFinal || System.nanoTime() - deadlineNanos >= 0) {
           throw e; // The daemon lives, and would say the same again.
         }
@@ -131,6 +135,10 @@ public final class NodeClient implements AutoCloseable {
         used = enteredAgain(used, deadlineNanos);
       }
     }
+  }
+
+  private static boolean mayBeMade(NodeConnection used, long deadlineNanos) {
+    return System.nanoTime() - deadlineNanos < 0 && used.lacksFolder();
   }
 
   private static void handOver(

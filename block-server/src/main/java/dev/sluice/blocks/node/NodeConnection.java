@@ -216,6 +216,11 @@ final class NodeConnection implements AutoCloseable {
     void run() throws IOException;
   }
 
+  /** Whether one of the folders is not there, as where the node had no room for it yet. */
+  boolean lacksFolder() {
+    return !folders.stream().map(ApplicationFolder::path).allMatch(Files::isDirectory);
+  }
+
   /** Whether it is of use, as far as is known. */
   boolean isOpen() {
     return channel.isOpen();

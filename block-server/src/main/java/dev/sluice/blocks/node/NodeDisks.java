@@ -1,11 +1,13 @@
 package dev.sluice.blocks.node;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -26,6 +28,9 @@ final class NodeDisks {
   /** Less than readers and tasks wait for a daemon that is being started. */
   private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+  /** The same of the same file system is said again. */
+  private static final long AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   /** Something to be done on a file system. */
   @FunctionalInterface
   interface Step<T> {
@@ -45,6 +50,11 @@ final class NodeDisks {
 
   /** What those did not answer to that are left alone until they have. */
   private final Map<Path, FutureTask<?>> unanswered = new ConcurrentHashMap<>();
+
+  /** What is said of a file system, which may be tried every second for each application. */
+  private record Failure(String reason, long nanos) {}
+
+  private final Map<Path, Failure> said = new ConcurrentHashMap<>();
 
   NodeDisks(List<Path> roots) {
     this.roots = new CopyOnWriteArrayList<>(roots);
@@ -97,9 +107,8 @@ final class NodeDisks {
         if (e.getCause() instanceof RefusedException refused) {
           throw refused;
         }
-        String reason = e.getCause().toString();
-        LOG.error("Below {} {} failed: {}; the others do without it", root, what, reason);
-        reasons.add(reason);
+        say(root, what, e.getCause());
+        reasons.add(e.getCause().toString());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new IOException("interrupted in " + what, e);
@@ -110,5 +119,18 @@ final class NodeDisks {
       throw new IOException("%s failed: %s".formatted(what, String.join("; ", reasons)));
     }
     return results;
+  }
+
+  private void say(Path root, String what, Throwable failure) {
+    boolean isOfFiles = failure instanceof FileSystemException;
+    String reason = isOfFiles ? ((FileSystemException) failure).getReason() : failure.toString();
+    Failure last = said.get(root);
+    Failure next = new Failure(reason, System.nanoTime());
+    if (last == null
+        || !Objects.equals(last.reason(), reason)
+        || next.nanos() - last.nanos() >= AGAIN_NANOS) {
+      said.put(root, next);
+      LOG.error("Below {} {} failed: {}; the others do without it", root, what, failure.toString());
+    }
   }
 }

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Tenant implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Tenant.class);
-  private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** Opens what serves an application. */
   @FunctionalInterface
@@ -104,7 +104,7 @@ final class Tenant implements AutoCloseable {
     }
   }
 
-  /** Each executor enters again every ten seconds. */
+  /** Each executor enters again every ten seconds, and with what it cannot link anywhere. */
   private boolean mayGetFolder() {
     return made < folders.roots().size() && System.nanoTime() - madeNanos >= PAUSE_NANOS;
   }
