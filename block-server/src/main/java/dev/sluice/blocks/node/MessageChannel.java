@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
@@ -17,8 +18,8 @@ import jdk.net.ExtendedSocketOptions;
 
 /**
  * One end of a connection over a node's Unix domain socket: messages, each behind its length in
- * four bytes. One thread uses it at a time and waits for ever; any thread closes it, which ends
- * that.
+ * four bytes. One thread uses it at a time, and waits for ever unless the end does not block; any
+ * thread closes it, which ends that.
  */
 final class MessageChannel implements AutoCloseable {
   /** Many times what a message takes. */
@@ -28,9 +29,25 @@ final class MessageChannel implements AutoCloseable {
       new MessageCodec(NodeMessages.TYPES, List.of(ControlMessages.REFUSED));
 
   private final SocketChannel channel;
+  private final Readiness readiness;
 
-  MessageChannel(SocketChannel channel) {
+  /** What is done with a channel that does not block where it would have to. */
+  @FunctionalInterface
+  interface Readiness {
+    /**
+     * @param operation of {@link SelectionKey}
+     */
+    void await(int operation) throws IOException;
+  }
+
+  MessageChannel(SocketChannel channel, Readiness readiness) {
     this.channel = channel;
+    this.readiness = readiness;
+  }
+
+  /** It blocks. */
+  MessageChannel(SocketChannel channel) {
+    this(channel, _ -> {});
   }
 
   /** To be connected. */
@@ -53,7 +70,9 @@ final class MessageChannel implements AutoCloseable {
     ByteBuffer bytes = ByteBuffer.allocate(Integer.BYTES + frame.length);
     bytes.putInt(frame.length).put(frame).flip();
     while (bytes.hasRemaining()) {
-      channel.write(bytes);
+      if (channel.write(bytes) == 0) {
+        readiness.await(SelectionKey.OP_WRITE);
+      }
     }
   }
 
@@ -72,8 +91,12 @@ final class MessageChannel implements AutoCloseable {
   private ByteBuffer read(int length) throws IOException {
     ByteBuffer bytes = ByteBuffer.allocate(length);
     while (bytes.hasRemaining()) {
-      if (channel.read(bytes) < 0) {
+      int read = channel.read(bytes);
+      if (read < 0) {
         throw new EOFException("the connection was closed");
+      }
+      if (read == 0) {
+        readiness.await(SelectionKey.OP_READ);
       }
     }
     return bytes.flip();

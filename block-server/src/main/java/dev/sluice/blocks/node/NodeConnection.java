@@ -13,11 +13,6 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * An executor's connection to one run of its node's block server, and the folders that it was
@@ -25,8 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * any more closes it, and {@link NodeClient} makes another one.
  */
 final class NodeConnection implements AutoCloseable {
-  private final MessageChannel channel;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final RequestChannel channel;
   private NodeEndpoint endpoint;
   private List<ApplicationFolder> folders;
 
@@ -42,7 +36,7 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  private NodeConnection(MessageChannel channel) {
+  private NodeConnection(RequestChannel channel) {
     this.channel = channel;
   }
 
@@ -52,7 +46,7 @@ final class NodeConnection implements AutoCloseable {
    * @throws IOException when none listens, or it does not answer by then
    */
   static NodeConnection open(Path socket, Enter enter, long deadlineNanos) throws IOException {
-    NodeConnection connection = new NodeConnection(MessageChannel.open());
+    NodeConnection connection = new NodeConnection(new RequestChannel());
     try {
       connection.enter(socket, enter, deadlineNanos);
       return connection;
@@ -63,7 +57,8 @@ final class NodeConnection implements AutoCloseable {
   }
 
   private void enter(Path socket, Enter enter, long deadlineNanos) throws IOException {
-    Entered entered = ask(enter, Entered.class, () -> connect(socket), deadlineNanos);
+    connect(socket);
+    Entered entered = ask(enter, Entered.class, deadlineNanos);
     PeerAddress peer = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
     endpoint = new NodeEndpoint(peer, entered.provider());
     folders =
@@ -92,13 +87,8 @@ final class NodeConnection implements AutoCloseable {
    * @throws IOException when it does not answer by then; the connection is closed then
    */
   <T> T ask(Object request, Class<T> wanted, long deadlineNanos) throws IOException {
-    return ask(request, wanted, () -> {}, deadlineNanos);
-  }
-
-  private <T> T ask(Object request, Class<T> wanted, Step first, long deadlineNanos)
-      throws IOException {
     try {
-      return answer(exchange(request, first, deadlineNanos), wanted);
+      return answer(channel.ask(request, deadlineNanos), wanted);
     } catch (RefusedException e) {
       throw e;
     } catch (IOException e) {
@@ -107,37 +97,6 @@ final class NodeConnection implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while " + request + " was to be answered", e);
-    }
-  }
-
-  /**
-   * On a thread of its own, since a socket's own operations have no deadline. It takes the answer
-   * whatever becomes of the one that waits: a task that is killed leaves the connection to others.
-   */
-  private Object exchange(Object request, Step first, long deadlineNanos)
-      throws IOException, InterruptedException {
-    FutureTask<Object> exchange =
-        new FutureTask<>(
-            () -> {
-              lock.lock();
-              try {
-                first.run();
-                channel.send(request);
-                return channel.receive();
-              } finally {
-                lock.unlock();
-              }
-            });
-    Thread.ofVirtual().inheritInheritableThreadLocals(false).start(exchange);
-    try {
-      return exchange.get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
-    } catch (TimeoutException e) {
-      throw new IOException(request + " was not answered in time", e);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof RefusedException refused) {
-        throw refused;
-      }
-      throw new IOException(request + " failed: " + e.getCause().getMessage(), e.getCause());
     }
   }
 
@@ -210,7 +169,7 @@ final class NodeConnection implements AutoCloseable {
    */
   record Committed(int folder, Step undo) {}
 
-  /** Part of a conversation, or what takes one back. */
+  /** What takes something back. */
   @FunctionalInterface
   interface Step {
     void run() throws IOException;
