@@ -34,6 +34,7 @@ final class HandOvers {
         double[] ms = handOver(client, outputs, round);
         if (round >= WARM_UP) {
           row(pairs, "median", ms[OUTPUTS / 2]);
+          row(pairs, "mean", Arrays.stream(ms).sum() / OUTPUTS);
           row(pairs, "p99", ms[OUTPUTS * 99 / 100]);
         }
       }
