@@ -14,35 +14,11 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /** A device's attributes in the form of ibv_devinfo. */
 final class DeviceInfo {
-  private static final Flags CAPABILITIES =
-      new Flags()
-          .with(IbvDeviceCaps.RESIZE_MAX_WR, "RESIZE_MAX_WR")
-          .with(IbvDeviceCaps.BAD_PKEY_CNTR, "BAD_PKEY_CNTR")
-          .with(IbvDeviceCaps.BAD_QKEY_CNTR, "BAD_QKEY_CNTR")
-          .with(IbvDeviceCaps.RAW_MULTI, "RAW_MULTI")
-          .with(IbvDeviceCaps.AUTO_PATH_MIG, "AUTO_PATH_MIG")
-          .with(IbvDeviceCaps.CHANGE_PHY_PORT, "CHANGE_PHY_PORT")
-          .with(IbvDeviceCaps.UD_AV_PORT_ENFORCE, "UD_AV_PORT_ENFORCE")
-          .with(IbvDeviceCaps.CURR_QP_STATE_MOD, "CURR_QP_STATE_MOD")
-          .with(IbvDeviceCaps.SHUTDOWN_PORT, "SHUTDOWN_PORT")
-          .with(IbvDeviceCaps.INIT_TYPE, "INIT_TYPE")
-          .with(IbvDeviceCaps.PORT_ACTIVE_EVENT, "PORT_ACTIVE_EVENT")
-          .with(IbvDeviceCaps.SYS_IMAGE_GUID, "SYS_IMAGE_GUID")
-          .with(IbvDeviceCaps.RC_RNR_NAK_GEN, "RC_RNR_NAK_GEN")
-          .with(IbvDeviceCaps.SRQ_RESIZE, "SRQ_RESIZE")
-          .with(IbvDeviceCaps.N_NOTIFY_CQ, "N_NOTIFY_CQ")
-          .with(IbvDeviceCaps.MEM_WINDOW, "MEM_WINDOW")
-          .with(IbvDeviceCaps.UD_IP_CSUM, "UD_IP_CSUM")
-          .with(IbvDeviceCaps.XRC, "XRC")
-          .with(IbvDeviceCaps.MEM_MGT_EXTENSIONS, "MEM_MGT_EXTENSIONS")
-          .with(IbvDeviceCaps.MEM_WINDOW_TYPE_2A, "MEM_WINDOW_TYPE_2A")
-          .with(IbvDeviceCaps.MEM_WINDOW_TYPE_2B, "MEM_WINDOW_TYPE_2B")
-          .with(IbvDeviceCaps.RC_IP_CSUM, "RC_IP_CSUM")
-          .with(IbvDeviceCaps.RAW_IP_CSUM, "RAW_IP_CSUM")
-          .with(IbvDeviceCaps.MANAGED_FLOW_STEERING, "MANAGED_FLOW_STEERING");
+  private static final Flags CAPABILITIES = Flags.of(IbvDeviceCaps.class);
 
   private static final Flags EXTENDED_CAPABILITIES =
       new Flags().with(1L << 34, "RAW_SCATTER_FCS").with(1L << 36, "PCI_WRITE_END_PADDING");
@@ -102,11 +78,11 @@ final class DeviceInfo {
     out.printf("hca_id:\t%s%n", device.name());
     out.printf("\ttransport:\t\t\t%s (%d)%n", transportText(transport), transport.number());
     out.printf("\tfw_ver:\t\t\t\t%s%n", attr.fwVer());
-    out.printf("\tnode_guid:\t\t\t%s%n", guid(attr.nodeGuid()));
-    out.printf("\tsys_image_guid:\t\t\t%s%n", guid(attr.sysImageGuid()));
+    out.printf("\tnode_guid:\t\t\t%s%n", guid("node_guid"));
+    out.printf("\tsys_image_guid:\t\t\t%s%n", guid("sys_image_guid"));
     out.printf("\tvendor_id:\t\t\t0x%04x%n", attr.vendorId());
     out.printf("\tvendor_part_id:\t\t\t%d%n", attr.vendorPartId());
-    out.printf("\thw_ver:\t\t\t\t0x%X%n", attr.hwVer());
+    out.printf("\thw_ver:\t\t\t\t0x%X%n", limit("hw_ver"));
     Path boardId = Path.of(device.sysfsPath(), "board_id");
     if (Files.isReadable(boardId)) {
       out.printf("\tboard_id:\t\t\t%s%n", Files.readString(boardId).strip());
@@ -114,142 +90,152 @@ final class DeviceInfo {
     out.printf("\tphys_port_cnt:\t\t\t%d%n", attr.physPortCnt());
   }
 
-  private void printLimits() {
-    out.printf("\tmax_mr_size:\t\t\t0x%x%n", attr.maxMrSize());
-    out.printf("\tpage_size_cap:\t\t\t0x%x%n", attr.pageSizeCap());
-    number("max_qp", attr.maxQp());
-    number("max_qp_wr", attr.maxQpWr());
-    out.printf("\tdevice_cap_flags:\t\t0x%08x%n", attr.deviceCapFlags());
-    CAPABILITIES.print(out, attr.deviceCapFlags());
-    number("max_sge", attr.maxSge());
-    number("max_sge_rd", attr.maxSgeRd());
-    number("max_cq", attr.maxCq());
-    number("max_cqe", attr.maxCqe());
-    number("max_mr", attr.maxMr());
-    number("max_pd", attr.maxPd());
-    number("max_qp_rd_atom", attr.maxQpRdAtom());
-    number("max_ee_rd_atom", attr.maxEeRdAtom());
-    number("max_res_rd_atom", attr.maxResRdAtom());
-    number("max_qp_init_rd_atom", attr.maxQpInitRdAtom());
-    number("max_ee_init_rd_atom", attr.maxEeInitRdAtom());
-    out.printf(
-        "\tatomic_cap:\t\t\t%s (%d)%n", atomicText(attr.atomicCap()), attr.atomicCap().number());
-    number("max_ee", attr.maxEe());
-    number("max_rdd", attr.maxRdd());
-    number("max_mw", attr.maxMw());
-    number("max_raw_ipv6_qp", attr.maxRawIpv6Qp());
-    number("max_raw_ethy_qp", attr.maxRawEthyQp());
-    number("max_mcast_grp", attr.maxMcastGrp());
-    number("max_mcast_qp_attach", attr.maxMcastQpAttach());
-    number("max_total_mcast_qp_attach", attr.maxTotalMcastQpAttach());
-    number("max_ah", attr.maxAh());
-    number("max_fmr", attr.maxFmr());
-    if (attr.maxFmr() != 0) {
-      number("max_map_per_fmr", attr.maxMapPerFmr());
-    }
-    number("max_srq", attr.maxSrq());
-    if (attr.maxSrq() != 0) {
-      number("max_srq_wr", attr.maxSrqWr());
-      number("max_srq_sge", attr.maxSrqSge());
-    }
-    number("max_pkeys", attr.maxPkeys());
-    number("local_ca_ack_delay", attr.localCaAckDelay());
+  private long limit(String name) {
+    return attr.get("orig_attr." + name);
   }
 
-  private void number(String name, int value) {
-    out.printf("\t%s:\t\t\t%d%n", name, value);
+  private void printLimits() {
+    out.printf("\tmax_mr_size:\t\t\t0x%x%n", limit("max_mr_size"));
+    out.printf("\tpage_size_cap:\t\t\t0x%x%n", limit("page_size_cap"));
+    numbers("max_qp", "max_qp_wr");
+    out.printf("\tdevice_cap_flags:\t\t0x%08x%n", limit("device_cap_flags"));
+    CAPABILITIES.print(out, limit("device_cap_flags"));
+    numbers("max_sge", "max_sge_rd", "max_cq", "max_cqe", "max_mr", "max_pd");
+    numbers("max_qp_rd_atom", "max_ee_rd_atom", "max_res_rd_atom");
+    numbers("max_qp_init_rd_atom", "max_ee_init_rd_atom");
+    out.printf(
+        "\tatomic_cap:\t\t\t%s (%d)%n", atomicText(attr.atomicCap()), attr.atomicCap().number());
+    numbers("max_ee", "max_rdd", "max_mw", "max_raw_ipv6_qp", "max_raw_ethy_qp");
+    numbers("max_mcast_grp", "max_mcast_qp_attach", "max_total_mcast_qp_attach");
+    numbers("max_ah", "max_fmr");
+    if (limit("max_fmr") != 0) {
+      numbers("max_map_per_fmr");
+    }
+    numbers("max_srq");
+    if (limit("max_srq") != 0) {
+      numbers("max_srq_wr", "max_srq_sge");
+    }
+    numbers("max_pkeys", "local_ca_ack_delay");
+  }
+
+  private void numbers(String... names) {
+    for (String name : names) {
+      number(name, limit(name));
+    }
+  }
+
+  /** As an int of C's. */
+  private void number(String name, long value) {
+    out.printf("\t%s:\t\t\t%d%n", name, (int) value);
   }
 
   private void printOnDemandPaging() {
     out.println("\tgeneral_odp_caps:");
-    ODP.printAll(out, attr.odpGeneralCaps());
-    printOdp("rc", attr.odpTransportCaps(IbvQpType.RC));
-    printOdp("uc", attr.odpTransportCaps(IbvQpType.UC));
-    printOdp("ud", attr.odpTransportCaps(IbvQpType.UD));
-    printOdp("xrc", attr.xrcOdpCaps());
+    ODP.printAll(out, attr.get("odp_caps.general_caps"));
+    for (String transport : List.of("rc", "uc", "ud")) {
+      printOdp(transport, attr.get("odp_caps.per_transport_caps." + transport + "_odp_caps"));
+    }
+    printOdp("xrc", attr.get("xrc_odp_caps"));
   }
 
-  private void printOdp(String transport, int caps) {
+  private void printOdp(String transport, long caps) {
     out.printf("\t%s_odp_caps:%n", transport);
     if (caps == 0) {
       out.println("\t\t\t\t\tNO SUPPORT");
     }
-    ODP_OPERATIONS.printAll(out, Integer.toUnsignedLong(caps));
+    ODP_OPERATIONS.printAll(out, caps);
   }
 
   private void printClock() {
-    if (attr.completionTimestampMask() == 0) {
+    long timestampMask = attr.get("completion_timestamp_mask");
+    if (timestampMask == 0) {
       out.println("\tcompletion_timestamp_mask not supported");
     } else {
-      out.printf("\tcompletion timestamp_mask:\t\t\t0x%016x%n", attr.completionTimestampMask());
+      out.printf("\tcompletion timestamp_mask:\t\t\t0x%016x%n", timestampMask);
     }
-    if (attr.hcaCoreClock() == 0) {
+    long clockKhz = attr.get("hca_core_clock");
+    if (clockKhz == 0) {
       out.println("\tcore clock not supported");
     } else {
-      out.printf("\thca_core_clock:\t\t\t%dkHZ%n", attr.hcaCoreClock());
+      out.printf("\thca_core_clock:\t\t\t%dkHZ%n", clockKhz);
     }
   }
 
   private void printOffloads() {
-    if (attr.rawPacketCaps() != 0) {
+    long rawPacketCaps = attr.get("raw_packet_caps");
+    if (rawPacketCaps != 0) {
       out.println("\traw packet caps:");
-      RAW_PACKET.print(out, attr.rawPacketCaps());
+      RAW_PACKET.print(out, rawPacketCaps);
     }
-    out.printf("\tdevice_cap_flags_ex:\t\t0x%X%n", attr.deviceCapFlagsEx());
-    EXTENDED_CAPABILITIES.printAll(
-        out, attr.deviceCapFlagsEx() & ~Integer.toUnsignedLong(attr.deviceCapFlags()));
-    IbvDeviceAttr.TsoCaps tso = attr.tsoCaps();
-    out.printf("\ttso_caps:%n\t\tmax_tso:\t\t\t%d%n", tso.maxTso());
-    printQpTypes(tso.supportedQpts());
-    printRss(attr.rssCaps());
-    out.printf("\tmax_wq_type_rq:\t\t\t%d%n", attr.maxWqTypeRq());
-    IbvDeviceAttr.PacketPacingCaps pacing = attr.packetPacingCaps();
-    out.println("\tpacket_pacing_caps:");
-    out.printf("\t\tqp_rate_limit_min:\t%dkbps%n", pacing.qpRateLimitMin());
-    out.printf("\t\tqp_rate_limit_max:\t%dkbps%n", pacing.qpRateLimitMax());
-    printQpTypes(pacing.supportedQpts());
-    printTagMatching(attr.tmCaps());
-    IbvDeviceAttr.CqModerationCaps moderation = attr.cqModCaps();
-    if (moderation.maxCqCount() != 0) {
-      out.println("\tcq moderation caps:");
-      out.printf("\t\tmax_cq_count:\t%d%n", moderation.maxCqCount());
-      out.printf("\t\tmax_cq_period:\t%d us%n", moderation.maxCqPeriod());
-    }
-    if (attr.maxDmSize() != 0) {
-      out.printf("\tmaximum available device memory:\t%dBytes%n", attr.maxDmSize());
+    long extended = attr.get("device_cap_flags_ex");
+    out.printf("\tdevice_cap_flags_ex:\t\t0x%X%n", extended);
+    EXTENDED_CAPABILITIES.printAll(out, extended & ~limit("device_cap_flags"));
+    out.printf("\ttso_caps:%n\t\tmax_tso:\t\t\t%d%n", attr.get("tso_caps.max_tso"));
+    printQpTypes("tso_caps");
+    printRss();
+    out.printf("\tmax_wq_type_rq:\t\t\t%d%n", attr.get("max_wq_type_rq"));
+    printPacing();
+    printTagMatching();
+    printModeration();
+    long deviceMemory = attr.get("max_dm_size");
+    if (deviceMemory != 0) {
+      out.printf("\tmaximum available device memory:\t%dBytes%n", deviceMemory);
     }
   }
 
-  private void printQpTypes(int types) {
+  private void printQpTypes(String caps) {
+    long types = attr.get(caps + ".supported_qpts");
     if (types != 0) {
       out.println("\t\tsupported_qp:");
       QP_TYPES.print(out, types);
     }
   }
 
-  private void printRss(IbvDeviceAttr.RssCaps rss) {
+  private void printRss() {
     out.println("\trss_caps:");
-    out.printf("\t\tmax_rwq_indirection_tables:\t\t\t%d%n", rss.maxRwqIndirectionTables());
-    out.printf("\t\tmax_rwq_indirection_table_size:\t\t\t%d%n", rss.maxRwqIndirectionTableSize());
-    out.printf("\t\trx_hash_function:\t\t\t\t0x%x%n", rss.rxHashFunction());
-    out.printf("\t\trx_hash_fields_mask:\t\t\t\t0x%X%n", rss.rxHashFieldsMask());
-    printQpTypes(rss.supportedQpts());
+    rss("max_rwq_indirection_tables", "%d");
+    rss("max_rwq_indirection_table_size", "%d");
+    rss("rx_hash_function", "\t0x%x");
+    rss("rx_hash_fields_mask", "\t0x%X");
+    printQpTypes("rss_caps");
   }
 
-  private void printTagMatching(IbvDeviceAttr.TmCaps tm) {
-    if (tm.maxNumTags() == 0) {
+  private void rss(String name, String format) {
+    out.printf("\t\t%s:\t\t\t" + format + "%n", name, attr.get("rss_caps." + name));
+  }
+
+  private void printPacing() {
+    out.println("\tpacket_pacing_caps:");
+    for (String name : List.of("qp_rate_limit_min", "qp_rate_limit_max")) {
+      out.printf("\t\t%s:\t%dkbps%n", name, attr.get("packet_pacing_caps." + name));
+    }
+    printQpTypes("packet_pacing_caps");
+  }
+
+  private void printTagMatching() {
+    if (attr.get("tm_caps.max_num_tags") == 0) {
       out.println("\ttag matching not supported");
       return;
     }
-    out.printf("\tmax_rndv_hdr_size:\t\t%d%n", tm.maxRndvHdrSize());
-    number("max_num_tags", tm.maxNumTags());
-    number("max_ops", tm.maxOps());
-    number("max_sge", tm.maxSge());
+    out.printf("\tmax_rndv_hdr_size:\t\t%d%n", attr.get("tm_caps.max_rndv_hdr_size"));
+    for (String name : List.of("max_num_tags", "max_ops", "max_sge")) {
+      number(name, attr.get("tm_caps." + name));
+    }
     out.println("\tflags:");
-    TAG_MATCHING.print(out, tm.flags());
+    TAG_MATCHING.print(out, attr.get("tm_caps.flags"));
   }
 
-  private static String guid(long guid) {
+  private void printModeration() {
+    long count = attr.get("cq_mod_caps.max_cq_count");
+    if (count != 0) {
+      out.println("\tcq moderation caps:");
+      out.printf("\t\tmax_cq_count:\t%d%n", count);
+      out.printf("\t\tmax_cq_period:\t%d us%n", attr.get("cq_mod_caps.max_cq_period"));
+    }
+  }
+
+  private String guid(String name) {
+    long guid = Long.reverseBytes(limit(name));
     return "%04x:%04x:%04x:%04x"
         .formatted(guid >>> 48, guid >>> 32 & 0xffff, guid >>> 16 & 0xffff, guid & 0xffff);
   }

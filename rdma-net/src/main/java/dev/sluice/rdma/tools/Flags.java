@@ -1,6 +1,8 @@
 package dev.sluice.rdma.tools;
 
 import java.io.PrintWriter;
+import java.lang.reflect.Field;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -9,6 +11,28 @@ final class Flags {
   private static final String INDENT = "\t\t\t\t\t";
 
   private final Map<Long, String> names = new LinkedHashMap<>();
+
+  /**
+   * Bits by the names of constants.
+   *
+   * @param constants a class of public ones, each a bit
+   */
+  static Flags of(Class<?> constants) {
+    Flags flags = new Flags();
+    Arrays.stream(constants.getFields())
+        .map(Flags::bit)
+        .sorted(Map.Entry.comparingByKey())
+        .forEach(bit -> flags.with(bit.getKey(), bit.getValue()));
+    return flags;
+  }
+
+  private static Map.Entry<Long, String> bit(Field constant) {
+    try {
+      return Map.entry(constant.getLong(null), constant.getName());
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException(e);
+    }
+  }
 
   Flags with(long bit, String name) {
     names.put(bit, name);

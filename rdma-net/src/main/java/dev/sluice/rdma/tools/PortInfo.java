@@ -27,9 +27,9 @@ final class PortInfo {
     out.printf("\t\t\tstate:\t\t\t%s (%d)%n", text(attr), attr.state().number());
     printMtu("max_mtu", attr.maxMtu());
     printMtu("active_mtu", attr.activeMtu());
-    out.printf("\t\t\tsm_lid:\t\t\t%d%n", attr.smLid());
+    out.printf("\t\t\tsm_lid:\t\t\t%d%n", attr.get("sm_lid"));
     out.printf("\t\t\tport_lid:\t\t%d%n", attr.lid());
-    out.printf("\t\t\tport_lmc:\t\t0x%02x%n", attr.lmc());
+    out.printf("\t\t\tport_lmc:\t\t0x%02x%n", attr.get("lmc"));
     out.printf("\t\t\tlink_layer:\t\t%s%n", text(attr.linkLayer()));
     if (verbose) {
       printDetails(attr);
@@ -48,19 +48,19 @@ final class PortInfo {
 
   private void printDetails(IbvPortAttr attr) {
     out.printf("\t\t\tmax_msg_sz:\t\t0x%x%n", attr.maxMsgSz());
-    out.printf("\t\t\tport_cap_flags:\t\t0x%08x%n", attr.portCapFlags());
-    out.printf("\t\t\tport_cap_flags2:\t0x%04x%n", attr.portCapFlags2());
-    out.printf("\t\t\tmax_vl_num:\t\t%s (%d)%n", virtualLanes(attr), attr.maxVlNum());
-    out.printf("\t\t\tbad_pkey_cntr:\t\t0x%x%n", attr.badPkeyCntr());
-    out.printf("\t\t\tqkey_viol_cntr:\t\t0x%x%n", attr.qkeyViolCntr());
-    out.printf("\t\t\tsm_sl:\t\t\t%d%n", attr.smSl());
+    out.printf("\t\t\tport_cap_flags:\t\t0x%08x%n", attr.get("port_cap_flags"));
+    out.printf("\t\t\tport_cap_flags2:\t0x%04x%n", attr.get("port_cap_flags2"));
+    out.printf("\t\t\tmax_vl_num:\t\t%s (%d)%n", virtualLanes(attr), attr.get("max_vl_num"));
+    out.printf("\t\t\tbad_pkey_cntr:\t\t0x%x%n", attr.get("bad_pkey_cntr"));
+    out.printf("\t\t\tqkey_viol_cntr:\t\t0x%x%n", attr.get("qkey_viol_cntr"));
+    out.printf("\t\t\tsm_sl:\t\t\t%d%n", attr.get("sm_sl"));
     out.printf("\t\t\tpkey_tbl_len:\t\t%d%n", attr.pkeyTblLen());
     out.printf("\t\t\tgid_tbl_len:\t\t%d%n", attr.gidTblLen());
-    out.printf("\t\t\tsubnet_timeout:\t\t%d%n", attr.subnetTimeout());
-    out.printf("\t\t\tinit_type_reply:\t%d%n", attr.initTypeReply());
-    out.printf("\t\t\tactive_width:\t\t%sX (%d)%n", width(attr), attr.activeWidth());
-    out.printf("\t\t\tactive_speed:\t\t%s (%d)%n", speed(attr), attr.activeSpeed());
-    out.printf("\t\t\tphys_state:\t\t%s (%d)%n", physicalState(attr), attr.physState());
+    out.printf("\t\t\tsubnet_timeout:\t\t%d%n", attr.get("subnet_timeout"));
+    out.printf("\t\t\tinit_type_reply:\t%d%n", attr.get("init_type_reply"));
+    out.printf("\t\t\tactive_width:\t\t%sX (%d)%n", width(attr), attr.get("active_width"));
+    out.printf("\t\t\tactive_speed:\t\t%s (%d)%n", speed(attr), attr.get("active_speed"));
+    out.printf("\t\t\tphys_state:\t\t%s (%d)%n", physicalState(attr), attr.get("phys_state"));
   }
 
   private void printGids(int port) throws IOException {
@@ -90,7 +90,7 @@ final class PortInfo {
   }
 
   private static String virtualLanes(IbvPortAttr attr) {
-    return switch (attr.maxVlNum()) {
+    return switch (attr.get("max_vl_num")) {
       case 1 -> "1";
       case 2 -> "2";
       case 3 -> "4";
@@ -101,7 +101,7 @@ final class PortInfo {
   }
 
   private static String width(IbvPortAttr attr) {
-    return switch (attr.activeWidth()) {
+    return switch (attr.get("active_width")) {
       case 1 -> "1";
       case 2 -> "4";
       case 4 -> "8";
@@ -112,7 +112,7 @@ final class PortInfo {
   }
 
   private static String speed(IbvPortAttr attr) {
-    return switch (attr.activeSpeed()) {
+    return switch (attr.get("active_speed")) {
       case 1 -> "2.5 Gbps";
       case 2 -> "5.0 Gbps";
       case 4, 8 -> "10.0 Gbps";
@@ -125,7 +125,7 @@ final class PortInfo {
   }
 
   private static String physicalState(IbvPortAttr attr) {
-    return switch (attr.physState()) {
+    return switch (attr.get("phys_state")) {
       case 1 -> "SLEEP";
       case 2 -> "POLLING";
       case 3 -> "DISABLED";

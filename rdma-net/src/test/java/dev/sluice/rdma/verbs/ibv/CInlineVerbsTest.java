@@ -148,7 +148,7 @@ class CInlineVerbsTest {
   @Test
   void queries() throws Exception {
     assertSameCalls(
-        () -> assertThat(context.queryPort(1).portCapFlags2()).isEqualTo(0x8001),
+        () -> assertThat(context.queryPort(1).get("port_cap_flags2")).isEqualTo(0x8001),
         () -> assertThat(c("c_query_port", context.pointer(), 1)).isEqualTo(0x8001));
     assertSameCalls(
         () -> assertThat(context.queryDevice().maxQp()).isEqualTo(77),

@@ -298,7 +298,7 @@ class FakeVerbsContextTest {
     assertThat(attr.state()).isEqualTo(CValue.of(IbvPortState.ACTIVE));
     assertThat(attr.maxMsgSz()).isEqualTo(0xffff_ffffL);
     assertThat(attr.linkLayer()).isEqualTo(CValue.of(IbvLinkLayer.ETHERNET));
-    assertThat(attr.portCapFlags2()).isEqualTo(0x8001);
+    assertThat(attr.get("port_cap_flags2")).isEqualTo(0x8001);
     device.result = EINVAL;
     assertErrno(EINVAL, () -> context.queryPort(3));
   }
@@ -309,7 +309,8 @@ class FakeVerbsContextTest {
     assertThat(device.calls).containsExactly(Call.of("query_device_ex", address(context), 0, 400));
     assertThat(attr.maxQp()).isEqualTo(77);
     assertThat(attr.physPortCnt()).isEqualTo(2);
-    assertThat(attr.odpGeneralCaps()).isEqualTo(IbvOdpCaps.SUPPORT | IbvOdpCaps.SUPPORT_IMPLICIT);
+    assertThat(attr.get("odp_caps.general_caps"))
+        .isEqualTo(IbvOdpCaps.SUPPORT | IbvOdpCaps.SUPPORT_IMPLICIT);
     device.result = EINVAL;
     assertErrno(EINVAL, context::queryDevice);
   }

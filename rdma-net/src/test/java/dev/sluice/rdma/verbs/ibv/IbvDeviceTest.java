@@ -81,20 +81,22 @@ class IbvDeviceTest extends IbvTestCase {
   void theDevicesLimitsAreQueried() throws Exception {
     IbvDeviceAttr attr = context.queryDevice();
 
-    assertThat(guid(attr.nodeGuid())).isEqualTo(sysfs("node_guid"));
-    assertThat(guid(attr.sysImageGuid())).isEqualTo(sysfs("sys_image_guid"));
+    assertThat(guid(Long.reverseBytes(attr.get("orig_attr.node_guid"))))
+        .isEqualTo(sysfs("node_guid"));
+    assertThat(guid(Long.reverseBytes(attr.get("orig_attr.sys_image_guid"))))
+        .isEqualTo(sysfs("sys_image_guid"));
     assertThat(attr.physPortCnt()).isPositive();
     assertThat(attr.maxQp()).isPositive();
     assertThat(attr.maxQpWr()).isPositive();
-    assertThat(attr.maxSge()).isPositive();
-    assertThat(attr.maxCq()).isPositive();
+    assertThat(attr.get("orig_attr.max_sge")).isPositive();
+    assertThat(attr.get("orig_attr.max_cq")).isPositive();
     assertThat(attr.maxCqe()).isPositive();
-    assertThat(attr.maxMr()).isPositive();
-    assertThat(attr.maxMrSize()).isNotZero();
-    assertThat(attr.maxPd()).isPositive();
-    assertThat(attr.maxPkeys()).isPositive();
+    assertThat(attr.get("orig_attr.max_mr")).isPositive();
+    assertThat(attr.get("orig_attr.max_mr_size")).isNotZero();
+    assertThat(attr.get("orig_attr.max_pd")).isPositive();
+    assertThat(attr.get("orig_attr.max_pkeys")).isPositive();
     assertThat(attr.maxQpRdAtom()).isPositive();
-    assertThat(attr.pageSizeCap() & PAGE_BYTES).isNotZero();
+    assertThat(attr.get("orig_attr.page_size_cap") & PAGE_BYTES).isNotZero();
     assertThat(attr.atomicCap().known()).isPresent();
   }
 
@@ -107,14 +109,14 @@ class IbvDeviceTest extends IbvTestCase {
       assertThat(sysfs(ports + "state")).startsWith(attr.state().number() + ": ");
       assertThat(attr.stateText()).isEqualToIgnoringCase(attr.state().toString());
       assertThat(sysfs(ports + "link_layer")).isEqualToIgnoringCase(attr.linkLayer().toString());
-      assertThat(sysfs(ports + "phys_state")).startsWith(attr.physState() + ": ");
+      assertThat(sysfs(ports + "phys_state")).startsWith(attr.get("phys_state") + ": ");
       assertThat(Integer.decode(sysfs(ports + "lid"))).isEqualTo(attr.lid());
       assertThat(attr.activeMtu().number()).isBetween(1, attr.maxMtu().number());
       assertThat(attr.maxMsgSz()).isNotZero();
       assertThat(attr.gidTblLen()).isPositive();
       assertThat(attr.pkeyTblLen()).isPositive();
-      assertThat(attr.activeWidth()).isPositive();
-      assertThat(attr.activeSpeed()).isPositive();
+      assertThat(attr.get("active_width")).isPositive();
+      assertThat(attr.get("active_speed")).isPositive();
     }
   }
 

@@ -28,10 +28,10 @@ class IbvOdpTest extends IbvTestCase {
 
   private void assumeOdp(int transportCap) throws VerbsException {
     IbvDeviceAttr device = context.queryDevice();
-    assumeThat(device.odpGeneralCaps() & IbvOdpCaps.SUPPORT)
+    assumeThat(device.get("odp_caps.general_caps") & IbvOdpCaps.SUPPORT)
         .as("on-demand paging, in rxe since kernel 6.16")
         .isNotZero();
-    assumeThat(device.odpTransportCaps(IbvQpType.RC) & transportCap).isNotZero();
+    assumeThat(device.get("odp_caps.per_transport_caps.rc_odp_caps") & transportCap).isNotZero();
   }
 
   private Player onDemand() throws VerbsException {
@@ -185,7 +185,7 @@ class IbvOdpTest extends IbvTestCase {
 
   @Test
   void aDeviceWithoutItRefusesIt() throws Exception {
-    assumeThat(context.queryDevice().odpGeneralCaps()).isZero();
+    assumeThat(context.queryDevice().get("odp_caps.general_caps")).isZero();
 
     assertUnsupported(
         () -> pd.regMr(allocate(PAGE_BYTES), IbvAccess.LOCAL_WRITE | IbvAccess.ON_DEMAND));
