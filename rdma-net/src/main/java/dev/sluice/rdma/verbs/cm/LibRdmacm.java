@@ -51,8 +51,6 @@ final class LibRdmacm {
   static final NativeFunction DESTROY_ID =
       function("rdma_destroy_id(id)", MINUS_ONE_WITH_ERRNO, INT_OF_POINTER);
 
-  static final NativeFunction MIGRATE_ID =
-      function("rdma_migrate_id(id, channel)", MINUS_ONE_WITH_ERRNO, INT_OF_POINTERS);
   static final NativeFunction SET_OPTION =
       function(
           "rdma_set_option(id, level, optname, optval, optlen)",

@@ -28,9 +28,8 @@ import java.util.List;
 public final class RdmaCmId extends NativeObject {
   private final MemorySegment struct;
   private final List<RdmaCmEvent> unacknowledged = new ArrayList<>();
-  private RdmaEventChannel channel;
+  private final RdmaEventChannel channel;
   private IbvContext context;
-  private IbvPd defaultPd;
   private IbvQp qp;
   private boolean closing;
 
@@ -82,14 +81,6 @@ public final class RdmaCmId extends NativeObject {
       context = IbvContext.borrowed(verbs);
     }
     return context;
-  }
-
-  /** The protection domain that all ids of the device share by default. */
-  public synchronized IbvPd defaultPd() throws VerbsException {
-    if (defaultPd == null) {
-      defaultPd = context().borrowedPd(RdmaCmStructs.CM_ID.getPointer(struct, "pd"));
-    }
-    return defaultPd;
   }
 
   /**
@@ -145,11 +136,6 @@ public final class RdmaCmId extends NativeObject {
               ignored -> LibRdmacm.DESTROY_QP.invoke(pointer()));
       return qp;
     }
-  }
-
-  /** The id's own queue pair; null if it has none. */
-  public synchronized IbvQp qp() {
-    return qp == null || qp.isClosed() ? null : qp;
   }
 
   /**
@@ -226,19 +212,6 @@ public final class RdmaCmId extends NativeObject {
   /** Ends the connection and moves its queue pair to ERROR (rdma_disconnect(3)). */
   public void disconnect() throws VerbsException {
     LibRdmacm.DISCONNECT.call(pointer());
-  }
-
-  /**
-   * Moves the id to another channel, which owns it from then on (rdma_migrate_id(3)). Events that
-   * were not closed are acknowledged, since migrating waits for that.
-   */
-  public void migrate(RdmaEventChannel target) throws VerbsException {
-    acknowledgeEvents();
-    LibRdmacm.MIGRATE_ID.call(pointer(), target.pointer());
-    target.add(this, pointer());
-    channel.remove(this, pointer());
-    channel = target;
-    moveTo(target);
   }
 
   /** Type of service, of which RoCE v2 takes DSCP (rdma_set_option(3)); before resolving. */

@@ -19,8 +19,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * on its id.
  */
 public final class RdmaEventChannel extends NativeObject {
-  private static final int EPERM = 1;
-  private static final int EAGAIN = 11;
   private static final int ENODEV = 19;
 
   private final int fd;
@@ -62,7 +60,7 @@ public final class RdmaEventChannel extends NativeObject {
       case VerbsException.ENOENT ->
           "there is no /dev/infiniband/rdma_cm: load the kernel module rdma_ucm, and in a container"
               + " pass the device on";
-      case VerbsException.EACCES, EPERM ->
+      case VerbsException.EACCES, VerbsException.EPERM ->
           "no permission on /dev/infiniband/rdma_cm: in a container pass the device on, else let"
               + " this user read and write it";
       default -> null;
@@ -102,7 +100,7 @@ public final class RdmaEventChannel extends NativeObject {
       LibRdmacm.GET_CM_EVENT.call(pointer(), result);
       event = result.get(ADDRESS, 0);
     } catch (VerbsException e) {
-      if (e.errno() == EAGAIN) {
+      if (e.errno() == VerbsException.EAGAIN) {
         return Optional.empty();
       }
       throw e;

@@ -15,7 +15,6 @@ import java.lang.foreign.FunctionDescriptor;
  */
 public final class EventFd implements AutoCloseable {
   private static final int EFD_NONBLOCK_CLOEXEC = 0x800 | 0x80000;
-  private static final int EAGAIN = 11;
   private static final FunctionDescriptor TRANSFER =
       FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
   private static final NativeFunction EVENTFD =
@@ -61,7 +60,7 @@ public final class EventFd implements AutoCloseable {
     try (Arena arena = Arena.ofConfined()) {
       function.invoke(fd, arena.allocateFrom(JAVA_LONG, value), (long) Long.BYTES);
     } catch (VerbsException e) {
-      if (e.errno() != EAGAIN) {
+      if (e.errno() != VerbsException.EAGAIN) {
         throw e;
       }
     }

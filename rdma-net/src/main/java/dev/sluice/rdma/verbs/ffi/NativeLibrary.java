@@ -48,10 +48,6 @@ public final class NativeLibrary {
     }
   }
 
-  public String soname() {
-    return soname;
-  }
-
   /**
    * @throws UnsatisfiedLinkError when this version of the library does not have it
    */

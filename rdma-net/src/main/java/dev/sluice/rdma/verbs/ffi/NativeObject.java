@@ -15,7 +15,7 @@ import java.util.Set;
  */
 public abstract class NativeObject implements AutoCloseable {
   private final String name;
-  private volatile NativeObject parent;
+  private final NativeObject parent;
   private final MemorySegment pointer;
   private final Set<NativeObject> children = new LinkedHashSet<>();
   private volatile boolean closed;
@@ -96,14 +96,6 @@ public abstract class NativeObject implements AutoCloseable {
     }
     child.close();
     throw new VerbsException("creation of " + child, VerbsException.EINVAL, this + " is closed");
-  }
-
-  /** Makes another object the owner of this. */
-  protected final void moveTo(NativeObject owner) throws VerbsException {
-    NativeObject former = parent;
-    parent = owner;
-    owner.adopt(this);
-    former.forget(this);
   }
 
   private synchronized void forget(NativeObject child) {

@@ -17,8 +17,6 @@ import java.util.Optional;
 public final class IbvContext extends NativeObject {
   private static final int ENODATA = 61;
 
-  private static final int EAGAIN = 11;
-
   private final MemorySegment struct;
   private final boolean owned;
   private final IbvOps ops;
@@ -185,7 +183,7 @@ public final class IbvContext extends NativeObject {
     try {
       return Optional.of(IbvAsyncEvent.get(this));
     } catch (VerbsException e) {
-      if (e.errno() == EAGAIN) {
+      if (e.errno() == VerbsException.EAGAIN) {
         return Optional.empty();
       }
       throw e;
@@ -194,15 +192,7 @@ public final class IbvContext extends NativeObject {
 
   /** Allocates a protection domain (ibv_alloc_pd(3)). */
   public IbvPd allocPd() throws VerbsException {
-    return adopt(new IbvPd(this, LibIbverbs.ALLOC_PD.callForPointer(pointer()), true));
-  }
-
-  /**
-   * A protection domain of this context that librdmacm allocated, and frees itself: closing it only
-   * closes the children.
-   */
-  public IbvPd borrowedPd(MemorySegment pointer) throws VerbsException {
-    return adopt(new IbvPd(this, pointer, false));
+    return adopt(new IbvPd(this, LibIbverbs.ALLOC_PD.callForPointer(pointer())));
   }
 
   /** Creates a completion event channel (ibv_create_comp_channel(3)). */

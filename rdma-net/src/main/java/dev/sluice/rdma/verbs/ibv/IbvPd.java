@@ -11,15 +11,10 @@ public final class IbvPd extends NativeObject {
   private static final int OPTIONAL_ACCESS = 0x3ff00000;
 
   private final IbvContext context;
-  private final boolean owned;
 
-  /**
-   * @param owned false for one that librdmacm allocated, and frees itself
-   */
-  IbvPd(IbvContext context, MemorySegment pointer, boolean owned) {
+  IbvPd(IbvContext context, MemorySegment pointer) {
     super("protection domain", context, pointer);
     this.context = context;
-    this.owned = owned;
   }
 
   public IbvContext context() {
@@ -121,8 +116,6 @@ public final class IbvPd extends NativeObject {
 
   @Override
   protected void destroy(MemorySegment pointer) throws VerbsException {
-    if (owned) {
-      LibIbverbs.DEALLOC_PD.call(pointer);
-    }
+    LibIbverbs.DEALLOC_PD.call(pointer);
   }
 }

@@ -53,15 +53,6 @@ public final class IbvQpAttr {
     return CConstant.of(IbvQpState.class, number("qp_state"));
   }
 
-  /** The state that it is assumed to be in. */
-  public IbvQpAttr curState(IbvQpState value) {
-    return set("cur_qp_state", value.value(), IbvQpAttrMask.CUR_STATE);
-  }
-
-  public IbvQpState curState() {
-    return CConstant.of(IbvQpState.class, number("cur_qp_state"));
-  }
-
   public IbvQpAttr pathMtu(IbvMtu value) {
     return set("path_mtu", value.value(), IbvQpAttrMask.PATH_MTU);
   }
@@ -128,10 +119,6 @@ public final class IbvQpAttr {
     return set("en_sqd_async_notify", value, IbvQpAttrMask.EN_SQD_ASYNC_NOTIFY);
   }
 
-  public int enSqdAsyncNotify() {
-    return number("en_sqd_async_notify");
-  }
-
   /** READs and atomics under way as initiator. */
   public IbvQpAttr maxRdAtomic(int value) {
     return set("max_rd_atomic", value, IbvQpAttrMask.MAX_QP_RD_ATOMIC);
@@ -195,15 +182,6 @@ public final class IbvQpAttr {
     return number("rnr_retry");
   }
 
-  /** kbps, of packet pacing. */
-  public IbvQpAttr rateLimit(int value) {
-    return set("rate_limit", value, IbvQpAttrMask.RATE_LIMIT);
-  }
-
-  public int rateLimit() {
-    return number("rate_limit");
-  }
-
   /** The address vector of the peer. */
   public IbvQpAttr addressVector(IbvAhAttr address) {
     address.write(LAYOUT.part(struct, "ah_attr"));
@@ -213,12 +191,6 @@ public final class IbvQpAttr {
 
   public IbvAhAttr addressVector() {
     return IbvAhAttr.read(LAYOUT.part(struct, "ah_attr"));
-  }
-
-  public IbvQpAttr cap(IbvQpCap cap) {
-    cap.write(LAYOUT.part(struct, "cap"));
-    mask |= IbvQpAttrMask.CAP;
-    return this;
   }
 
   public IbvQpCap cap() {

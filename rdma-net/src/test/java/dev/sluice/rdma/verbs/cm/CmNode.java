@@ -65,7 +65,7 @@ final class CmNode implements AutoCloseable {
 
   /** Gives the id a queue pair, and 4 KiB to register. */
   void createQp(IbvQpType type) throws Exception {
-    verbs = new RdmaVerbs(id, null, type, CAP, arena);
+    verbs = new RdmaVerbs(id, type, CAP, arena);
     memory = arena.allocate(4096, 4096);
   }
 

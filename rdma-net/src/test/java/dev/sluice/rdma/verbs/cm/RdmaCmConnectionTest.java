@@ -95,8 +95,8 @@ final class RdmaCmConnectionTest extends CmTestCase {
     server.expect(RdmaCmEventType.DISCONNECTED);
     server.id.disconnect();
     client.expect(RdmaCmEventType.DISCONNECTED);
-    assertThat(client.id.qp().queryState()).isEqualTo(IbvQpState.ERR);
-    assertThat(server.id.qp().queryState()).isEqualTo(IbvQpState.ERR);
+    assertThat(client.verbs.qp().queryState()).isEqualTo(IbvQpState.ERR);
+    assertThat(server.verbs.qp().queryState()).isEqualTo(IbvQpState.ERR);
   }
 
   @Test
@@ -104,7 +104,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
     CmNode.connect(server, client);
     client.id.close();
     server.expect(RdmaCmEventType.DISCONNECTED);
-    assertThat(client.id.qp()).isNull();
+    assertThat(client.verbs.qp().isClosed()).isTrue();
   }
 
   @Test
@@ -181,19 +181,6 @@ final class RdmaCmConnectionTest extends CmTestCase {
     assertThat(request.listenId().isClosed()).isTrue();
     assertThat(request.id().isClosed()).isTrue();
     assertThat(request.listenId()).isNotEqualTo(request.id());
-  }
-
-  @Test
-  void anIdAnnouncesItsEventsOnTheChannelThatItMovedTo() throws Exception {
-    client.id = client.channel.createId(RdmaPortSpace.TCP);
-    try (CmNode other = new CmNode()) {
-      client.id.migrate(other.channel);
-      client.id.resolveAddr(null, server.listen(RdmaPortSpace.TCP), CmNode.TIMEOUT_MS);
-      assertThat(other.expect(RdmaCmEventType.ADDR_RESOLVED).id()).isSameAs(client.id);
-      client.channel.close();
-      assertThat(client.id.isClosed()).isFalse();
-    }
-    assertThat(client.id.isClosed()).isTrue();
   }
 
   @Test

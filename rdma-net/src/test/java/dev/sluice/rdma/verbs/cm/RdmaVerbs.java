@@ -38,18 +38,16 @@ public final class RdmaVerbs {
   /**
    * Creates the queue pair of an id that is bound to a device.
    *
-   * @param pd null for the device's default one
    * @param arena owns the memory of requests, and is to be closed by its owner after the last use
    */
-  public RdmaVerbs(RdmaCmId id, IbvPd pd, IbvQpType type, IbvQpCap cap, Arena arena)
-      throws VerbsException {
+  public RdmaVerbs(RdmaCmId id, IbvQpType type, IbvQpCap cap, Arena arena) throws VerbsException {
     IbvContext context = id.context();
-    this.pd = pd == null ? id.defaultPd() : pd;
+    pd = context.allocPd();
     sendChannel = context.createCompChannel();
     recvChannel = context.createCompChannel();
     sendCq = context.createCq(cap.maxSendWr(), sendChannel, 0);
     recvCq = context.createCq(cap.maxRecvWr(), recvChannel, 0);
-    qp = id.createQp(this.pd, new IbvQpInitAttr(type, sendCq, recvCq, null, cap, false));
+    qp = id.createQp(pd, new IbvQpInitAttr(type, sendCq, recvCq, null, cap, false));
     sends = new IbvSendWrList(arena, 1, 1);
     receives = new IbvRecvWrList(arena, 1, 1);
   }

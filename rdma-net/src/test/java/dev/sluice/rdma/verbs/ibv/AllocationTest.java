@@ -26,7 +26,7 @@ class AllocationTest {
         Arena arena = Arena.ofShared()) {
       new CInlineVerbs(directory).call("c_set_operations", device.contextPointer());
       IbvContext context = device.context();
-      IbvPd pd = new IbvPd(context, device.object(16), true);
+      IbvPd pd = new IbvPd(context, device.object(16));
       IbvQp qp = new IbvQp(pd, device.object(160), null, pointer -> {});
       IbvCq cq = new IbvCq(context, device.object(128), null);
       IbvSendWrList list = new IbvSendWrList(arena, BATCH, 1);

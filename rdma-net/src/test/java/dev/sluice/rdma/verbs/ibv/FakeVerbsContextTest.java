@@ -31,7 +31,7 @@ class FakeVerbsContextTest {
 
   private final FakeDevice device = new FakeDevice();
   private final IbvContext context = device.context();
-  private final IbvPd pd = new IbvPd(context, device.object(16), true);
+  private final IbvPd pd = new IbvPd(context, device.object(16));
   private final IbvQp qp = new IbvQp(pd, device.object(160), null, qp -> {});
   private final IbvCq cq = new IbvCq(context, device.object(128), null);
   private final IbvSrq srq = new IbvSrq(pd, device.object(128));
