@@ -1,5 +1,6 @@
 package dev.sluice.rdma.soft;
 
+import dev.sluice.rdma.Records;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -14,7 +15,7 @@ import java.util.function.Consumer;
  */
 public record SoftOptions(FaultPlan faults, int port, int portRetries, LeakTracker leaks) {
 
-  public static final SoftOptions DEFAULT = new Builder().build();
+  public static final SoftOptions DEFAULT = Records.of(SoftOptions.class, new Builder());
 
   public SoftOptions {
     Objects.requireNonNull(faults, "faults");
@@ -23,9 +24,7 @@ public record SoftOptions(FaultPlan faults, int port, int portRetries, LeakTrack
 
   /** These options but for what is changed, by name. */
   public SoftOptions with(Consumer<Builder> change) {
-    Builder builder = new Builder(this);
-    change.accept(builder);
-    return builder.build();
+    return Records.with(SoftOptions.class, this, new Builder(), change);
   }
 
   /** The components, each by its name. */
@@ -36,16 +35,5 @@ public record SoftOptions(FaultPlan faults, int port, int portRetries, LeakTrack
     public LeakTracker leaks = LeakTracker.NONE;
 
     private Builder() {}
-
-    private Builder(SoftOptions from) {
-      faults = from.faults;
-      port = from.port;
-      portRetries = from.portRetries;
-      leaks = from.leaks;
-    }
-
-    private SoftOptions build() {
-      return new SoftOptions(faults, port, portRetries, leaks);
-    }
   }
 }
