@@ -37,6 +37,29 @@ public record ConnectionAttributes(
     return with(c -> c.maxRdAtomic = allowed);
   }
 
+  /**
+   * What providers do before they change a queue pair's state.
+   *
+   * @param queuePair for messages
+   * @throws VerbsException EINVAL for what is out of its range
+   */
+  public void check(QueuePair queuePair, DeviceAttributes device) throws VerbsException {
+    if (isOutside(timeoutExponent, 31)
+        || isOutside(retryCount, 7)
+        || isOutside(rnrRetry, 7)
+        || isOutside(minRnrTimer, 31)
+        || isOutside(maxRdAtomic, device.maxQueuePairInitRdAtomic())) {
+      throw new VerbsException(
+          "ibv_modify_qp(" + queuePair + ", RTR, " + this + ")",
+          VerbsException.EINVAL,
+          "an attribute is out of its range");
+    }
+  }
+
+  private static boolean isOutside(int value, int max) {
+    return value < 0 || value > max;
+  }
+
   /** Nanoseconds after which an unanswered request completes with RETRY_EXC_ERR; 0 is never. */
   public long retryTimeoutNanos() {
     return timeoutExponent == 0 ? 0 : (4096L << timeoutExponent) * (retryCount + 1);

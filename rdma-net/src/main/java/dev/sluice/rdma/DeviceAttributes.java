@@ -29,6 +29,20 @@ public record DeviceAttributes(
     return Records.with(DeviceAttributes.class, this, new Builder(), change);
   }
 
+  /**
+   * What providers do before they create a completion queue.
+   *
+   * @throws VerbsException EINVAL for more entries than there may be, or none
+   */
+  public void checkCompletionQueue(int entries) throws VerbsException {
+    if (entries < 1 || entries > maxCompletionQueueEntries) {
+      throw new VerbsException(
+          "ibv_create_cq(" + entries + ")",
+          VerbsException.EINVAL,
+          "a completion queue has 1 to " + maxCompletionQueueEntries + " entries");
+    }
+  }
+
   /** The components, each by its name. */
   public static final class Builder {
     public int maxQueuePairs;

@@ -2,7 +2,6 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.CompletionChannel;
 import dev.sluice.rdma.CompletionQueue;
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.Gid;
@@ -49,9 +48,6 @@ final class SoftDevice implements Device {
             nic.maxMessageSize = 1L << 30;
           });
 
-  private static final int MAX_TIMEOUT_EXPONENT = 31;
-  private static final int MAX_RETRIES = 7;
-  private static final int MAX_RNR_TIMER = 31;
 
   /** Where no memory of a process is, on any architecture. */
   private static final long FIRST_FILE_ADDRESS = 1L << 62;
@@ -128,12 +124,7 @@ final class SoftDevice implements Device {
   @Override
   public CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
       throws VerbsException {
-    if (entries < 1 || entries > LIMITS.maxCompletionQueueEntries()) {
-      throw new VerbsException(
-          "ibv_create_cq(" + entries + ")",
-          VerbsException.EINVAL,
-          "a completion queue has 1 to " + LIMITS.maxCompletionQueueEntries() + " entries");
-    }
+    LIMITS.checkCompletionQueue(entries);
     return children.adopt(
         () ->
             new SoftCompletionQueue(
@@ -142,7 +133,7 @@ final class SoftDevice implements Device {
 
   QueuePair createQueuePair(SoftProtectionDomain domain, SoftCompletionQueue completions, int depth)
       throws VerbsException {
-    if (isOutside(depth, LIMITS.maxQueuePairWr())) {
+    if (depth < 0 || depth > LIMITS.maxQueuePairWr()) {
       throw new VerbsException(
           "ibv_create_qp(" + depth + ")",
           VerbsException.EINVAL,
@@ -172,24 +163,6 @@ final class SoftDevice implements Device {
     }
     throw new VerbsException(
         "ibv_create_qp", VerbsException.EINVAL, "the completion queue is of another device");
-  }
-
-  /** Checks what a queue pair is connected with. */
-  void checkAttributes(SoftQueuePair queuePair, ConnectionAttributes asked) throws VerbsException {
-    if (isOutside(asked.timeoutExponent(), MAX_TIMEOUT_EXPONENT)
-        || isOutside(asked.retryCount(), MAX_RETRIES)
-        || isOutside(asked.rnrRetry(), MAX_RETRIES)
-        || isOutside(asked.minRnrTimer(), MAX_RNR_TIMER)
-        || isOutside(asked.maxRdAtomic(), LIMITS.maxQueuePairInitRdAtomic())) {
-      throw new VerbsException(
-          "ibv_modify_qp(" + queuePair + ", RTR, " + asked + ")",
-          VerbsException.EINVAL,
-          "an attribute is out of its range");
-    }
-  }
-
-  private static boolean isOutside(int value, int max) {
-    return value < 0 || value > max;
   }
 
   <T extends AutoCloseable> T adopt(Children.Factory<T> factory) throws VerbsException {

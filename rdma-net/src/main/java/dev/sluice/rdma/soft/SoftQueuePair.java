@@ -107,7 +107,7 @@ final class SoftQueuePair implements QueuePair {
     lock();
     try {
       states.require(QueuePairState.INIT, QueuePairState.RTR);
-      device.checkAttributes(this, attributes);
+      attributes.check(this, device.attributes());
       if (link.isSelf(target)) {
         throw states.refusal(QueuePairState.RTR, "a queue pair cannot be connected to itself");
       }

@@ -2,9 +2,7 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.IbvAhAttr;
 import dev.sluice.rdma.verbs.ibv.IbvMtu;
 import dev.sluice.rdma.verbs.ibv.IbvQpAttr;
@@ -13,10 +11,6 @@ import java.util.Set;
 
 /** The attributes that take an RC queue pair from state to state (ibv_modify_qp(3)). */
 final class Transitions {
-  private static final int MAX_TIMEOUT_EXPONENT = 31;
-  private static final int MAX_RETRIES = 7;
-  private static final int MAX_RNR_TIMER = 31;
-
   private Transitions() {}
 
   static IbvQpAttr toInit(ChosenPort port, Set<AccessFlag> access) {
@@ -25,29 +19,6 @@ final class Transitions {
         .pkeyIndex(port.pKeyIndex())
         .port(port.port().number())
         .accessFlags(AccessFlag.bits(access));
-  }
-
-  /**
-   * All that the caller may choose for RTR and RTS, before anything is changed.
-   *
-   * @throws VerbsException EINVAL for what is out of its range
-   */
-  static void check(VerbsQueuePair queuePair, ConnectionAttributes asked, DeviceAttributes limits)
-      throws VerbsException {
-    if (isOutside(asked.timeoutExponent(), MAX_TIMEOUT_EXPONENT)
-        || isOutside(asked.retryCount(), MAX_RETRIES)
-        || isOutside(asked.rnrRetry(), MAX_RETRIES)
-        || isOutside(asked.minRnrTimer(), MAX_RNR_TIMER)
-        || isOutside(asked.maxRdAtomic(), limits.maxQueuePairInitRdAtomic())) {
-      throw new VerbsException(
-          "ibv_modify_qp(" + queuePair + ", RTR, " + asked + ")",
-          VerbsException.EINVAL,
-          "an attribute is out of its range");
-    }
-  }
-
-  private static boolean isOutside(int value, int max) {
-    return value < 0 || value > max;
   }
 
   static IbvQpAttr toRtr(

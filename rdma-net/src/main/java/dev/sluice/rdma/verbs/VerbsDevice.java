@@ -141,12 +141,7 @@ final class VerbsDevice implements Device {
   @Override
   public CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
       throws VerbsException {
-    if (entries < 1 || entries > attributes.maxCompletionQueueEntries()) {
-      throw new VerbsException(
-          "ibv_create_cq(" + entries + ")",
-          VerbsException.EINVAL,
-          "a completion queue has 1 to " + attributes.maxCompletionQueueEntries() + " entries");
-    }
+    attributes.checkCompletionQueue(entries);
     VerbsCompletionChannel own = (VerbsCompletionChannel) channel;
     IbvCompChannel ibvChannel = own == null ? null : own.ibv();
     // Else the processes of a machine would all be woken up by the interrupts of one processor.

@@ -129,7 +129,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   public synchronized void toRtr(QueuePairAddress remote, ConnectionAttributes attributes)
       throws VerbsException {
     require(QueuePairState.INIT, QueuePairState.RTR);
-    Transitions.check(this, attributes, owner().attributes());
+    attributes.check(this, owner().attributes());
     handshake.toRtr(port, address, remote, attributes);
     state = QueuePairState.RTR;
   }
