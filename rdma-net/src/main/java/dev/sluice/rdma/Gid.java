@@ -1,5 +1,6 @@
 package dev.sluice.rdma;
 
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
@@ -29,6 +30,11 @@ public record Gid(long subnetPrefix, long interfaceId) {
     } catch (UnknownHostException e) {
       throw new AssertionError("16 bytes are an IPv6 address", e);
     }
+  }
+
+  /** Whether that is an IPv4 address. */
+  public boolean isIpv4() {
+    return toInetAddress() instanceof Inet4Address;
   }
 
   @Override

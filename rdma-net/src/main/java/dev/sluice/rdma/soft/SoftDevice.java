@@ -48,7 +48,6 @@ final class SoftDevice implements Device {
             nic.maxMessageSize = 1L << 30;
           });
 
-
   /** Where no memory of a process is, on any architecture. */
   private static final long FIRST_FILE_ADDRESS = 1L << 62;
 

@@ -3,14 +3,10 @@ package dev.sluice.rdma.tools;
 import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.ibv.IbvContext;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.nio.ByteBuffer;
 
 /** GIDs as the C programs print them. */
 final class Gids {
   private static final int GROUPS = 8;
-  private static final long IPV4_MAPPED = 0xffff;
 
   private Gids() {}
 
@@ -38,8 +34,8 @@ final class Gids {
    * addresses with dots.
    */
   static String asAddress(Gid gid) {
-    if (gid.subnetPrefix() == 0 && gid.interfaceId() >>> Integer.SIZE == IPV4_MAPPED) {
-      return "::ffff:" + ipv4((int) gid.interfaceId());
+    if (gid.isIpv4()) {
+      return "::ffff:" + gid;
     }
     int[] groups = groups(gid);
     int run = 0;
@@ -79,14 +75,5 @@ final class Gids {
       groups[i] = (int) (half >>> Short.SIZE * (3 - i % (GROUPS / 2))) & 0xffff;
     }
     return groups;
-  }
-
-  private static String ipv4(int address) {
-    byte[] bytes = ByteBuffer.allocate(Integer.BYTES).putInt(address).array();
-    try {
-      return InetAddress.getByAddress(bytes).getHostAddress();
-    } catch (UnknownHostException e) {
-      throw new AssertionError("four bytes are an IPv4 address", e);
-    }
   }
 }

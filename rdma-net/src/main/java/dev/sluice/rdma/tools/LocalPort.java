@@ -16,6 +16,7 @@ import dev.sluice.rdma.verbs.ibv.IbvPortAttr;
 import dev.sluice.rdma.verbs.ibv.IbvPortFlags;
 import dev.sluice.rdma.verbs.ibv.IbvPortState;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 
@@ -25,7 +26,6 @@ import java.util.List;
  */
 final class LocalPort implements AutoCloseable {
   private static final int NO_GID = -1;
-  private static final long IPV4_MAPPED = 0xffff;
 
   /** Routers that a packet may pass. */
   private static final int HOP_LIMIT = 64;
@@ -102,11 +102,7 @@ final class LocalPort implements AutoCloseable {
     if (!entry.type().is(IbvGidType.ROCE_V2)) {
       return 2;
     }
-    return isIpv4(entry.gid()) ? 0 : 1;
-  }
-
-  private static boolean isIpv4(Gid gid) {
-    return gid.subnetPrefix() == 0 && gid.interfaceId() >>> Integer.SIZE == IPV4_MAPPED;
+    return entry.gid().isIpv4() ? 0 : 1;
   }
 
   IbvContext context() {
@@ -130,9 +126,16 @@ final class LocalPort implements AutoCloseable {
    * @throws IOException if the port has a smaller one
    */
   IbvMtu mtu(int bytes) throws IOException {
-    IbvMtu mtu = Mtus.of(bytes);
+    IbvMtu mtu =
+        Arrays.stream(IbvMtu.values())
+            .filter(candidate -> candidate.bytes() == bytes)
+            .findAny()
+            .orElseThrow(
+                () ->
+                    new IOException(
+                        bytes + " is not a path MTU: 256, 512, 1024, 2048 or 4096 bytes"));
     if (mtu.compareTo(activeMtu()) > 0) {
-      throw new IOException(this + " has an MTU of " + Mtus.bytes(activeMtu()) + " bytes only");
+      throw new IOException(this + " has an MTU of " + activeMtu().bytes() + " bytes only");
     }
     return mtu;
   }

@@ -95,7 +95,7 @@ final class PerfOptions {
         durationSeconds,
         depth,
         readsInFlight(port),
-        mtu == null ? Mtus.bytes(port.activeMtu()) : mtu,
+        mtu == null ? port.activeMtu().bytes() : mtu,
         events);
   }
 

@@ -48,7 +48,7 @@ record PerfParameters(
         0,
         DEFAULT_DEPTH,
         port.maxReadsInFlight(),
-        Mtus.bytes(port.activeMtu()),
+        port.activeMtu().bytes(),
         events);
   }
 

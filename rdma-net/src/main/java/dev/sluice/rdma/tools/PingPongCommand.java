@@ -126,11 +126,11 @@ final class PingPongCommand implements Callable<Integer> {
   private PingPongSettings settings(LocalPort port) throws IOException {
     boolean datagrams = type == PingPongType.UD;
     int bytes = size != null ? size : datagrams ? DEFAULT_DATAGRAM : DEFAULT_SIZE;
-    if (datagrams && bytes > Mtus.bytes(port.activeMtu())) {
+    if (datagrams && bytes > port.activeMtu().bytes()) {
       throw new IOException(
           port
               + " has an MTU of "
-              + Mtus.bytes(port.activeMtu())
+              + port.activeMtu().bytes()
               + " bytes, which no datagram may exceed");
     }
     return new PingPongSettings(

@@ -38,7 +38,7 @@ final class PortInfo {
   }
 
   private void printMtu(String name, CValue<IbvMtu> mtu) {
-    String bytes = mtu.known().map(Mtus::bytes).map(String::valueOf).orElse("invalid MTU");
+    String bytes = mtu.known().map(IbvMtu::bytes).map(String::valueOf).orElse("invalid MTU");
     out.printf("\t\t\t%s:\t\t%s (%d)%n", name, bytes, mtu.number());
   }
 

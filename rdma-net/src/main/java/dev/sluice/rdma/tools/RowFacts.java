@@ -56,7 +56,7 @@ final class RowFacts {
     return joined(
         PortInfo.text(port.attributes().linkLayer()),
         read(sysfs.resolve("ports/" + port.number() + "/rate")),
-        "MTU " + Mtus.bytes(port.activeMtu()));
+        "MTU " + port.activeMtu().bytes());
   }
 
   /**

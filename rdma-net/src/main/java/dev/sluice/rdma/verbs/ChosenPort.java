@@ -22,11 +22,6 @@ record ChosenPort(
     int pathMtu,
     int hopLimit) {
 
-  /** Bytes of an MTU of the verbs. */
-  static int bytes(IbvMtu mtu) {
-    return 128 << mtu.value();
-  }
-
   /** Whether packets go the same way, whatever else has changed. */
   boolean isSameWay(ChosenPort other) {
     return gid.equals(other.gid)
@@ -46,7 +41,7 @@ record ChosenPort(
             port.isEthernet() ? "Ethernet" : "InfiniBand",
             port.rate(),
             pathMtu,
-            port.activeMtu().known().map(ChosenPort::bytes).orElseThrow(),
+            port.activeMtu().known().map(IbvMtu::bytes).orElseThrow(),
             gid,
             gid.type(),
             port.pKeys().get(pKeyIndex),

@@ -100,7 +100,7 @@ final class GidChooser {
   private String problem(GidEntry entry) {
     GidEntry.Type wanted =
         policy.roceVersion() == 2 ? GidEntry.Type.ROCE_V2 : GidEntry.Type.ROCE_V1;
-    Family family = entry.isIpv4() ? Family.IPV4 : Family.IPV6;
+    Family family = entry.gid().isIpv4() ? Family.IPV4 : Family.IPV6;
     if (entry.type() != wanted) {
       return entry.type() + " and not " + wanted;
     }
@@ -117,6 +117,6 @@ final class GidChooser {
   }
 
   private int rank(GidEntry entry) {
-    return isLocal(entry) ? 2 : entry.isIpv4() ? 1 : 0;
+    return isLocal(entry) ? 2 : entry.gid().isIpv4() ? 1 : 0;
   }
 }

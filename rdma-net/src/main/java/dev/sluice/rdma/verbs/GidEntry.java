@@ -1,7 +1,6 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.Gid;
-import java.net.Inet6Address;
 import java.net.InetAddress;
 
 /**
@@ -38,10 +37,6 @@ record GidEntry(int index, Gid gid, Type type, String netDevice) {
     return gid.toInetAddress();
   }
 
-  boolean isIpv4() {
-    return !(address() instanceof Inet6Address);
-  }
-
   /** The InfiniBand subnet, in the subnet prefix's last two bytes. */
   static int subnet(Gid gid) {
     return (int) gid.subnetPrefix() & 0xFFFF;
@@ -57,7 +52,7 @@ record GidEntry(int index, Gid gid, Type type, String netDevice) {
 
   /** An IPv6 address that needs no configuration, and leads no further than the next router. */
   boolean isLinkLocal() {
-    return !isIpv4() && address().isLinkLocalAddress();
+    return !gid.isIpv4() && address().isLinkLocalAddress();
   }
 
   /** Says in messages which entry it is. */

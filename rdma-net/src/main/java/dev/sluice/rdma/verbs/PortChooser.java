@@ -1,6 +1,7 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.rdma.verbs.ibv.IbvMtu;
 import dev.sluice.rdma.verbs.ibv.IbvPortState;
 import dev.sluice.rdma.verbs.ibv.IbvTransportType;
 import java.net.InetAddress;
@@ -170,7 +171,7 @@ final class PortChooser {
     int active =
         port.activeMtu()
             .known()
-            .map(ChosenPort::bytes)
+            .map(IbvMtu::bytes)
             .orElseThrow(
                 () ->
                     new PortRefusal(

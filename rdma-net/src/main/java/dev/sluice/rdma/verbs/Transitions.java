@@ -81,7 +81,7 @@ final class Transitions {
   private static IbvMtu mtu(int bytes) {
     IbvMtu largest = IbvMtu.MTU_256;
     for (IbvMtu mtu : IbvMtu.values()) {
-      if (ChosenPort.bytes(mtu) <= bytes) {
+      if (mtu.bytes() <= bytes) {
         largest = mtu;
       }
     }

@@ -20,4 +20,8 @@ public enum IbvMtu implements CConstant {
   public int value() {
     return value;
   }
+
+  public int bytes() {
+    return 128 << value;
+  }
 }
