@@ -1,7 +1,7 @@
 package dev.sluice.spark;
 
 import dev.sluice.spark.metrics.ExecutorMetrics;
-import dev.sluice.spark.read.ExecutorReading;
+import dev.sluice.spark.reduce.ExecutorReading;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.List;
 

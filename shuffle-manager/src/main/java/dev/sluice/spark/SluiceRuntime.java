@@ -7,7 +7,7 @@ import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.metrics.CountersReporter;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.metrics.ShuffleCounters;
-import dev.sluice.spark.read.ExecutorReading;
+import dev.sluice.spark.reduce.ExecutorReading;
 import dev.sluice.spark.write.OpenWriters;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -2,6 +2,7 @@ package dev.sluice.spark.read;
 
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.gather.RemoteChunks;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.locate.BlockLocator;
 import dev.sluice.spark.locate.Locator;
@@ -131,7 +132,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
    *
    * @param told of each question, and after each answer, which may be on any thread
    */
-  RdmaBlockStoreClient telling(SparkBlocks told) {
+  public RdmaBlockStoreClient telling(SparkBlocks told) {
     return new RdmaBlockStoreClient(ownExecutorId, path, Optional.of(told), () -> {});
   }
 
@@ -186,12 +187,12 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   }
 
   /** Whether the blocks of an executor may be fetched together, past Spark's iterator. */
-  boolean gathers() {
+  public boolean gathers() {
     return path.options().gatherBytes() > 0;
   }
 
   /** Gathers the blocks of one reader of a task, which closes it. */
-  TaskGather gather(TaskContext task) {
+  public RemoteChunks gather(TaskContext task) {
     return new TaskGather(path, path.limits().of(task));
   }
 

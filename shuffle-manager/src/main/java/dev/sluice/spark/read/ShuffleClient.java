@@ -2,6 +2,8 @@ package dev.sluice.spark.read;
 
 import com.codahale.metrics.MetricSet;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.transport.FallbackReason;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -21,6 +23,16 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
 
   ShuffleClient(SparkTransfer transfer) {
     this.transfer = transfer;
+  }
+
+  /**
+   * One that READs nothing, and counts what Spark's fetches.
+   *
+   * @param reason why nothing is READ
+   */
+  public static ShuffleClient without(
+      BlockStoreClient sparkClient, FallbackReason reason, ShuffleCounters counters) {
+    return new CountingClient(sparkClient, reason, counters);
   }
 
   /** A task is about to fetch blocks of the shuffle. Never blocks. */

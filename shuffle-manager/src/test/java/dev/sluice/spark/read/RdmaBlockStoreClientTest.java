@@ -196,27 +196,22 @@ class RdmaBlockStoreClientTest {
   @Test
   void whereNothingIsReadEverythingIsLeftToSpark() {
     fixture.registered(10, 100);
-    ExecutorReading without =
-        ExecutorReading.without(fixture.spark, FallbackReason.WIRE_ENCRYPTION, fixture.counters);
+    ShuffleClient without =
+        ShuffleClient.without(fixture.spark, FallbackReason.WIRE_ENCRYPTION, fixture.counters);
 
-    without.client().prepare(ReadFixture.SHUFFLE);
-    without.client().fetchBlocks("host", 99, "7", ids(block(10, 0)), fixture.listener, null);
-    without.client().unregisterShuffle(ReadFixture.SHUFFLE);
+    without.prepare(ReadFixture.SHUFFLE);
+    without.fetchBlocks("host", 99, "7", ids(block(10, 0)), fixture.listener, null);
+    without.unregisterShuffle(ReadFixture.SHUFFLE);
 
     fixture.assertDelivered(block(10, 0));
     assertFellBack(FallbackReason.WIRE_ENCRYPTION, block(10, 0));
-    assertThat(without.gathering()).isEmpty();
   }
 
   @Test
   void blocksAreGatheredOnlyWhereATaskMayHaveSome() {
-    assertThat(reading(fixture).gathering()).isPresent();
+    assertThat(fixture.client.gathers()).isTrue();
     ReadOptions none = ReadOptions.DEFAULT.with(o -> o.gatherBytes = 0);
-    assertThat(reading(new ReadFixture(none)).gathering()).isEmpty();
-  }
-
-  private static ExecutorReading reading(ReadFixture fixture) {
-    return ExecutorReading.with(fixture.client, null, fixture.counters, false);
+    assertThat(new ReadFixture(none).client.gathers()).isFalse();
   }
 
   @Test

@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.reduce;
 
 import java.lang.ref.WeakReference;
 import java.util.HashMap;

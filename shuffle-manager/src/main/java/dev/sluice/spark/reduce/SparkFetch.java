@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.reduce;
 
 import java.io.InputStream;
 import org.apache.spark.InterruptibleIterator;

@@ -1,8 +1,10 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.reduce;
 
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.read.RdmaBlockStoreClient;
+import dev.sluice.spark.read.ShuffleClient;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.Optional;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -37,7 +39,7 @@ public record ExecutorReading(
   public static ExecutorReading without(
       BlockStoreClient sparkClient, FallbackReason reason, ShuffleCounters counters) {
     return new ExecutorReading(
-        new CountingClient(sparkClient, reason, counters),
+        ShuffleClient.without(sparkClient, reason, counters),
         Optional.empty(),
         new ShuffleSerializers(),
         counters);

@@ -1,10 +1,11 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.reduce;
 
 import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.gather.GatheredBlocks;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.gather.SparkReading;
 import dev.sluice.spark.gather.TrackedBlocks;
+import dev.sluice.spark.read.RdmaBlockStoreClient;
 import dev.sluice.spark.version.ExternalSorters;
 import java.io.InputStream;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.reduce;
 
 import dev.sluice.spark.metrics.ShuffleCounters;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;

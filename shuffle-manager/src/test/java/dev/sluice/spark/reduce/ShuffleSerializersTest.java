@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.reduce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
