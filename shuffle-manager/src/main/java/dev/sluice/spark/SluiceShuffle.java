@@ -12,6 +12,8 @@ import dev.sluice.spark.locate.RpcDriverChannel;
 import dev.sluice.spark.metrics.MetricsSource;
 import dev.sluice.spark.reduce.ExecutorReading;
 import dev.sluice.spark.reduce.RdmaShuffleReader;
+import dev.sluice.spark.resolve.ResolverMapOutputFiles;
+import dev.sluice.spark.resolve.SluiceBlockResolver;
 import dev.sluice.spark.version.ExternalSorters;
 import dev.sluice.spark.version.JvmDefect;
 import dev.sluice.spark.write.RegisteringShuffleWriter;

@@ -30,8 +30,10 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
 /** An executor that serves map outputs over the software provider, with files and all. */
-final class SoftPeer implements AutoCloseable {
-  static final TransportConf TRANSPORT_CONF = new TransportConf("shuffle", MapConfigProvider.EMPTY);
+public final class SoftPeer implements AutoCloseable {
+  public static final TransportConf TRANSPORT_CONF =
+      new TransportConf("shuffle", MapConfigProvider.EMPTY);
+
   static final String APPLICATION = "app";
   static final RegistryLimits ALL = new RegistryLimits(1 << 30, 1000, 0);
   static final TransferOptions OPTIONS =
@@ -59,7 +61,7 @@ final class SoftPeer implements AutoCloseable {
   }
 
   /** One that maps what it registers, as with a device. */
-  static SoftPeer mapping(Path directory) throws IOException {
+  public static SoftPeer mapping(Path directory) throws IOException {
     return new SoftPeer(directory, SoftPeer::withoutFiles, FaultPlan.NONE, ALL, 1 << 20);
   }
 
@@ -122,12 +124,12 @@ final class SoftPeer implements AutoCloseable {
     return new PeerAddress("7", "localhost", server.port());
   }
 
-  MapOutputRegistry registry() {
+  public MapOutputRegistry registry() {
     return registry;
   }
 
   /** Writes Spark's three files of a map output. */
-  void write(MapOutput output) throws IOException {
+  public void write(MapOutput output) throws IOException {
     Files.write(file(output.mapId(), "data"), output.data());
     Files.write(file(output.mapId(), "index"), output.index());
     if (output.algorithm() != ChecksumAlgorithm.NONE) {

@@ -1,4 +1,4 @@
-package dev.sluice.spark;
+package dev.sluice.spark.resolve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

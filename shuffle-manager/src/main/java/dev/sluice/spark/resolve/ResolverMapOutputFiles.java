@@ -1,4 +1,4 @@
-package dev.sluice.spark;
+package dev.sluice.spark.resolve;
 
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
@@ -11,13 +11,13 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import scala.Option;
 
 /** Map outputs as Spark's resolver lays them out in the executor's local directories. */
-final class ResolverMapOutputFiles implements MapOutputFiles {
+public final class ResolverMapOutputFiles implements MapOutputFiles {
   private static final Option<String[]> LOCAL_DIRS = Option.empty();
 
   private final IndexShuffleBlockResolver resolver;
   private final ChecksumAlgorithm checksums;
 
-  ResolverMapOutputFiles(SparkConf conf, IndexShuffleBlockResolver resolver) {
+  public ResolverMapOutputFiles(SparkConf conf, IndexShuffleBlockResolver resolver) {
     this.resolver = resolver;
     this.checksums = checksumsMatchFiles(conf) ? algorithm(conf) : ChecksumAlgorithm.NONE;
   }

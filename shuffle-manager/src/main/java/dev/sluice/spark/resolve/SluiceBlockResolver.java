@@ -1,9 +1,7 @@
-package dev.sluice.spark;
+package dev.sluice.spark.resolve;
 
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.spark.conf.SluiceConf;
-import dev.sluice.spark.read.FileSegments;
-import dev.sluice.spark.read.RegisteredManagedBuffer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -31,7 +29,7 @@ import scala.Option;
  * for local blocks, Spark's transport threads for blocks that they serve. The executor's runtime
  * owns the registry.
  */
-final class SluiceBlockResolver extends IndexShuffleBlockResolver {
+public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
   private final IndexShuffleBlockResolver migrating;
   private final Supplier<Optional<MapOutputRegistry>> registry;
   private final Migrated migrated;
@@ -40,7 +38,7 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
 
   /** What follows when a map output has come from another executor. */
   @FunctionalInterface
-  interface Migrated {
+  public interface Migrated {
     /**
      * @throws IOException where it is not where it was promised to be; the message is the reason
      */
@@ -52,7 +50,7 @@ final class SluiceBlockResolver extends IndexShuffleBlockResolver {
    *     unregistering a shuffle finds that as well
    * @param registry gives none as long as nothing can be registered
    */
-  SluiceBlockResolver(
+  public SluiceBlockResolver(
       SparkConf conf,
       IndexShuffleBlockResolver migrating,
       Supplier<Optional<MapOutputRegistry>> registry,

@@ -1,9 +1,9 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.resolve;
 
-import static dev.sluice.spark.read.ReadFixture.SHUFFLE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.spark.read.SoftPeer;
 import dev.sluice.spark.transport.MapOutput;
 import io.netty.channel.FileRegion;
 import java.io.IOException;
@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Tasks read own blocks in registered memory; all else, and all others, in their files. */
 class RegisteredManagedBufferTest {
+  private static final int SHUFFLE = 3;
   private static final int MAP = 5;
 
   @TempDir private Path directory;

@@ -1,10 +1,10 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.resolve;
 
 import java.io.IOException;
 import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 
 /** Blocks in files. */
-public final class FileSegments {
+final class FileSegments {
   private FileSegments() {}
 
   /**
@@ -13,7 +13,7 @@ public final class FileSegments {
    *
    * @throws IOException where the file ends before the block does, or is gone
    */
-  public static void requireWhole(FileSegmentManagedBuffer block) throws IOException {
+  static void requireWhole(FileSegmentManagedBuffer block) throws IOException {
     long end = block.getOffset() + block.getLength();
     long length = block.getFile().length();
     if (length < end) {

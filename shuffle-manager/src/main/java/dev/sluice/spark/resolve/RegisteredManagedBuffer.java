@@ -1,4 +1,4 @@
-package dev.sluice.spark.read;
+package dev.sluice.spark.resolve;
 
 import dev.sluice.blocks.RegisteredInputStream;
 import java.io.IOException;
@@ -16,7 +16,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
  * of 4 KiB in which Kryo, for one, reads; Spark's transport sends it from its file, which costs no
  * copy. For the thread of a task, or of the transport.
  */
-public final class RegisteredManagedBuffer extends ManagedBuffer {
+final class RegisteredManagedBuffer extends ManagedBuffer {
   private final FileSegmentManagedBuffer file;
   private final Supplier<RegisteredInputStream> registered;
   private final List<RegisteredInputStream> streams = new ArrayList<>();
@@ -26,7 +26,7 @@ public final class RegisteredManagedBuffer extends ManagedBuffer {
    * @param file the block's bytes in its file
    * @param registered opens them in registered memory; null where they are not there any more
    */
-  public RegisteredManagedBuffer(
+  RegisteredManagedBuffer(
       FileSegmentManagedBuffer file, Supplier<RegisteredInputStream> registered) {
     this.file = file;
     this.registered = registered;
