@@ -223,10 +223,10 @@ final class NodeFetch {
     }
 
     void start(String host, int port, String[] blockIds) {
-      if (node.isPresent()) {
-        scheduleTimeout(timeoutNanos());
-      }
       try {
+        if (node.isPresent()) {
+          scheduleTimeout(timeoutNanos());
+        }
         shared.client().fetchBlocks(host, port, target.executorId(), blockIds, this, files);
       } catch (Throwable e) { // Every block gets its answer.
         failOutstanding(e);

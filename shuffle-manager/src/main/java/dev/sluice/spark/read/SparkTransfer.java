@@ -128,18 +128,16 @@ final class SparkTransfer {
     @Override
     public void onBlockFetchFailure(String blockId, Throwable failure) {
       if (outstanding.remove(blockId)) {
-        listener.onBlockFetchFailure(blockId, failure);
+        try {
+          listener.onBlockFetchFailure(blockId, failure);
+        } catch (RuntimeException e) { // The other blocks' failures are to be told, too.
+          LOG.warn("Listener failed on the failure of block {}", blockId, e);
+        }
       }
     }
 
     void failOutstanding(Throwable failure) {
-      for (String blockId : outstanding) {
-        try {
-          onBlockFetchFailure(blockId, failure);
-        } catch (RuntimeException e) {
-          LOG.warn("Listener failed on the failure of block {}", blockId, e);
-        }
-      }
+      outstanding.forEach(blockId -> onBlockFetchFailure(blockId, failure));
     }
   }
 }

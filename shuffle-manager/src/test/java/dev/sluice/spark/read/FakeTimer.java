@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** Time that passes when the test says so. */
@@ -14,6 +15,7 @@ final class FakeTimer implements DeadlineTimer {
   private final List<Timeout> timeouts = new ArrayList<>();
   private long now = 1_000_000_000L;
   private Error defect;
+  private boolean closed;
 
   @Override
   public long nanoTime() {
@@ -27,6 +29,9 @@ final class FakeTimer implements DeadlineTimer {
 
   @Override
   public Future<?> schedule(Runnable task, long delayNanos) {
+    if (closed) {
+      throw new RejectedExecutionException("closed");
+    }
     Timeout timeout = new Timeout(now + delayNanos, task, new CompletableFuture<>());
     timeouts.add(timeout);
     return timeout.future();
@@ -35,6 +40,11 @@ final class FakeTimer implements DeadlineTimer {
   /** It is thrown at whoever asks next what time it is. */
   void throwOnce(Error newDefect) {
     defect = newDefect;
+  }
+
+  /** As where the client is closed. */
+  void close() {
+    closed = true;
   }
 
   void advanceMs(long millis) {

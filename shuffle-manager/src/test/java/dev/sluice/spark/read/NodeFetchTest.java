@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import org.apache.spark.ExecutorDeadException;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -42,12 +43,12 @@ class NodeFetchTest {
   private final FakeTimer timer = new FakeTimer();
   private final SilentNodes silent = new SilentNodes(timer::nanoTime);
   private final Known driver = new Known();
+  private Executor executor = Runnable::run;
   private boolean sparksService;
 
   private void fetch(FallbackReason reason, BlockFetchingListener answers, String... blockIds) {
     NodeFetch.Shared nodes =
-        new NodeFetch.Shared(
-            client, driver, silent, Runnable::run, timer, TIMEOUT_MS, sparksService);
+        new NodeFetch.Shared(client, driver, silent, executor, timer, TIMEOUT_MS, sparksService);
     new SparkTransfer(client, new ShuffleCounters(), Runnable::run, Optional.of(nodes))
         .fetch(TARGET, blockIds, reason, answers, null);
   }
@@ -292,6 +293,43 @@ class NodeFetchTest {
         };
     fetch(FallbackReason.STAGING, throwing, OTHER, BLOCK);
     assertAllCame();
+  }
+
+  @Test
+  void aListenerThatThrowsOnAFailureLosesNoOtherBlock() {
+    driver.known = Optional.empty();
+    driver.now = Optional.empty();
+    driver.gone = true;
+    RecordingListener others = listener;
+    BlockFetchingListener throwing =
+        new BlockFetchingListener() {
+          @Override
+          public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {}
+
+          @Override
+          public void onBlockFetchFailure(String blockId, Throwable failure) {
+            others.onBlockFetchFailure(blockId, failure);
+            throw new IllegalStateException("of the listener");
+          }
+        };
+    fetch(FallbackReason.PEER, throwing, BLOCK, OTHER);
+    assertThat(listener.failures()).containsOnlyKeys(BLOCK, OTHER);
+  }
+
+  @Test
+  void everyBlockIsAnsweredWhereTheClientIsClosedMeanwhile() {
+    driver.known = Optional.empty();
+    driver.servesItself = true;
+    client.failures.add(new IOException("closed"));
+    timer.close();
+    Queue<Runnable> later = new ArrayDeque<>();
+    executor = later::add;
+    fetch(FallbackReason.BUFFERS, listener, BLOCK, OTHER);
+    while (!later.isEmpty()) {
+      later.remove().run();
+    }
+    assertThat(listener.successes()).containsOnlyKeys(BLOCK);
+    assertThat(listener.failures()).containsOnlyKeys(OTHER);
   }
 
   private void assertOtherFailed(String reason) {
