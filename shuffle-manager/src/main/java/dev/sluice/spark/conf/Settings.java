@@ -15,8 +15,8 @@ import org.apache.spark.SparkConf;
 import scala.Tuple2;
 
 /**
- * The table of all configuration keys. {@link SluiceConf} is what the code reads; {@link
- * ConfigurationDocument} writes docs/configuration.md from it.
+ * The table of all configuration keys. {@link SluiceConf} is what the code reads;
+ * docs/configuration.md is written from it.
  */
 final class Settings {
   static final String PREFIX = "spark.shuffle.rdma.";
