@@ -182,19 +182,8 @@ public abstract class MemoryRegionContract extends RdmaProviderContract {
       MemorySegment memory = arena.allocate(4 * MIB, 4096);
       fill(memory, round);
       MemoryRegion source = right.register(memory);
-      Pair pair = connectedPair();
-      List<SendWorkRequest> reads = new ArrayList<>();
-      for (int i = 0; i < 32; i++) {
-        reads.add(read(i, target, source, 4 * MIB));
-      }
-      pair.left().postSend(reads);
-      List<Completed> completed = new ArrayList<>(left.await(1));
-      source.close();
-      arena.close();
-      completed.addAll(left.await(31));
-      failed += countFailedBehindSuccesses(REM_ACCESS_ERR, statuses(completed));
-      pair.left().close();
-      pair.right().close();
+      failed +=
+          countFailedBehindSuccesses(REM_ACCESS_ERR, readUntilFreed(target, source, source, arena));
     }
     assertThat(failed).isPositive();
   }
@@ -206,21 +195,29 @@ public abstract class MemoryRegionContract extends RdmaProviderContract {
     for (int round = 0; round < 10; round++) {
       Arena arena = Arena.ofShared();
       MemoryRegion target = left.register(arena.allocate(4 * MIB, 4096));
-      Pair pair = connectedPair();
-      List<SendWorkRequest> reads = new ArrayList<>();
-      for (int i = 0; i < 32; i++) {
-        reads.add(read(i, target, source, 4 * MIB));
-      }
-      pair.left().postSend(reads);
-      List<Completed> completed = new ArrayList<>(left.await(1));
-      target.close();
-      arena.close();
-      completed.addAll(left.await(31));
-      failed += countFailedBehindSuccesses(WorkCompletionStatus.LOC_PROT_ERR, statuses(completed));
-      pair.left().close();
-      pair.right().close();
+      failed +=
+          countFailedBehindSuccesses(
+              WorkCompletionStatus.LOC_PROT_ERR, readUntilFreed(target, source, target, arena));
     }
     assertThat(failed).isPositive();
+  }
+
+  /** READs all 32 times, and frees one of the regions after the first. */
+  private List<WorkCompletionStatus> readUntilFreed(
+      MemoryRegion target, MemoryRegion source, MemoryRegion freed, Arena memory) throws Exception {
+    Pair pair = connectedPair();
+    List<SendWorkRequest> reads = new ArrayList<>();
+    for (int i = 0; i < 32; i++) {
+      reads.add(read(i, target, source, 4 * MIB));
+    }
+    pair.left().postSend(reads);
+    List<Completed> completed = new ArrayList<>(left.await(1));
+    freed.close();
+    memory.close();
+    completed.addAll(left.await(31));
+    pair.left().close();
+    pair.right().close();
+    return statuses(completed);
   }
 
   /** None where the stream has ended before the region was closed. */

@@ -2,9 +2,7 @@ package dev.sluice.spark.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.transport.MapOutput;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -73,21 +71,7 @@ class RandomFaultsTest {
     }
 
     private void breakThings() {
-      int failing = random.nextInt(50);
-      int corrupting = random.nextInt(50);
-      Cause[] causes = Cause.values();
-      fixture.transport.script(
-          (_, _) -> chance(failing) ? causes[random.nextInt(causes.length)] : null);
-      fixture.transport.afterRead(
-          read -> {
-            // What a table says is verified with the data: spoil data alone.
-            boolean data = read.bytes() % 16 != 0 || read.bytes() > 4 * 200;
-            if (data && chance(corrupting)) {
-              long place = random.nextLong(read.bytes());
-              byte spoilt = (byte) ~read.target().get(ValueLayout.JAVA_BYTE, place);
-              read.target().set(ValueLayout.JAVA_BYTE, place, spoilt);
-            }
-          });
+      fixture.breakReads(random, 4 * 200);
       fixture.locator.onInvalidate(
           stale -> {
             if (chance(50)) {

@@ -2,14 +2,12 @@ package dev.sluice.spark.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.gather.Arrival;
 import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.RemoteChunks;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.transport.MapOutput;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -86,21 +84,7 @@ class RandomGatherTest {
     }
 
     private void breakThings() {
-      int failing = random.nextInt(50);
-      int corrupting = random.nextInt(50);
-      Cause[] causes = Cause.values();
-      reads.transport.script(
-          (_, _) -> chance(failing) ? causes[random.nextInt(causes.length)] : null);
-      reads.transport.afterRead(
-          read -> {
-            // The checksums of a table's pages are verified with the data: spoil data alone.
-            boolean data = read.bytes() % 16 != 0 || read.bytes() > MAPS * 96;
-            if (data && chance(corrupting)) {
-              long place = random.nextLong(read.bytes());
-              byte spoilt = (byte) ~read.target().get(ValueLayout.JAVA_BYTE, place);
-              read.target().set(ValueLayout.JAVA_BYTE, place, spoilt);
-            }
-          });
+      reads.breakReads(random, MAPS * 96);
       reads.stager.misbehave(random);
       if (chance(20)) {
         reads.transport.poolBytes(random.nextInt(20_000));

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FakeStager;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.MapOutput;
+import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -143,6 +145,29 @@ final class ReadFixture {
     nextAddress += 1 << 20;
     locator.put(location);
     return location;
+  }
+
+  /**
+   * Has READs fail, or bring wrong bytes, at random.
+   *
+   * @param tableBytes of a table at most: what it says is verified with the data, and data alone is
+   *     spoilt
+   */
+  void breakReads(Random random, int tableBytes) {
+    int failing = random.nextInt(50);
+    int corrupting = random.nextInt(50);
+    Cause[] causes = Cause.values();
+    transport.script(
+        (_, _) -> random.nextInt(100) < failing ? causes[random.nextInt(causes.length)] : null);
+    transport.afterRead(
+        read -> {
+          boolean data = read.bytes() % 16 != 0 || read.bytes() > tableBytes;
+          if (data && random.nextInt(100) < corrupting) {
+            long place = random.nextLong(read.bytes());
+            byte spoilt = (byte) ~read.target().get(ValueLayout.JAVA_BYTE, place);
+            read.target().set(ValueLayout.JAVA_BYTE, place, spoilt);
+          }
+        });
   }
 
   static String block(long mapId, int partition) {

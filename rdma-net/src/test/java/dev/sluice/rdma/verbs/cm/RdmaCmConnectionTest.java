@@ -63,23 +63,6 @@ final class RdmaCmConnectionTest extends CmTestCase {
   }
 
   @Test
-  void aWriteChangesThePeersMemory() throws Exception {
-    CmNode.connect(server, client);
-    client.mr = client.verbs.regMsgs(client.memory);
-    server.mr = server.verbs.regWrite(server.memory);
-    client.memory.setString(0, "from the client");
-    client.verbs.postWrite(
-        1,
-        client.memory,
-        client.mr,
-        IbvSendFlags.SIGNALED,
-        server.memory.address(),
-        server.mr.rkey());
-    client.awaitSent();
-    assertThat(server.memory.getString(0)).isEqualTo("from the client");
-  }
-
-  @Test
   void bothSidesKnowTheAddressesOfBoth() throws Exception {
     CmNode.connect(server, client);
     assertThat(client.id.peerAddress()).isEqualTo(server.id.localAddress());

@@ -66,11 +66,6 @@ public final class RdmaVerbs {
     return pd.regMr(memory, IbvAccess.LOCAL_WRITE | IbvAccess.REMOTE_READ);
   }
 
-  /** Registers memory that the peer may WRITE (rdma_reg_write(3)). */
-  public IbvMr regWrite(MemorySegment memory) throws VerbsException {
-    return pd.regMr(memory, IbvAccess.LOCAL_WRITE | IbvAccess.REMOTE_WRITE);
-  }
-
   /** Posts a receive (rdma_post_recv(3)). */
   public void postRecv(long wrId, MemorySegment memory, IbvMr mr) throws PostException {
     receives.clear();
@@ -93,13 +88,6 @@ public final class RdmaVerbs {
       long wrId, MemorySegment memory, IbvMr mr, int flags, long remoteAddress, int rkey)
       throws PostException {
     qp.postSend(request(wrId, IbvWrOpcode.RDMA_READ, memory, mr, flags).rdma(remoteAddress, rkey));
-  }
-
-  /** Posts a WRITE of our memory into the peer's (rdma_post_write(3)). */
-  public void postWrite(
-      long wrId, MemorySegment memory, IbvMr mr, int flags, long remoteAddress, int rkey)
-      throws PostException {
-    qp.postSend(request(wrId, IbvWrOpcode.RDMA_WRITE, memory, mr, flags).rdma(remoteAddress, rkey));
   }
 
   private IbvSendWrList request(
