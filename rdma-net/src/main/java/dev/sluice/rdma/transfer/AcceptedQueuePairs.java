@@ -97,22 +97,31 @@ final class AcceptedQueuePairs implements AutoCloseable {
     String operation = "accept(" + peerId + ", " + remote + ")";
     Key key = new Key(peerId, remote.qpNumber());
     Slot slot = new Slot();
+    CompletableFuture<QueuePairAddress> result = new CompletableFuture<>();
     try {
       destroy(reserve(operation, key, slot));
-    } catch (VerbsException e) {
-      return CompletableFuture.failedFuture(e);
+      threads.execute(
+          () -> {
+            try {
+              result.complete(connect(operation, key, slot, remote));
+            } catch (VerbsException | RuntimeException | Error e) {
+              fail(result, e, key, slot);
+            }
+          });
+    } catch (VerbsException | RuntimeException | Error e) { // also where there is no thread for it
+      fail(result, e, key, slot);
     }
-    CompletableFuture<QueuePairAddress> result = new CompletableFuture<>();
-    threads.execute(
-        () -> {
-          try {
-            result.complete(connect(operation, key, slot, remote));
-          } catch (VerbsException | RuntimeException e) {
-            abandon(key, slot);
-            result.completeExceptionally(e);
-          }
-        });
     return result;
+  }
+
+  /** The peer waits for an answer, whatever becomes of the queue pair. */
+  private void fail(
+      CompletableFuture<QueuePairAddress> result, Throwable failure, Key key, Slot slot) {
+    try {
+      abandon(key, slot);
+    } finally {
+      result.completeExceptionally(failure);
+    }
   }
 
   private QueuePairAddress connect(String operation, Key key, Slot slot, QueuePairAddress remote)

@@ -128,6 +128,33 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
+  void whatFailsByAnErrorIsAnsweredAndTakesNoRoom() throws VerbsException {
+    device.error = new OutOfMemoryError("scripted");
+    threads =
+        task -> {
+          try {
+            task.run();
+          } catch (OutOfMemoryError e) {
+            // As it ends a thread.
+          }
+        };
+    assertThat(ask("a", 1)).isCompletedExceptionally();
+    assertThat(ask("b", 1)).isCompletedExceptionally();
+
+    device.error = null;
+    threads =
+        _ -> {
+          throw new OutOfMemoryError("unable to create native thread");
+        };
+    assertThat(ask("a", 1)).isCompletedExceptionally();
+    assertThat(ask("b", 1)).isCompletedExceptionally();
+
+    threads = Runnable::run;
+    accept("c", 1);
+    accept("d", 1);
+  }
+
+  @Test
   void closedItClosesAllAndAcceptsNothing() throws VerbsException {
     ScriptedQueuePair queuePair = accept("a", 1);
     accepted.close();

@@ -40,6 +40,9 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
   boolean flushes = true;
   VerbsException pollFailure;
 
+  /** Thrown where a queue pair is created; null for none. */
+  Error error;
+
   /** How queue pairs meet their peers; null where addresses are all that it takes. */
   CompletableFuture<Void> meetings;
 
@@ -51,6 +54,9 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
   @Override
   public QueuePair createQueuePair(CompletionQueue completionQueue, int depth)
       throws VerbsException {
+    if (error != null) {
+      throw error;
+    }
     if (queuePairs.stream().filter(qp -> !qp.isClosed()).count() >= maxQueuePairs) {
       throw new VerbsException("createQueuePair", VerbsException.ENOMEM, "limit");
     }
