@@ -1,6 +1,6 @@
 package dev.sluice.spark.gather;
 
-import dev.sluice.spark.locate.BlockList;
+import dev.sluice.spark.table.BlockList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;

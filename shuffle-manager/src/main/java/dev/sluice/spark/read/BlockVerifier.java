@@ -1,7 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
-import dev.sluice.spark.locate.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks;
 import java.nio.ByteBuffer;
 import java.util.zip.Checksum;
 

@@ -1,7 +1,7 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.locate.Extent;
-import dev.sluice.spark.locate.LocatedBlocks;
+import dev.sluice.spark.table.Extent;
+import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.lang.foreign.MemorySegment;

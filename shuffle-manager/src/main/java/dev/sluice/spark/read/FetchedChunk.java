@@ -1,6 +1,6 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.locate.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.BitSet;

@@ -2,7 +2,7 @@ package dev.sluice.spark.read;
 
 import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
-import dev.sluice.spark.locate.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.stream.IntStream;

@@ -2,10 +2,10 @@ package dev.sluice.spark.read;
 
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PeerQuota;
-import dev.sluice.spark.locate.BlockList;
-import dev.sluice.spark.locate.BlockLocator;
-import dev.sluice.spark.locate.LocatedBlocks;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.table.BlockList;
+import dev.sluice.spark.table.BlockLocator;
+import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,6 +1,6 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.locate.BlockList;
+import dev.sluice.spark.table.BlockList;
 import java.util.Comparator;
 import java.util.List;
 

@@ -1,6 +1,7 @@
-package dev.sluice.spark.locate;
+package dev.sluice.spark.table;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.List;
 import java.util.Objects;

@@ -1,4 +1,4 @@
-package dev.sluice.spark.locate;
+package dev.sluice.spark.table;
 
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MapOutputHeader;
@@ -6,7 +6,7 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
-import dev.sluice.spark.locate.TableRead.Part;
+import dev.sluice.spark.table.TableRead.Part;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,4 +1,4 @@
-package dev.sluice.spark.locate;
+package dev.sluice.spark.table;
 
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;

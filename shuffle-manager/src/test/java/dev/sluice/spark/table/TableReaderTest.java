@@ -1,4 +1,4 @@
-package dev.sluice.spark.locate;
+package dev.sluice.spark.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

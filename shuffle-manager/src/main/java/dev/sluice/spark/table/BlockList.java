@@ -1,4 +1,4 @@
-package dev.sluice.spark.locate;
+package dev.sluice.spark.table;
 
 /**
  * Blocks of one shuffle that one executor has, by their place in the list: partitions [start, end)

@@ -1,4 +1,4 @@
-package dev.sluice.spark.locate;
+package dev.sluice.spark.table;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
