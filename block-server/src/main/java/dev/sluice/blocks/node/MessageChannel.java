@@ -102,10 +102,6 @@ final class MessageChannel implements AutoCloseable {
     return bytes.flip();
   }
 
-  boolean isOpen() {
-    return channel.isOpen();
-  }
-
   @Override
   public void close() throws IOException {
     channel.close();
