@@ -48,13 +48,13 @@ final class TaskLimit {
    * a peer gives nothing it waits no longer than they do.
    */
   void acquireTurn(PeerAddress peer, StagedBuffer buffer, Runnable taker) {
-    Set<StagedBuffer> waiting = waiting(peer);
-    waiting.add(buffer);
+    Set<StagedBuffer> atPeer = waiting(peer);
+    atPeer.add(buffer);
     turns.acquire(
         peer,
         1,
         () -> {
-          waiting.remove(buffer);
+          atPeer.remove(buffer);
           taker.run();
         });
   }
