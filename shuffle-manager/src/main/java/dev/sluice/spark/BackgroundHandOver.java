@@ -1,6 +1,7 @@
 package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -28,12 +29,7 @@ final class BackgroundHandOver implements HandOver {
   private final ShuffleCounters counters;
   private final Runnable counted;
   private final BlockingQueue<Output> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
-  private final Thread thread =
-      Thread.ofPlatform()
-          .daemon()
-          .name("sluice-hand-over")
-          .inheritInheritableThreadLocals(false)
-          .unstarted(this::run);
+  private final Thread thread = DaemonThreads.named("sluice-hand-over").newThread(this::run);
 
   /** Whether the node takes nothing, and since when. Of the thread alone. */
   private boolean pausing;

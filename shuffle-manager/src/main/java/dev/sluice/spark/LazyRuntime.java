@@ -1,5 +1,6 @@
 package dev.sluice.spark;
 
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -90,12 +91,7 @@ final class LazyRuntime implements AutoCloseable {
     }
     asked = true;
     // Its threads, which the runtime's are started by, are no task's: they outlive its loaders.
-    Thread thread =
-        Thread.ofPlatform()
-            .daemon()
-            .name("sluice-start")
-            .inheritInheritableThreadLocals(false)
-            .unstarted(this::run);
+    Thread thread = DaemonThreads.named("sluice-start").newThread(this::run);
     thread.setContextClassLoader(LazyRuntime.class.getClassLoader());
     thread.start();
   }

@@ -4,6 +4,7 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.node.NodeClient;
 import dev.sluice.blocks.node.NodeEndpoint;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DriverChannel;
@@ -39,12 +40,7 @@ final class NodeHandOver implements HandOver {
   private final ShuffleCounters counters;
 
   private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(
-          Thread.ofPlatform()
-              .daemon()
-              .name("sluice-node")
-              .inheritInheritableThreadLocals(false)
-              .factory());
+      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-node"));
 
   private final SharedAttempt<NodeClient> entering = new SharedAttempt<>(this::enter);
   private final SharedAttempt<NodeEndpoint> publishing = new SharedAttempt<>(this::publishNow);

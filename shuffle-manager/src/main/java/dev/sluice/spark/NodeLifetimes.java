@@ -6,6 +6,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.LocationDirectory;
 import java.util.HashSet;
@@ -80,12 +81,7 @@ final class NodeLifetimes implements AutoCloseable {
   private long forgotNanos;
 
   private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(
-          Thread.ofPlatform()
-              .daemon()
-              .name("sluice-nodes")
-              .inheritInheritableThreadLocals(false)
-              .factory());
+      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-nodes"));
 
   /**
    * @param directory knows the nodes

@@ -2,6 +2,7 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.StartedParts;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.metrics.CountersReporter;
@@ -82,13 +83,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
   final ShuffleCounters counters = new ShuffleCounters();
   final OpenWriters writers = new OpenWriters();
   final ScheduledExecutorService driverThreads =
-      Executors.newScheduledThreadPool(
-          DRIVER_THREADS,
-          Thread.ofPlatform()
-              .daemon()
-              .name("sluice-driver-", 0)
-              .inheritInheritableThreadLocals(false)
-              .factory());
+      Executors.newScheduledThreadPool(DRIVER_THREADS, DaemonThreads.numbered("sluice-driver-"));
 
   private final StartedParts parts = new StartedParts();
 

@@ -16,7 +16,16 @@ public final class DaemonThreads {
   private DaemonThreads() {}
 
   public static ThreadFactory named(String name) {
-    return Thread.ofPlatform().daemon().name(name).inheritInheritableThreadLocals(false).factory();
+    return daemon().name(name).factory();
+  }
+
+  /** Several, each with its number behind the prefix. */
+  public static ThreadFactory numbered(String prefix) {
+    return daemon().name(prefix, 0).factory();
+  }
+
+  private static Thread.Builder.OfPlatform daemon() {
+    return Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false);
   }
 
   /** So many while there is work, which waits beyond that, and none at other times. */

@@ -1,5 +1,6 @@
 package dev.sluice.spark.locate;
 
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Silent;
@@ -29,12 +30,7 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
   private final LocationDirectory directory;
   private final Function<PeerAddress, CompletableFuture<Void>> nodeCheck;
   private final ExecutorService worker =
-      Executors.newSingleThreadExecutor(
-          Thread.ofPlatform()
-              .daemon()
-              .name("sluice-location-directory")
-              .inheritInheritableThreadLocals(false)
-              .factory());
+      Executors.newSingleThreadExecutor(DaemonThreads.named("sluice-location-directory"));
 
   private RpcEndpointRef reference;
 

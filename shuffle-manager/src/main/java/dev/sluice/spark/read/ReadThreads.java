@@ -1,12 +1,12 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -33,7 +33,8 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
                 .inheritInheritableThreadLocals(false)
                 .factory());
     Deadlines deadlines =
-        new Deadlines(new ScheduledThreadPoolExecutor(1, daemons("sluice-deadline-")));
+        new Deadlines(
+            new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("sluice-deadline-")));
     deadlines.thread().setRemoveOnCancelPolicy(true);
     return new ReadThreads(
         deadlines,
@@ -54,7 +55,7 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
         0,
         TimeUnit.SECONDS,
         new LinkedBlockingQueue<>(),
-        daemons("sluice-deliver-"),
+        DaemonThreads.numbered("sluice-deliver-"),
         (step, _) -> step.run());
   }
 
@@ -68,13 +69,5 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
     public Future<?> schedule(Runnable task, long delayNanos) {
       return thread.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
     }
-  }
-
-  private static ThreadFactory daemons(String name) {
-    return Thread.ofPlatform()
-        .daemon()
-        .name(name, 0)
-        .inheritInheritableThreadLocals(false)
-        .factory();
   }
 }
