@@ -118,9 +118,9 @@ public record Goal(String what, Better better, double ratio, RowPattern names) {
               1,
               "node-lost-stages"),
           less(
-              "what serves stopped for 10 s, on verbs: seconds lost, by the service's",
+              "a block server or an executor stopped for 10 s, on verbs: seconds lost, by stock's",
               0.1,
-              "node-stopped-lost-verbs"),
+              "node-stopped-lost-verbs node-stopped-executor-lost-verbs"),
           less(
               "TeraSort of 10 GB through a node, beside the external shuffle service",
               1.03,

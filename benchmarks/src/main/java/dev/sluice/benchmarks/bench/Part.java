@@ -72,7 +72,7 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
               6,
               "storm --cold --maps 64 --partitions 64 --block-bytes 1048576 --warm-up 3"),
           of("node", "node-*", 170, "node"),
-          onVerbs("node-stopped", 15, "node --only stopped_server"),
+          onVerbs("node-stopped", 25, "node --only stopped_server"),
           of("tpcds", "tpcds-*", 65, "tpcds"),
           terasort("10g", 20, "--size 10g --repeat 2"),
           terasort("10g-staged", 20, "--size 10g --repeat 2" + STAGED),

@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
@@ -21,17 +20,12 @@ import java.util.Set;
 final class LostExecutors {
   private static final String SERVICE = "service";
   private static final int EXECUTORS = 2;
-  private static final Load LOAD = new Load(32, 32, 20_000, 400);
+  static final Load LOAD = new Load(32, 32, 20_000, 400);
 
   /** In the first half of a reduce stage. */
-  private static final long STRIKE_MS = 2_000;
+  static final long STRIKE_MS = 2_000;
 
   private static final double MOST_LOST_SECONDS = 6;
-
-  /** What stands still does so until the reduce stage could long have ended. */
-  private static final long STOP_MS = 10_000;
-
-  private static final double LEAST_LOST_SECONDS = 1;
 
   private static final Map<String, String> DYNAMIC =
       Map.of(
@@ -42,16 +36,15 @@ final class LostExecutors {
 
   private final Path directory;
   private final Pairs pairs;
-  private final Set<String> answers = new HashSet<>();
+  private final Set<String> answers;
 
-  LostExecutors(Path directory, Pairs pairs) {
+  /**
+   * @param answers to add to; different ones say that some are wrong
+   */
+  LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
     this.directory = directory;
     this.pairs = pairs;
-  }
-
-  /** Different ones say that some are wrong. */
-  Set<String> answers() {
-    return answers;
+    this.answers = answers;
   }
 
   /** Executors are lost, and the block server is started again. */
@@ -67,30 +60,6 @@ final class LostExecutors {
     }
     compare("killed", killed);
     compare("released", released);
-  }
-
-  /** What serves map outputs stands still in the middle of the reduce stage. */
-  void stopped(int round) throws IOException, InterruptedException {
-    Map<Shuffle, Double> lost = new EnumMap<>(Shuffle.class);
-    String name = "node-stopped-lost";
-    for (Shuffle shuffle : Shuffle.inTurn(round)) {
-      Path own = directory.resolve("stopped-" + shuffle.label() + "-" + round);
-      try (NodeCluster cluster = NodeCluster.here(own, shuffle, EXECUTORS);
-          NodeDriver driver =
-              NodeDriver.start(own.resolve("driver"), shuffle, LOAD, cluster.conf(EXECUTORS, 1))) {
-        checked(driver.reduce());
-        Reduced before = checked(driver.reduce());
-        Reduced struck = checked(driver.reduce(STRIKE_MS, () -> cluster.stopServer(STOP_MS)));
-        lost.put(shuffle, struck.seconds() - before.seconds());
-        if (struck.provider().equals("verbs")) {
-          name += "-verbs"; // A device READs without the process.
-        }
-      }
-    }
-    if (lost.get(Shuffle.STOCK) < LEAST_LOST_SECONDS) {
-      throw new IOException("the stop cost the stock shuffle nothing: it met no reduce stage");
-    }
-    pairs.less(name, "s", lost.get(Shuffle.SLUICE), SERVICE, lost.get(Shuffle.STOCK));
   }
 
   /** A node is lost. */

@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.node;
 
-import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.NodeProcess;
 import dev.sluice.benchmarks.Shuffle;
@@ -183,7 +182,8 @@ public final class NodeCluster implements AutoCloseable {
     return nodes.getFirst().blocks();
   }
 
-  private long serverPid() throws IOException {
+  /** Of what serves map outputs beside the executors of the first node. */
+  long serverPid() throws IOException {
     return shuffle == Shuffle.SLUICE ? blocks().pid() : nodes.getFirst().worker().pid();
   }
 
@@ -191,17 +191,6 @@ public final class NodeCluster implements AutoCloseable {
     return nodes.stream()
         .map(node -> Long.toString(node.worker().pid()))
         .collect(Collectors.joining(","));
-  }
-
-  /** What serves map outputs stands still for so long. */
-  void stopServer(long millis) throws IOException, InterruptedException {
-    String pid = Long.toString(serverPid());
-    Commands.run(List.of("kill", "-STOP", pid));
-    try {
-      Thread.sleep(millis);
-    } finally {
-      Commands.run(List.of("kill", "-CONT", pid));
-    }
   }
 
   /** As by kill -9, at once; the Master has others started. */

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -70,16 +71,18 @@ public final class NodeCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     Path directory = RunDirectory.of("node");
     NodeLevels levels = new NodeLevels(directory, pairs);
-    LostExecutors lost = new LostExecutors(directory.resolve("lost"), pairs);
+    Set<String> answers = new HashSet<>();
+    LostExecutors lost = new LostExecutors(directory.resolve("lost"), pairs, answers);
+    StoppedServers stopped = new StoppedServers(directory.resolve("stopped"), pairs, answers);
     measure(Part.LOST_EXECUTORS, inRounds(lost::executors));
     if (Commands.isRoot()) {
       measure(Part.LOST_NODE, inRounds(lost::nodes));
     } else {
       System.err.println("no node is lost: only root may make a network of two nodes");
     }
-    measure(Part.STOPPED_SERVER, inRounds(lost::stopped));
-    if (lost.answers().size() > 1) {
-      problems.add("not all answers are right: " + lost.answers());
+    measure(Part.STOPPED_SERVER, inRounds(stopped::measure));
+    if (answers.size() > 1) {
+      problems.add("not all answers are right: " + answers);
     }
     measure(Part.STORM, () -> storm(directory.resolve("storm")));
     measure(Part.HAND_OVER, () -> HandOvers.measure(directory.resolve("hand-over"), pairs));

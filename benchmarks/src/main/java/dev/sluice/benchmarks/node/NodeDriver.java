@@ -71,6 +71,15 @@ final class NodeDriver implements AutoCloseable {
     return reduced;
   }
 
+  /**
+   * Takes the core of one executor, so that no other task is started there any more.
+   *
+   * @return its process
+   */
+  long holdExecutor() throws IOException, InterruptedException {
+    return process.ask(Step.HOLD_EXECUTOR.name(), Long.class);
+  }
+
   void step(Step step) throws IOException, InterruptedException {
     process.ask(step.name());
   }

@@ -10,7 +10,9 @@ import dev.sluice.benchmarks.storm.RddStorm;
 import dev.sluice.benchmarks.storm.Sums;
 import java.io.PrintStream;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -19,6 +21,8 @@ import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
 import scala.collection.immutable.Map$;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -28,6 +32,10 @@ import scala.jdk.javaapi.CollectionConverters;
  */
 public final class NodeJob {
   private static final long WAIT_SECONDS = 120;
+
+  /** Longer than any driver lives. */
+  private static final long HOLD_SECONDS = 3_600;
+
   private static final long POLL_MS = 20;
 
   /** What it is told. */
@@ -40,6 +48,8 @@ public final class NodeJob {
     AWAIT_NONE,
     /** Sends all away, and wants one from now on. */
     ONE_EXECUTOR,
+    /** Has a task of another job take the core of one; answers with that one's process id. */
+    HOLD_EXECUTOR,
     /** Ends the application and begins another one. */
     NEXT_APPLICATION
   }
@@ -124,6 +134,7 @@ public final class NodeJob {
               await(now -> isWhole(now) && now.stream().noneMatch(before::contains));
           case AWAIT_NONE -> await(Set::isEmpty);
           case ONE_EXECUTOR -> oneExecutor();
+          case HOLD_EXECUTOR -> holdExecutor();
           case NEXT_APPLICATION -> nextApplication();
         };
     before = executors();
@@ -175,6 +186,22 @@ public final class NodeJob {
     await(now -> now.stream().noneMatch(all::contains));
     spark.sc().requestTotalExecutors(1, 0, Map$.MODULE$.empty());
     return await(now -> now.size() == 1);
+  }
+
+  private long holdExecutor() throws Exception {
+    CompletableFuture<String> held = new CompletableFuture<>();
+    spark
+        .sc()
+        .addSparkListener(
+            new SparkListener() {
+              @Override
+              public void onTaskStart(SparkListenerTaskStart start) {
+                held.complete(start.taskInfo().executorId());
+              }
+            });
+    spark.parallelize(List.of(0), 1).foreachAsync(_ -> TimeUnit.SECONDS.sleep(HOLD_SECONDS));
+    String executor = held.get(WAIT_SECONDS, TimeUnit.SECONDS);
+    return Executors.processes().get(executor).pid();
   }
 
   private Set<String> nextApplication() throws Exception {

@@ -7,12 +7,13 @@ import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.node.NodeJob.Reduced;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class LostExecutorsTest {
   private final Pairs pairs = new Pairs();
-  private final LostExecutors lost = new LostExecutors(Path.of("."), pairs);
+  private final LostExecutors lost = new LostExecutors(Path.of("."), pairs, new HashSet<>());
 
   @Test
   void nothingDoneAgainIsOnceOfEach() {
