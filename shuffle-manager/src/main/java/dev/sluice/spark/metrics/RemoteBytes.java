@@ -50,7 +50,8 @@ final class RemoteBytes {
             .anyMatch(
                 counter -> counter.getKey().startsWith(DIRECTORIES) && counter.getValue() > 0);
     if (!registered) {
-      return "; " + PREFIX + "registration.mode may make it less";
+      return "; %sregistration.maxBytes, if it is 0, or %<sregistration.mode may make it less"
+          .formatted(PREFIX);
     }
     boolean openFiles = counters.getOrDefault(DIRECTORIES + "open-files", 0L) > 0;
     return "; %sa larger %sregistration.maxBytes makes it less"

@@ -65,8 +65,9 @@ class ApplicationSummaryTest {
     assertThat(RemoteBytes.key(FallbackReason.TRANSPORT)).isEmpty();
   }
 
+  /** As with a budget of 0, or where no form of registration works. */
   @Test
-  void namesTheModeWhereNoDirectoryIsRegistered() {
+  void namesBudgetAndModeWhereNothingIsRegisteredInAnyDirectory() {
     summary.accept(
         report(
             "1",
@@ -74,7 +75,9 @@ class ApplicationSummaryTest {
                 "read.bytes", 1L << 20, "staged.bytes", 1L << 20, "registry.staged-outputs", 5L)));
     summary.say();
     assertThat(remote.getFirst())
-        .contains("(100.0 %; spark.shuffle.rdma.registration.mode may make it less), ");
+        .contains(
+            "(100.0 %; spark.shuffle.rdma.registration.maxBytes, if it is 0, or"
+                + " spark.shuffle.rdma.registration.mode may make it less), ");
   }
 
   @Test
