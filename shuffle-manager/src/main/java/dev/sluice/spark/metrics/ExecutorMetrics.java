@@ -21,6 +21,7 @@ public final class ExecutorMetrics {
           name("transfer", TransferCounter.BUFFER_BYTES_IN_USE),
           name("registry", RegistryCounter.REGISTERED_BYTES),
           name("registry", RegistryCounter.REGISTERED_REGIONS),
+          name("registry", RegistryCounter.REGISTERED_OUTPUTS),
           name("registry", RegistryCounter.STAGING_REGIONS),
           name("registry", RegistryCounter.STAGING_BYTES_IN_USE));
 

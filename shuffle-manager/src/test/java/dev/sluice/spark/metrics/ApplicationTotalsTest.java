@@ -32,12 +32,17 @@ class ApplicationTotalsTest {
 
   @Test
   void whatAnExecutorHeldGoesWithIt() {
-    Map<String, Long> held = Map.of("registry.registered-bytes", 4096L, "read.blocks", 5L);
+    Map<String, Long> held =
+        Map.of(
+            "registry.registered-bytes", 4096L,
+            "registry.registered-outputs", 7L,
+            "read.blocks", 5L);
     totals.accept(new Report("1", 1, "soft a", held));
     assertThat(totals.totals()).containsEntry("registry.registered-bytes", 4096L);
     totals.executorLost("1");
     assertThat(totals.totals())
         .containsEntry("registry.registered-bytes", 0L)
+        .containsEntry("registry.registered-outputs", 0L)
         .containsEntry("read.blocks", 5L);
     totals.accept(new Report("1", 2, "soft a", held));
     assertThat(totals.totals()).containsEntry("registry.registered-bytes", 0L);
