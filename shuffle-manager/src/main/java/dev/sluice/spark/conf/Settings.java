@@ -40,8 +40,8 @@ final class Settings {
           Double.toString(MemoryBudget.DEFAULT_SHARE),
           "Share of the executor's memory overhead (`spark.executor.memoryOverhead`, or what Spark"
               + " derives for it; never more than the container's limit leaves beside heap and"
-              + " off-heap memory) that registered map outputs and buffers take together, where"
-              + " their own keys are not set.");
+              + " off-heap memory) that registered map outputs, buffers and staging memory take"
+              + " together, where their own keys are not set.");
 
   static final Setting<Long> REGISTRATION_MAX_BYTES =
       derived(
