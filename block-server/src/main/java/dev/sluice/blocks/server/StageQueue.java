@@ -21,8 +21,9 @@ import java.util.function.Consumer;
  * <p>What the page cache has and what it has not has no queues of its own: a request is for pieces
  * of many files, and as slow as the slowest of them.
  *
- * <p>Any thread; never blocks; nothing to close. All who wait are looked at when one comes or makes
- * room: some 20 us for a thousand.
+ * <p>Any thread; never blocks; nothing to close. When one comes or makes room, those who wait are
+ * looked at as long as any directory that somebody waits for has room: where that is scarce these
+ * are few, however many wait. Where shares are, it is all: some 20 us for a thousand.
  */
 final class StageQueue {
   private final long maxPeerBytes;
@@ -39,6 +40,9 @@ final class StageQueue {
   /** Requests that have their turn and have not read it, of each directory. */
   private final int[] readers;
 
+  /** Requests that wait, of each directory. */
+  private final int[] wanted;
+
   /**
    * @param maxPeerBytes a peer's share; one that has nothing yet gets what it asks for
    * @param directories that there are
@@ -49,6 +53,7 @@ final class StageQueue {
     this.maxPeerBytes = maxPeerBytes;
     this.maxReaders = maxReaders;
     this.readers = new int[directories];
+    this.wanted = new int[directories];
     this.taken = new Handover<>(begin);
   }
 
@@ -62,6 +67,7 @@ final class StageQueue {
     boolean atOnce;
     synchronized (this) {
       waiting.add(request);
+      count(wanted, request, 1);
       takeAll();
       atOnce = !waiting.contains(request);
     }
@@ -86,7 +92,9 @@ final class StageQueue {
    */
   void end(StageRequest request) {
     synchronized (this) {
-      waiting.remove(request);
+      if (waiting.remove(request)) {
+        count(wanted, request, -1);
+      }
       if (begun.remove(request)) {
         long room = BufferPool.roomBytes(request.bytes());
         peerBytes.computeIfPresent(
@@ -100,7 +108,7 @@ final class StageQueue {
   private void takeAll() {
     Set<Object> full = new HashSet<>();
     BitSet awaited = new BitSet();
-    for (Iterator<StageRequest> i = waiting.iterator(); i.hasNext(); ) {
+    for (Iterator<StageRequest> i = waiting.iterator(); i.hasNext() && anyHasRoom(awaited); ) {
       StageRequest request = i.next();
       if (full.contains(request.peer()) || !hasShare(request)) {
         full.add(request.peer()); // What is large is not overtaken by what is small.
@@ -120,20 +128,39 @@ final class StageQueue {
     return before == 0 || before + BufferPool.roomBytes(request.bytes()) <= maxPeerBytes;
   }
 
-  /** Whether each of its directories has one more, beside one for somebody who waits for it. */
+  /** Whether one more can be read of any directory that somebody waits for. */
+  private boolean anyHasRoom(BitSet awaited) {
+    for (int directory = 0; directory < wanted.length; directory++) {
+      if (wanted[directory] > 0 && hasRoom(directory, awaited)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private boolean hasReaders(StageRequest request, BitSet awaited) {
     for (int directory : request.directories()) {
-      if (readers[directory] + (awaited.get(directory) ? 1 : 0) >= maxReaders) {
+      if (!hasRoom(directory, awaited)) {
         return false;
       }
     }
     return true;
   }
 
-  private void take(StageRequest request) {
+  /** Whether it has one more, beside one for somebody who waits for it. */
+  private boolean hasRoom(int directory, BitSet awaited) {
+    return readers[directory] + (awaited.get(directory) ? 1 : 0) < maxReaders;
+  }
+
+  private static void count(int[] requests, StageRequest request, int change) {
     for (int directory : request.directories()) {
-      readers[directory]++;
+      requests[directory] += change;
     }
+  }
+
+  private void take(StageRequest request) {
+    count(wanted, request, -1);
+    count(readers, request, 1);
     peerBytes.merge(request.peer(), BufferPool.roomBytes(request.bytes()), Long::sum);
     begun.add(request);
     taken.add(request);

@@ -60,6 +60,37 @@ class StageQueueTest {
     assertThat(begun).contains(large);
   }
 
+  /** One of many thousands who wait, as at the executor that all want something of. */
+  private static final class Waiting {
+    static int looks;
+
+    @Override
+    public boolean equals(Object other) {
+      return this == other;
+    }
+
+    @Override
+    public int hashCode() {
+      looks++;
+      return System.identityHashCode(this);
+    }
+  }
+
+  @Test
+  void whoCannotHaveATurnIsNotLookedAt() {
+    for (int peer = 0; peer < READERS; peer++) {
+      add(peer, PAGE, 0, 1);
+    }
+    Waiting.looks = 0;
+    for (int i = 0; i < 1_000; i++) {
+      add(new Waiting(), PAGE, i % 2);
+    }
+    assertThat(Waiting.looks).isZero();
+    end(begun.getFirst());
+    assertThat(begun).hasSize(READERS + 2);
+    assertThat(Waiting.looks).isLessThan(20);
+  }
+
   /** There are always others that wait for one of its directories. */
   @Test
   void aRequestOfManyDirectoriesGetsItsTurn() {
