@@ -42,18 +42,18 @@ final class IndexCache {
 
   /** Entries of the table's partitions from the page's first one on; not to be changed. */
   long[] page(IndexTable table, int page) throws IOException {
-    Key key = new Key(table, page);
-    long[] known = get(key);
+    long[] known = known(table, page);
     if (known != null) {
       return known;
     }
     long[] read = table.read(page);
-    keep(key, read);
+    keep(new Key(table, page), read);
     return read;
   }
 
-  private synchronized long[] get(Key key) {
-    return pages.get(key);
+  /** The same; null where it would have to be read. */
+  synchronized long[] known(IndexTable table, int page) {
+    return pages.get(new Key(table, page));
   }
 
   private synchronized void keep(Key key, long[] page) {

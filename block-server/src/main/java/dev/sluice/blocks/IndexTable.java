@@ -23,6 +23,10 @@ final class IndexTable implements PartitionTable {
   /** What is read at a time: 2 KiB of each file. */
   static final int PAGE_PARTITIONS = 256;
 
+  private interface Pages<E extends Exception> {
+    long[] get(int page) throws E;
+  }
+
   private final IndexCache cache;
   private final MapOutputFiles.Files files;
   private final int partitions;
@@ -48,14 +52,28 @@ final class IndexTable implements PartitionTable {
   /** Blocks as its disk does where the cache lacks something. */
   @Override
   public long[] entries(int start, int end) throws IOException {
+    return entries(start, end, page -> cache.page(this, page));
+  }
+
+  @Override
+  public long[] known(int start, int end) {
+    return entries(start, end, page -> cache.known(this, page));
+  }
+
+  /** Null where one of the pages is. */
+  private static <E extends Exception> long[] entries(int start, int end, Pages<E> pages) throws E {
     long[] entries = new long[(end - start) * TableEntry.LONGS];
     int at = start;
     while (at < end) {
       int page = at / PAGE_PARTITIONS;
       int first = page * PAGE_PARTITIONS;
       int count = Math.min(end, first + PAGE_PARTITIONS) - at;
+      long[] known = pages.get(page);
+      if (known == null) {
+        return null;
+      }
       System.arraycopy(
-          cache.page(this, page),
+          known,
           (at - first) * TableEntry.LONGS,
           entries,
           (at - start) * TableEntry.LONGS,

@@ -58,6 +58,18 @@ public record MapOutput(
     }
   }
 
+  /** The same, of what is in memory; null also where a file would have to be read. Never blocks. */
+  public long[] knownEntries(int startPartition, int endPartition) {
+    if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
+      return null;
+    }
+    try {
+      return table.known(startPartition, endPartition);
+    } finally {
+      table.release();
+    }
+  }
+
   /** As {@link #entries}. */
   MapOutputRegistry.Segment segment(int startPartition, int endPartition) throws IOException {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {

@@ -19,6 +19,9 @@ sealed interface PartitionTable permits TableSlot, IndexTable {
    */
   long[] entries(int start, int end) throws IOException;
 
+  /** The same, of what is in memory; null where a file would have to be read. Never blocks. */
+  long[] known(int start, int end);
+
   /** The files that {@link #entries} reads; none where it is in memory. */
   default List<Path> files() {
     return List.of();

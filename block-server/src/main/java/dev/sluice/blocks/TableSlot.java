@@ -59,6 +59,11 @@ record TableSlot(ShuffleMemory owner, MemorySegment memory, TableSegment segment
   }
 
   @Override
+  public long[] known(int start, int end) {
+    return entries(start, end);
+  }
+
+  @Override
   public boolean retain() {
     return owner.retain();
   }

@@ -82,6 +82,15 @@ class IndexTableTest {
     assertThatThrownBy(() -> table.entries(PAGE, PAGE + 1)).isInstanceOf(IOException.class);
   }
 
+  @Test
+  void onlyWhatWasReadLatelyIsKnown() throws Exception {
+    assertThat(table.known(10, 20)).isNull();
+    assertEntries(PAGE, 2 * PAGE);
+    assertThat(table.known(PAGE + 3, 2 * PAGE)).isEqualTo(table.entries(PAGE + 3, 2 * PAGE));
+    assertThat(table.known(PAGE - 1, 2 * PAGE)).isNull();
+    assertThat(table.known(2 * PAGE - 1, 2 * PAGE + 1)).isNull();
+  }
+
   /** Round and round through more than there is room for: it is right, and no more is kept. */
   @Test
   void noMoreThanTheLimitIsKept() throws Exception {

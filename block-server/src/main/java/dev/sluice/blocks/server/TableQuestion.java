@@ -30,12 +30,15 @@ final class TableQuestion {
   /** Of a map output that there is not, or not any more. */
   private static final long[] STALE = {};
 
+  /** The disks of what there is not, or is in memory. */
+  private static final int NONE = -1;
+
   private final MapOutputRegistry registry;
   private final BooleanSupplier isThere;
   private final GetTables asked;
   private final MapOutput[] outputs;
 
-  /** By their numbers, those whose tables lie on the same disks; none for what there is not. */
+  /** By their numbers, those whose tables lie on the same disks, and have to be read there. */
   private final int[] disks;
 
   /** What was read; null where nothing was yet. */
@@ -58,8 +61,9 @@ final class TableQuestion {
     disks = new int[size];
     tables = new AtomicReferenceArray<>(size);
     for (int i = 0; i < size; i++) {
-      outputs[i] = registry.output(asked.shuffleId(), asked.wanted().get(i).mapId());
-      disks[i] = outputs[i] == null ? -1 : outputs[i].disks().table();
+      Partitions wanted = asked.wanted().get(i);
+      outputs[i] = registry.output(asked.shuffleId(), wanted.mapId());
+      disks[i] = outputs[i] == null || takeKnown(i, wanted) ? NONE : outputs[i].disks().table();
     }
     unread = new AtomicInteger((int) disks().count());
     if (unread.get() == 0) {
@@ -67,9 +71,18 @@ final class TableQuestion {
     }
   }
 
+  /** Whether it is in memory. */
+  private boolean takeKnown(int i, Partitions wanted) {
+    long[] entries = outputs[i].knownEntries(wanted.start(), wanted.end());
+    if (entries != null) {
+      tables.set(i, table(outputs[i].header(), entries));
+    }
+    return entries != null;
+  }
+
   /** Those that it wants something of, each once. */
   IntStream disks() {
-    return Arrays.stream(disks).filter(each -> each >= 0).distinct();
+    return Arrays.stream(disks).filter(each -> each != NONE).distinct();
   }
 
   /** Completes with {@link Tables} or {@link NotStaged}; whoever is first completes it. */

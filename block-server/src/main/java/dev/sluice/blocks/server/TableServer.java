@@ -20,12 +20,13 @@ import java.util.stream.Stream;
  * Answers peers that ask for parts of partition tables which they cannot READ, because their map
  * outputs are staged. Asked on the transport's threads, which it never blocks.
  *
- * <p>Files are read on a few threads that the local directories of a table's files have for
- * themselves, apart from those that copy ({@link Stager}): Spark puts index and checksums into any
- * two of them. So a disk that does not answer holds up those questions alone that want something of
- * it, and each of these has its answer when an eighth of its reader's time is left: what other
- * disks have. From then on nobody waits for that disk until it answers. The {@link BlockServer}
- * makes and closes it.
+ * <p>What is in memory is answered where it is asked: of many directories each two would else have
+ * a thread woken for their part of nearly every question. Files are read on a few threads that the
+ * local directories of a table's files have for themselves, apart from those that copy ({@link
+ * Stager}): Spark puts index and checksums into any two of them. So a disk that does not answer
+ * holds up those questions alone that want something of it, and each of these has its answer when
+ * an eighth of its reader's time is left: what other disks have. From then on nobody waits for that
+ * disk until it answers. The {@link BlockServer} makes and closes it.
  *
  * <p>A reducer asks once for what it wants of an executor: 1.6 KB for one partition each of 100 map
  * outputs, and 4.9 KB for the answer. What waits here is bounded by peers, not by their tasks: more

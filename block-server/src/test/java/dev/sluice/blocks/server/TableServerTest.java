@@ -22,6 +22,7 @@ import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.TableEntry;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -282,6 +283,28 @@ class TableServerTest {
     assertThat(answer()).isInstanceOf(Tables.class);
     ask(IN_TIME_MS, fast());
     assertThat(answer()).isEqualTo(STOPS);
+  }
+
+  /** Else a question would wake threads of each two directories that it wants something of. */
+  @Test
+  void whatIsInMemoryIsAnsweredWhereItIsAsked() throws Exception {
+    List<long[]> read = tables(slow(), fast());
+    List<Thread> by = new ArrayList<>();
+    try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
+      GetTables question = new GetTables(SHUFFLE, IN_TIME_MS, List.of(slow(), fast()));
+      server.get(
+          "peer",
+          () -> true,
+          question,
+          answer -> {
+            by.add(Thread.currentThread());
+            answers.add(answer);
+          });
+      List<long[]> tables = ((Tables) answer()).tables();
+      assertThat(tables.toArray(long[][]::new)).isDeepEqualTo(read.toArray(long[][]::new));
+      disk.answer();
+    }
+    assertThat(by).containsExactly(Thread.currentThread());
   }
 
   @Test
