@@ -115,13 +115,18 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   }
 
   private void welcome(SocketChannel channel) throws IOException {
-    Sockets.configure(channel);
-    if (strangers.size() == MAX_STRANGERS) {
-      makeRoom();
-    }
     Stranger stranger = new Stranger(channel, loop.now() + HELLO_TIMEOUT_NANOS);
+    try {
+      Sockets.configure(channel);
+      if (strangers.size() == MAX_STRANGERS) {
+        makeRoom();
+      }
+      stranger.key = channel.register(loop.selector(), SelectionKey.OP_READ, stranger);
+    } catch (IOException | RuntimeException | Error e) {
+      stranger.close();
+      throw e;
+    }
     strangers.add(stranger.address, stranger);
-    stranger.key = channel.register(loop.selector(), SelectionKey.OP_READ, stranger);
     loop.schedule(stranger.deadline);
   }
 

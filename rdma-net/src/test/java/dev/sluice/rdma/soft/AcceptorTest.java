@@ -1,12 +1,14 @@
 package dev.sluice.rdma.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.leak.LeakCheck;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
@@ -84,6 +86,14 @@ class AcceptorTest {
     assertThat(isClosed(0)).isTrue();
     assertThat(isClosed(1)).isFalse();
     assertThat(isClosed(ROOM)).isFalse();
+  }
+
+  @Test
+  void oneThatCannotBeWatchedIsClosed() throws Exception {
+    loop.close();
+    connect();
+    assertThatThrownBy(() -> acceptor.ready(null)).isInstanceOf(ClosedSelectorException.class);
+    assertThat(isClosed(0)).isTrue();
   }
 
   @Test
