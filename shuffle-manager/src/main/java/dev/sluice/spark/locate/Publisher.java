@@ -29,7 +29,8 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final long FIRST_LINGER_MS = 5;
   private static final long LONGEST_LINGER_MS = 40;
   private static final Duration MAX_LINGER = Duration.ofMillis(500);
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  static final long FIRST_PAUSE_MS = 100;
+  private static final long LONGEST_PAUSE_MS = 5_000;
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
 
   private final DriverChannel driver;
@@ -110,8 +111,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   /** Sends, again and again until the deadline where the driver does not answer. */
   private void send(ExecutorEndpoint endpoint, List<Published> batch) throws InterruptedException {
     long started = System.nanoTime();
-    Duration pause = FIRST_PAUSE;
-    while (true) {
+    for (long pauseMs = FIRST_PAUSE_MS; ; pauseMs = nextPauseMs(pauseMs)) {
       try {
         driver.ask(new Publish(endpoint, batch));
         return;
@@ -126,10 +126,14 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
               e.getMessage());
           return;
         }
-        Thread.sleep(pause);
-        pause = pause.multipliedBy(2);
+        Thread.sleep(pauseMs);
       }
     }
+  }
+
+  /** A driver that answers again is told soon, however long it did not. */
+  static long nextPauseMs(long pauseMs) {
+    return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
   }
 
   @Override

@@ -15,6 +15,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -119,6 +120,13 @@ class PublisherTest {
     assertThat(List.of(next(), next(), next())).containsOnly(new Publish(ENDPOINT, List.of()));
     publisher.registered(3, location(1));
     assertThat(next().outputs()).containsExactly(new Published(3, location(1)));
+  }
+
+  @Test
+  void pausesBetweenAttemptsGrowAndStayShort() {
+    assertThat(
+            LongStream.iterate(Publisher.FIRST_PAUSE_MS, Publisher::nextPauseMs).limit(8).toArray())
+        .containsExactly(100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000);
   }
 
   @Test
