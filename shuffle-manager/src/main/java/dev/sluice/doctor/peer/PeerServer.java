@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Lets doctors of other nodes READ from this one: gives anybody who asks by TCP a queue pair, by
@@ -30,6 +31,7 @@ public final class PeerServer implements AutoCloseable {
   static final int BYTES = 8 << 20;
 
   private static final int QUESTION_TIMEOUT_MS = 10_000;
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private static final QueuePairConnector READS_NOTHING =
       (peer, _, _) ->
@@ -64,7 +66,7 @@ public final class PeerServer implements AutoCloseable {
     }
   }
 
-  private static PeerServer open(Patient patient, ServerSocket socket) throws IOException {
+  static PeerServer open(Patient patient, ServerSocket socket) throws IOException {
     RdmaEndpoint endpoint =
         RdmaEndpoint.open(patient.open(), Reading.options(patient), READS_NOTHING);
     try {
@@ -85,12 +87,18 @@ public final class PeerServer implements AutoCloseable {
   }
 
   private void listen() {
+    boolean said = false;
     while (!socket.isClosed()) {
       try {
         Socket client = socket.accept();
         Thread.ofVirtual().start(() -> answer(client));
       } catch (IOException e) {
-        // Closed, or a client that has gone: the next one.
+        // Out of file descriptors, most likely: trying again at once would be a busy loop.
+        if (!said && !socket.isClosed()) {
+          System.err.printf("port %d: cannot accept connections for a while: %s%n", port(), e);
+          said = true;
+        }
+        LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
   }

@@ -15,12 +15,16 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.conf.MemoryBudget;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** One doctor READs from another one, by the software provider. */
@@ -95,6 +99,51 @@ class PeerCheckTest {
     assertThatThrownBy(() -> PeerServer.open(patient("none", FaultPlan.NONE), port))
         .hasMessageContaining("none of auto, verbs, soft");
     assertThatCode(() -> new ServerSocket(port).close()).doesNotThrowAnyException();
+  }
+
+  @Test
+  void whileNothingCanBeAcceptedItPausesAndSaysSoOnce() throws Exception {
+    PrintStream before = System.err;
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(said, true, US_ASCII));
+    try (ExhaustedSocket socket = new ExhaustedSocket();
+        PeerServer server = PeerServer.open(patient(FaultPlan.NONE), socket)) {
+      socket.awaitPauseBehind(3);
+      socket.exhausted = false;
+      assertThat(read(server.port()).level()).isEqualTo(Level.OK);
+    } finally {
+      System.setErr(before);
+    }
+    assertThat(said.toString(US_ASCII)).containsOnlyOnce("Too many open files");
+  }
+
+  /** As where strangers have taken all file descriptors. */
+  private static final class ExhaustedSocket extends ServerSocket {
+    private volatile boolean exhausted = true;
+    private volatile Thread listener;
+    private volatile int attempts;
+
+    ExhaustedSocket() throws IOException {
+      super(0);
+    }
+
+    @Override
+    public Socket accept() throws IOException {
+      if (exhausted) {
+        attempts++;
+        listener = Thread.currentThread();
+        throw new SocketException("Too many open files");
+      }
+      return super.accept();
+    }
+
+    void awaitPauseBehind(int wanted) {
+      long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+      while (attempts < wanted || listener.getState() != Thread.State.TIMED_WAITING) {
+        assertThat(System.nanoTime()).as("it does not wait").isLessThan(deadlineNanos);
+        Thread.onSpinWait();
+      }
+    }
   }
 
   private static Finding read(int port) throws Exception {
