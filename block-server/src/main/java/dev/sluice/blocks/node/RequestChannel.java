@@ -24,7 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class RequestChannel implements AutoCloseable {
   private final SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
   private final Selector selector;
-  private final MessageChannel messages = new MessageChannel(socket, this::await);
+  private final MessageChannel messages = new MessageChannel(socket, this::awaitRest);
   private final ReentrantLock lock = new ReentrantLock();
 
   /** Once it is connected, before anybody asks. */
@@ -90,6 +90,18 @@ final class RequestChannel implements AutoCloseable {
     while (!await(SelectionKey.OP_READ)) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
+      }
+    }
+  }
+
+  /** A message that has begun goes on: who is interrupted within it waits, and is so afterwards. */
+  private void awaitRest(int operation) throws IOException {
+    boolean interrupted = Thread.interrupted();
+    try {
+      await(operation);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
       }
     }
   }

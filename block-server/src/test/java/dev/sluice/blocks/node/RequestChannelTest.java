@@ -1,0 +1,242 @@
+package dev.sluice.blocks.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.NodeMessages;
+import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.ProcessName;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The other end is played by the test, message by message or byte by byte. */
+@Timeout(60)
+class RequestChannelTest {
+  private static final long LONG_MS = 30_000;
+  private static final long SHORT_MS = 50;
+  private static final HandOver REQUEST = new HandOver(5, 1, 0);
+
+  /** More than a socket takes. */
+  private static final Enter LARGE = new Enter(new ProcessName("app", "3"), "s".repeat(900_000));
+
+  @TempDir Path directory;
+  private RequestChannel channel;
+  private SocketChannel socket;
+  private MessageChannel daemon;
+  private Thread asker;
+
+  @BeforeEach
+  void connect() throws IOException {
+    Path path = directory.resolve("node.sock");
+    channel = new RequestChannel();
+    try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      server.bind(UnixDomainSocketAddress.of(path));
+      channel.connect(path);
+      socket = server.accept();
+    }
+    daemon = new MessageChannel(socket);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    channel.close();
+    daemon.close();
+    if (asker != null) {
+      asker.join();
+    }
+  }
+
+  private Object ask(Object request, long timeoutMs) throws Exception {
+    return channel.ask(request, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs));
+  }
+
+  /** On a thread of its own, which is the {@link #asker}. */
+  private <T> FutureTask<T> start(Callable<T> call) {
+    FutureTask<T> task = new FutureTask<>(call);
+    asker = Thread.ofPlatform().daemon().start(task);
+    return task;
+  }
+
+  /** As the node would name itself. */
+  private static Entered entered(int port) {
+    return new Entered("node", "127.0.0.1", port, "soft", List.of("/data"));
+  }
+
+  private static ByteBuffer frame(Object message) throws IOException {
+    byte[] bytes =
+        new MessageCodec(NodeMessages.TYPES, List.of(ControlMessages.REFUSED)).encode(message);
+    return ByteBuffer.allocate(Integer.BYTES + bytes.length).putInt(bytes.length).put(bytes).flip();
+  }
+
+  private void sendLength(int bytes) throws IOException {
+    socket.write(ByteBuffer.allocate(Integer.BYTES).putInt(bytes).flip());
+  }
+
+  @Test
+  void eachRequestHasItsAnswer() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      HandOver request = new HandOver(5, i, 0);
+      FutureTask<Object> answer = start(() -> ask(request, LONG_MS));
+      assertThat(daemon.receive()).isEqualTo(request);
+      daemon.send(entered(i));
+      assertThat(answer.get()).isEqualTo(entered(i));
+    }
+  }
+
+  @Test
+  void anAnswerThatComesByteByByteIsPutTogether() throws Exception {
+    FutureTask<Object> answer = start(() -> ask(REQUEST, LONG_MS));
+    ByteBuffer frame = frame(entered(7));
+    for (int i = 0; i < frame.capacity(); i++) {
+      socket.write(frame.slice(i, 1));
+      Thread.yield();
+    }
+    assertThat(answer.get()).isEqualTo(entered(7));
+  }
+
+  @Test
+  void aRequestGoesOnWhereThereWasNoRoomForIt() throws Exception {
+    FutureTask<Object> answer = start(() -> ask(LARGE, LONG_MS));
+    assertThat(daemon.receive()).isEqualTo(LARGE);
+    daemon.send(new Taken());
+    assertThat(answer.get()).isEqualTo(new Taken());
+  }
+
+  @Test
+  void anAnswerThatIsCutIsNone() throws Exception {
+    ByteBuffer frame = frame(entered(7));
+    socket.write(frame.slice(0, frame.capacity() - 1));
+    socket.shutdownOutput();
+    assertThatThrownBy(() -> ask(REQUEST, LONG_MS))
+        .isInstanceOf(IOException.class)
+        .hasMessageEndingWith("failed: the connection was closed");
+  }
+
+  @Test
+  void anAnswerThatIsTooLargeIsNone() throws Exception {
+    sendLength((1 << 20) + 1);
+    assertThatThrownBy(() -> ask(REQUEST, LONG_MS))
+        .isInstanceOf(IOException.class)
+        .hasMessageEndingWith("A message of 1048577 bytes");
+    sendLength(-1);
+    assertThatThrownBy(() -> ask(REQUEST, LONG_MS)).hasMessageEndingWith("A message of -1 bytes");
+  }
+
+  @Test
+  void theDeadlineEndsWaitingForAnAnswer() {
+    assertThatThrownBy(() -> ask(REQUEST, SHORT_MS)).hasMessageContaining("not answered in time");
+  }
+
+  @Test
+  void theDeadlineEndsWaitingForTheRestOfAnAnswer() throws Exception {
+    socket.write(frame(entered(7)).slice(0, 6));
+    assertThatThrownBy(() -> ask(REQUEST, SHORT_MS)).hasMessageContaining("not answered in time");
+  }
+
+  @Test
+  void theDeadlineEndsWaitingForRoom() {
+    assertThatThrownBy(() -> ask(LARGE, SHORT_MS)).hasMessageContaining("not answered in time");
+  }
+
+  @Test
+  void theDeadlineEndsWaitingForSomebodyElse() throws Exception {
+    FutureTask<Object> answer = start(() -> ask(REQUEST, LONG_MS));
+    assertThat(daemon.receive()).isEqualTo(REQUEST);
+    assertThatThrownBy(() -> ask(LARGE, SHORT_MS)).hasMessageContaining("not answered in time");
+    daemon.send(new Taken());
+    assertThat(answer.get()).isEqualTo(new Taken());
+  }
+
+  @Test
+  void whoIsInterruptedWaitsForNoAnswerAndTheNextOneTakesItFirst() throws Exception {
+    FutureTask<Object> interrupted = start(() -> ask(REQUEST, LONG_MS));
+    assertThat(daemon.receive()).isEqualTo(REQUEST);
+    asker.interrupt();
+    assertThatThrownBy(interrupted::get)
+        .isInstanceOf(ExecutionException.class)
+        .hasCauseInstanceOf(InterruptedException.class);
+    FutureTask<Object> next = start(() -> ask(REQUEST, LONG_MS));
+    daemon.send(entered(1));
+    daemon.send(entered(2));
+    assertThat(next.get()).isEqualTo(entered(2));
+  }
+
+  /** Whether it was interrupted is put aside for as long as it waits. */
+  private void awaitWaiting() {
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (asker.isInterrupted()) {
+      assertThat(System.nanoTime()).as("it does not wait").isLessThan(deadlineNanos);
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void whoIsInterruptedWithinAnAnswerWaitsForTheRestOfIt() throws Exception {
+    FutureTask<Object> answer =
+        start(
+            () -> {
+              Object got = ask(REQUEST, LONG_MS);
+              assertThat(Thread.interrupted()).isTrue();
+              return got;
+            });
+    assertThat(daemon.receive()).isEqualTo(REQUEST);
+    ByteBuffer frame = frame(entered(7));
+    socket.write(frame.slice(0, 6));
+    asker.interrupt();
+    awaitWaiting();
+    socket.write(frame.slice(6, frame.capacity() - 6));
+    assertThat(answer.get()).isEqualTo(entered(7));
+  }
+
+  @Test
+  void whoIsInterruptedWithinARequestSendsTheRestOfIt() throws Exception {
+    FutureTask<Object> answer = start(() -> ask(LARGE, LONG_MS));
+    assertThat(socket.read(ByteBuffer.allocate(1))).isOne();
+    asker.interrupt();
+    awaitWaiting();
+    ByteBuffer rest = ByteBuffer.allocate(frame(LARGE).capacity() - 1);
+    while (rest.hasRemaining()) {
+      socket.read(rest);
+    }
+    assertThatThrownBy(answer::get).hasCauseInstanceOf(InterruptedException.class);
+  }
+
+  @Test
+  void theDeadlineEndsWaitingAlsoOfWhoIsInterrupted() throws Exception {
+    FutureTask<Object> answer = start(() -> ask(REQUEST, 1_000));
+    assertThat(daemon.receive()).isEqualTo(REQUEST);
+    socket.write(frame(entered(7)).slice(0, 6));
+    asker.interrupt();
+    assertThatThrownBy(answer::get)
+        .hasCauseInstanceOf(IOException.class)
+        .hasMessageContaining("not answered in time");
+  }
+
+  @Test
+  void closingEndsWaiting() throws Exception {
+    FutureTask<Object> answer = start(() -> ask(REQUEST, LONG_MS));
+    assertThat(daemon.receive()).isEqualTo(REQUEST);
+    channel.close();
+    assertThatThrownBy(answer::get).hasCauseInstanceOf(IOException.class);
+  }
+}
