@@ -22,6 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,7 +35,7 @@ import org.slf4j.LoggerFactory;
 final class SocketServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
   private static final long ENTER_TIMEOUT_MS = 10_000;
-  private static final long PAUSE_MS = 100;
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   /** Decides who is let in. */
   @FunctionalInterface
@@ -121,17 +122,8 @@ final class SocketServer implements AutoCloseable {
         }
       } catch (IOException | RuntimeException e) {
         LOG.warn("An executor could not connect to {}", path, e);
-        pause();
+        LockSupport.parkNanos(PAUSE_NANOS); // Descriptors are used up, say.
       }
-    }
-  }
-
-  /** Where descriptors are used up, say. */
-  private static void pause() {
-    try {
-      Thread.sleep(PAUSE_MS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 
