@@ -102,9 +102,7 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
   }
 
   private PooledBuffer buffer(int bytes) throws IOException, InterruptedException {
-    CompletableFuture<PooledBuffer> buffer = new CompletableFuture<>();
-    endpoint.buffers().acquire(bytes, System.nanoTime() + DEADLINE_NANOS, buffer::complete);
-    return await(buffer);
+    return await(endpoint.buffers().acquire(bytes, System.nanoTime() + DEADLINE_NANOS));
   }
 
   private static <T> T await(CompletableFuture<T> future) throws IOException, InterruptedException {
@@ -182,6 +180,7 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
               new PeerAddress(peer, "localhost", 1),
               ranges,
               target,
+              0,
               System.nanoTime() + DEADLINE_NANOS,
               this);
     }

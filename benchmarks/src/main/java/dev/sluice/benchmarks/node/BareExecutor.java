@@ -18,8 +18,6 @@ import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.IOException;
@@ -158,17 +156,11 @@ final class BareExecutor implements AutoCloseable {
   }
 
   private byte[] read(RemoteRegion region) throws IOException, InterruptedException {
-    int bytes = (int) region.length();
     long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
-    CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
-    endpoint.buffers().acquire(bytes, deadlineNanos, acquired::complete);
-    PooledBuffer buffer = await(acquired);
+    PooledBuffer buffer = await(endpoint.buffers().acquire((int) region.length(), deadlineNanos));
     try {
-      CompletableFuture<Void> done = new CompletableFuture<>();
-      ReadListener listener = ReadListener.completing(done);
-      endpoint.read(new ReadRequest(peer(), List.of(region), buffer, deadlineNanos, listener));
-      await(done);
-      return buffer.segment().asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+      await(endpoint.read(peer(), region, buffer, deadlineNanos));
+      return buffer.segment().toArray(ValueLayout.JAVA_BYTE);
     } finally {
       buffer.release();
     }

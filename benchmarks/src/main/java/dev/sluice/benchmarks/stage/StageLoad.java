@@ -7,8 +7,6 @@ import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.PooledBuffer;
-import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRequest;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -125,9 +123,7 @@ final class StageLoad implements AutoCloseable {
     quota.acquire(server, CHUNK_BYTES, () -> share.complete(null));
     share.get(2 * TIMEOUT_MS, TimeUnit.MILLISECONDS);
     try {
-      CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
-      reader.endpoint().buffers().acquire(CHUNK_BYTES, deadlineNanos, acquired::complete);
-      PooledBuffer buffer = acquired.get();
+      PooledBuffer buffer = reader.endpoint().buffers().acquire(CHUNK_BYTES, deadlineNanos).get();
       try {
         read(reader, server, pieces, buffer, deadlineNanos);
       } finally {
@@ -149,18 +145,8 @@ final class StageLoad implements AutoCloseable {
     if (!(answer instanceof Staged staged)) {
       throw new IOException(answer.toString());
     }
-    CompletableFuture<Void> read = new CompletableFuture<>();
-    reader
-        .endpoint()
-        .read(
-            new ReadRequest(
-                server,
-                List.of(staged.region()),
-                buffer,
-                deadlineNanos,
-                ReadListener.completing(read)));
     try {
-      read.get();
+      reader.endpoint().read(server, staged.region(), buffer, deadlineNanos).get();
       verify(pieces, buffer);
     } finally {
       reader.client().done(server, staged.leaseId());

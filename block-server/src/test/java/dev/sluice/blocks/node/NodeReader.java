@@ -16,9 +16,6 @@ import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.rdma.transfer.ReadException;
-import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -26,7 +23,6 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
@@ -118,30 +114,13 @@ final class NodeReader implements AutoCloseable {
   byte[] read(PeerAddress node, RemoteRegion region) throws Exception {
     int bytes = (int) region.length();
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
-    CompletableFuture<PooledBuffer> taken = new CompletableFuture<>();
-    endpoint.buffers().acquire(bytes, deadlineNanos, taken::complete);
-    PooledBuffer buffer = taken.get(TIMEOUT_S, TimeUnit.SECONDS);
+    PooledBuffer buffer =
+        endpoint.buffers().acquire(bytes, deadlineNanos).get(TIMEOUT_S, TimeUnit.SECONDS);
     try {
-      Answer answer = new Answer();
-      endpoint.read(new ReadRequest(node, List.of(region), buffer, deadlineNanos, answer));
-      answer.done.get(2 * TIMEOUT_S, TimeUnit.SECONDS);
-      return buffer.segment().asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+      endpoint.read(node, region, buffer, deadlineNanos).get(2 * TIMEOUT_S, TimeUnit.SECONDS);
+      return buffer.segment().toArray(ValueLayout.JAVA_BYTE);
     } finally {
       buffer.release();
-    }
-  }
-
-  private static final class Answer implements ReadListener {
-    final CompletableFuture<Void> done = new CompletableFuture<>();
-
-    @Override
-    public void onSuccess() {
-      done.complete(null);
-    }
-
-    @Override
-    public void onFailure(ReadException failure) {
-      done.completeExceptionally(failure);
     }
   }
 

@@ -10,6 +10,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -151,6 +152,13 @@ public final class BufferPool implements AutoCloseable {
     synchronized (lock) {
       return (long) slabs.size() * slabBytes;
     }
+  }
+
+  /** As the other one, for whoever waits: completes with the buffer, or with null. */
+  public CompletableFuture<PooledBuffer> acquire(int bytes, long deadlineNanos) {
+    CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
+    acquire(bytes, deadlineNanos, acquired::complete);
+    return acquired;
   }
 
   /**

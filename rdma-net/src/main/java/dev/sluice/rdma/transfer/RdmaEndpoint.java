@@ -6,7 +6,9 @@ import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.VerbsException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -113,6 +115,18 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
   /** Submits a read; its listener gets exactly one answer. Any thread, never blocks. */
   public void read(ReadRequest request) {
     engine.submit(request);
+  }
+
+  /**
+   * READs one region for whoever waits: completes with null, or exceptionally with the failure. Any
+   * thread, never blocks.
+   */
+  public CompletableFuture<Void> read(
+      PeerAddress peer, RemoteRegion region, PooledBuffer target, long deadlineNanos) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    ReadListener listener = ReadListener.completing(done);
+    read(new ReadRequest(peer, List.of(region), target, 0, deadlineNanos, listener));
+    return done;
   }
 
   @Override

@@ -73,16 +73,6 @@ public final class ReadRequest extends TaskQueue.Task {
     bytes = bytesThatFit();
   }
 
-  /** As the other one, from the target's first byte on. */
-  public ReadRequest(
-      PeerAddress peer,
-      List<RemoteRegion> ranges,
-      PooledBuffer target,
-      long deadlineNanos,
-      ReadListener listener) {
-    this(peer, ranges, target, 0, deadlineNanos, listener);
-  }
-
   private long bytesThatFit() {
     long sum = 0;
     for (RemoteRegion from : ranges) {

@@ -38,7 +38,7 @@ final class EngineHarness implements QueuePairConnector {
       }
       List<PooledBuffer> taken = new ArrayList<>();
       buffers.acquire(Math.max(1, total), deadlineNanos, taken::add);
-      request = new ReadRequest(peer, ranges, taken.getFirst(), deadlineNanos, this);
+      request = new ReadRequest(peer, ranges, taken.getFirst(), 0, deadlineNanos, this);
       engine.submit(request);
       taken.getFirst().release();
     }

@@ -105,15 +105,14 @@ class KilledPeerTest {
 
   private Answer read(RdmaEndpoint endpoint, PeerAddress address, RemotePeer peer)
       throws Exception {
-    CompletableFuture<PooledBuffer> taken = new CompletableFuture<>();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_S);
-    endpoint.buffers().acquire(READ_BYTES, deadline, taken::complete);
-    PooledBuffer buffer = taken.get(DEADLINE_S, TimeUnit.SECONDS);
+    PooledBuffer buffer =
+        endpoint.buffers().acquire(READ_BYTES, deadline).get(DEADLINE_S, TimeUnit.SECONDS);
     long offset = random.nextInt(REGION_BYTES - READ_BYTES);
     RemoteRegion range =
         new RemoteRegion(peer.region().address() + offset, READ_BYTES, peer.region().rkey());
     Answer answer = new Answer(buffer, offset);
-    endpoint.read(new ReadRequest(address, List.of(range), buffer, deadline, answer));
+    endpoint.read(new ReadRequest(address, List.of(range), buffer, 0, deadline, answer));
     return answer;
   }
 

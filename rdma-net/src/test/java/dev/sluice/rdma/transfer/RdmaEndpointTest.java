@@ -78,6 +78,23 @@ class RdmaEndpointTest {
   }
 
   @Test
+  void whoWaitsForARegionHasItsBytesOrTheFailure() throws Exception {
+    Server server = pair.serve("a", MIB, "");
+    RemoteRegion range = server.range(5, 1000);
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LONG_MS);
+    PooledBuffer buffer =
+        pair.reader.buffers().acquire(1000, deadline).get(LONG_MS, TimeUnit.MILLISECONDS);
+    pair.reader.read(server.address(), range, buffer, deadline).get(LONG_MS, TimeUnit.MILLISECONDS);
+    assertThat(buffer.segment().mismatch(server.memory().asSlice(5, 1000))).isEqualTo(-1);
+    RemoteRegion stale = new RemoteRegion(range.address(), 8, 0x0BAD);
+    assertThat(pair.reader.read(server.address(), stale, buffer, deadline))
+        .failsWithin(LONG_MS, TimeUnit.MILLISECONDS)
+        .withThrowableThat()
+        .withCauseInstanceOf(ReadException.class);
+    buffer.release();
+  }
+
+  @Test
   void aStaleKeyFailsAloneAndTheReadsBesideItSucceed() throws Exception {
     Server server = pair.serve("a", MIB, "");
     List<RemoteRegion> good = List.of(server.range(0, MIB));

@@ -316,7 +316,7 @@ class ReadEngineTest extends ReadEngineTestCase {
     PeerAddress peer = EngineHarness.peer("a");
     List<RemoteRegion> ranges = List.of(new RemoteRegion(1, 1, 1));
     long deadline = harness.now + 1_000_000_000L;
-    harness.engine.submit(new ReadRequest(peer, ranges, target.getFirst(), deadline, thrower));
+    harness.engine.submit(new ReadRequest(peer, ranges, target.getFirst(), 0, deadline, thrower));
     target.getFirst().release();
     TestRead next = read("a", 1);
     harness.run();

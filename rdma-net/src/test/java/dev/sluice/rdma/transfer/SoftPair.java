@@ -105,7 +105,7 @@ final class SoftPair implements QueuePairConnector, AutoCloseable {
               target.segment().fill((byte) 0);
               reader.read(
                   new ReadRequest(
-                      from.address(), ranges, target, deadline, answering(answer, target)));
+                      from.address(), ranges, target, 0, deadline, answering(answer, target)));
             });
     return answer;
   }

@@ -116,15 +116,13 @@ final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
   }
 
   PooledBuffer buffer() throws Exception {
-    CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
-    endpoint.buffers().acquire(BYTES, deadline(), acquired::complete);
-    return acquired.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    return endpoint.buffers().acquire(BYTES, deadline()).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
   }
 
   ReadRequest request(String peerId, int rkey, PooledBuffer target, ReadListener listener) {
     PeerAddress peer = new PeerAddress(peerId, "localhost", 1);
     RemoteRegion from = new RemoteRegion(region.address(), BYTES, rkey);
-    return new ReadRequest(peer, List.of(from), target, deadline(), listener);
+    return new ReadRequest(peer, List.of(from), target, 0, deadline(), listener);
   }
 
   private static long deadline() {

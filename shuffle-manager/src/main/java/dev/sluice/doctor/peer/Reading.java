@@ -5,15 +5,12 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -164,9 +161,7 @@ final class Reading {
   }
 
   private PooledBuffer acquire(int bytes) throws IOException {
-    CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
-    endpoint.buffers().acquire(bytes, System.nanoTime() + DEADLINE_NS, acquired::complete);
-    PooledBuffer buffer = await(acquired);
+    PooledBuffer buffer = await(endpoint.buffers().acquire(bytes, System.nanoTime() + DEADLINE_NS));
     if (buffer == null) {
       throw new IOException("no registered memory for a READ of " + bytes + " bytes");
     }
@@ -174,17 +169,9 @@ final class Reading {
   }
 
   private CompletableFuture<Void> read(long offset, PooledBuffer target) {
-    CompletableFuture<Void> done = new CompletableFuture<>();
     RemoteRegion range =
         new RemoteRegion(region.address() + offset, target.segment().byteSize(), region.rkey());
-    endpoint.read(
-        new ReadRequest(
-            peer,
-            List.of(range),
-            target,
-            System.nanoTime() + DEADLINE_NS,
-            ReadListener.completing(done)));
-    return done;
+    return endpoint.read(peer, range, target, System.nanoTime() + DEADLINE_NS);
   }
 
   private static <T> T await(CompletableFuture<T> answer) throws IOException {

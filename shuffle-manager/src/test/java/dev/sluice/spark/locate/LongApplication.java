@@ -22,8 +22,6 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.QueuePairConnector;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
@@ -237,13 +235,12 @@ final class LongApplication implements AutoCloseable {
   private void read(PeerAddress peer, MapOutputLocation output) throws Exception {
     long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
     RemoteRegion range = output.segment().region();
-    CompletableFuture<PooledBuffer> buffer = new CompletableFuture<>();
-    endpoint.buffers().acquire((int) range.length(), deadlineNanos, buffer::complete);
-    PooledBuffer target = buffer.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
-    CompletableFuture<Void> answer = new CompletableFuture<>();
-    endpoint.read(
-        new ReadRequest(
-            peer, List.of(range), target, deadlineNanos, ReadListener.completing(answer)));
+    PooledBuffer target =
+        endpoint
+            .buffers()
+            .acquire((int) range.length(), deadlineNanos)
+            .get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
+    CompletableFuture<Void> answer = endpoint.read(peer, range, target, deadlineNanos);
     target.release();
     answer.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
   }
