@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -220,9 +221,14 @@ public final class MapOutputRegistry implements AutoCloseable {
    * #unregister}.
    */
   public void invalidate(int shuffleId, long mapId) {
+    invalidate(shuffleId, Set.of(mapId));
+  }
+
+  /** The same of several; others of their shuffle stay registered. */
+  public void invalidate(int shuffleId, Set<Long> mapIds) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     if (shuffle != null) {
-      shuffle.invalidate(mapId);
+      shuffle.invalidate(mapIds);
       epochs.dropIfUnused(shuffle);
     }
   }

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -320,12 +321,12 @@ final class RegisteredShuffle {
         || (e instanceof VerbsException verbs && verbs.errno() == VerbsException.ENOMEM);
   }
 
-  /** The map output's files are replaced or deleted. Waits as {@link #close}. */
-  void invalidate(long mapId) {
+  /** The map outputs' files are replaced or deleted. Waits as {@link #close}. */
+  void invalidate(Set<Long> mapIds) {
     end(
         () -> {
-          failures.remove(mapId);
-          remove(mapId);
+          failures.keySet().removeAll(mapIds);
+          mapIds.forEach(this::remove);
         });
   }
 

@@ -45,9 +45,13 @@ final class Removals implements AutoCloseable {
     thread.allowCoreThreadTimeOut(true);
   }
 
-  /** A shuffle is over. Completes when nothing of it is left. */
+  /**
+   * A shuffle is over. Completes when nothing is left of what there is of it now: it may be written
+   * again under the same id before it is this one's turn.
+   */
   CompletableFuture<Void> remove(int shuffleId) {
-    return CompletableFuture.runAsync(() -> remove(shuffleId, held.remove(shuffleId)), thread);
+    Map<Long, Held> outputs = held.remove(shuffleId);
+    return CompletableFuture.runAsync(() -> remove(shuffleId, outputs), thread);
   }
 
   /**
@@ -83,7 +87,6 @@ final class Removals implements AutoCloseable {
     if (outputs.isEmpty()) {
       return;
     }
-    registry.unregister(shuffleId);
     IOException failure = null;
     for (Map.Entry<Long, Held> output : outputs.entrySet()) {
       try {
@@ -92,6 +95,7 @@ final class Removals implements AutoCloseable {
         failure = e; // A disk that fails keeps nothing on another one.
       }
     }
+    registry.invalidate(shuffleId, outputs.keySet());
     if (failure != null) {
       throw new UncheckedIOException(failure);
     }

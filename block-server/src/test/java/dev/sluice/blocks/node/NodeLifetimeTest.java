@@ -10,11 +10,13 @@ import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -155,6 +157,53 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       assertThat(reader.locate(node, SHUFFLE, 10)).isNull();
       assertThat(reader.read(node, SHUFFLE + 1, 11)).isEqualTo(kept);
     }
+  }
+
+  /** SQL has files removed, and writes the same shuffle again when the query is asked again. */
+  @Test
+  void whatIsWrittenAgainUnderAnIdThatWasOverStaysHoweverLongTheRemovalTakes() throws Exception {
+    start();
+    outputs.write(SHUFFLE, 10, 1_000);
+    outputs.write(SHUFFLE + 1, 20, 1_000);
+    byte[] again = outputs.write(SHUFFLE + 1, 21, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
+      PeerAddress node = executor.endpoint().peer();
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      executor.handOver(SHUFFLE + 1, 20, outputs.find(SHUFFLE + 1, 20));
+      reader.read(node, SHUFFLE, 10);
+      reader.read(node, SHUFFLE + 1, 20);
+
+      OutputStream disk = diskThatDoesNotAnswer(reader, node, SHUFFLE, 11);
+      CompletableFuture<Heard> slow = reader.say(node, new RemoveShuffle(SHUFFLE));
+      CompletableFuture<Heard> behind = reader.say(node, new RemoveShuffle(SHUFFLE + 1));
+      reader.tell(node, new Renew(new int[] {SHUFFLE + 1}, Heard.NEVER)); // which is behind both
+      executor.handOver(SHUFFLE + 1, 21, outputs.find(SHUFFLE + 1, 21));
+      assertThat(behind).isNotDone();
+      disk.close();
+      slow.get(WAIT_S, TimeUnit.SECONDS);
+      behind.get(WAIT_S, TimeUnit.SECONDS);
+
+      assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/{5-10,6-20}");
+      assertThat(reader.locate(node, SHUFFLE + 1, 20)).isNull();
+      assertThat(reader.read(node, SHUFFLE + 1, 21)).isEqualTo(again);
+      assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_000);
+    }
+  }
+
+  /**
+   * Has the map output's registration wait for its index, a named pipe.
+   *
+   * @return ends that
+   */
+  private OutputStream diskThatDoesNotAnswer(
+      NodeReader reader, PeerAddress node, int shuffleId, long mapId) throws Exception {
+    Path folder = Files.createDirectory(folder(APPLICATION).resolve(shuffleId + "-" + mapId));
+    Files.createFile(folder.resolve("data"));
+    Path index = folder.resolve("index");
+    assertThat(new ProcessBuilder("mkfifo", index.toString()).start().waitFor()).isZero();
+    reader.resolve(node, shuffleId, mapId);
+    return Files.newOutputStream(index); // opens when it is read
   }
 
   /** However late it comes. */

@@ -86,12 +86,15 @@ final class NodeReader implements AutoCloseable {
     return MapOutputHeader.of(mapId, longs, 0);
   }
 
+  /** Null when the node does not have it. */
+  CompletableFuture<MapOutputLocation> resolve(PeerAddress node, int shuffleId, long mapId) {
+    return client.resolve(node, shuffleId, new long[] {mapId}).thenApply(List::getFirst);
+  }
+
   /** Whether the node has the map output's table registered, or else reads it from its file. */
   boolean isRegistered(PeerAddress node, int shuffleId, long mapId) throws Exception {
-    return client
-        .resolve(node, shuffleId, new long[] {mapId})
+    return resolve(node, shuffleId, mapId)
         .get(TIMEOUT_S, TimeUnit.SECONDS)
-        .getFirst()
         .segment()
         .isRegistered();
   }
@@ -126,7 +129,12 @@ final class NodeReader implements AutoCloseable {
 
   /** What the driver says. */
   Heard tell(PeerAddress node, Lifetime message) throws Exception {
-    return client.tell(node, message).get(TIMEOUT_S, TimeUnit.SECONDS);
+    return say(node, message).get(TIMEOUT_S, TimeUnit.SECONDS);
+  }
+
+  /** The same, without waiting: behind what was said before. */
+  CompletableFuture<Heard> say(PeerAddress node, Lifetime message) {
+    return client.tell(node, message);
   }
 
   /** The node's process is gone. */
