@@ -23,7 +23,6 @@ final class NodeConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConfiguration.class);
   private static final String PROVIDER = "spark.shuffle.rdma.provider";
   private static final String PLUGIN = "spark.shuffle.sort.io.plugin.class";
-  private static final String TLS = "spark.ssl.rpc.enabled";
   private static final String SPARKS_SERVICE = "spark.shuffle.service.enabled";
 
   private static final Map<String, String> OF_SPARK =
@@ -39,6 +38,14 @@ final class NodeConfiguration {
           // What a node has need not move when an executor of it is decommissioned.
           "spark.storage.decommission.shuffleBlocks.enabled",
           "false");
+
+  /** Neither end of a connection asks the other, and nodes' block servers have these. */
+  private static final Map<String, String> OF_CRYPTO =
+      Map.of(
+          "spark.network.crypto.authEngineVersion",
+          "1",
+          "spark.network.crypto.cipher",
+          "AES/CTR/NoPadding");
 
   private NodeConfiguration() {}
 
@@ -62,11 +69,25 @@ final class NodeConfiguration {
   }
 
   private static void use(SparkConf conf) {
-    if (conf.getBoolean(TLS, false)) {
-      LOG.warn("No node's block server is used, as {} is true, and they speak no TLS", TLS);
-    } else {
+    String notSpoken = notSpoken(conf);
+    if (notSpoken.isEmpty()) {
       name(conf);
+    } else {
+      LOG.warn("No node's block server is used: {}", notSpoken);
     }
+  }
+
+  /** How Spark encrypts its network where nodes' block servers do not; empty where they do. */
+  private static String notSpoken(SparkConf conf) {
+    Map<String, String> spoken = new TreeMap<>(Map.of("spark.ssl.rpc.enabled", "false"));
+    if (conf.getBoolean("spark.network.crypto.enabled", false)) {
+      spoken.putAll(OF_CRYPTO);
+    }
+    return spoken.keySet().stream()
+        .filter(key -> !conf.get(key, spoken.get(key)).equalsIgnoreCase(spoken.get(key)))
+        .map(key -> key + " is " + conf.get(key) + ", which nodes' block servers do not speak")
+        .findFirst()
+        .orElse("");
   }
 
   private static void name(SparkConf conf) {
@@ -88,8 +109,9 @@ final class NodeConfiguration {
     if (conf.getBoolean(SPARKS_SERVICE, false)) {
       throw refusal(SPARKS_SERVICE + " is true: one service has the map outputs, or the other");
     }
-    if (conf.getBoolean(TLS, false)) {
-      throw refusal(TLS + " is true, and nodes' block servers speak no TLS");
+    String notSpoken = notSpoken(conf);
+    if (!notSpoken.isEmpty()) {
+      throw refusal(notSpoken);
     }
     String plugin = conf.get(PLUGIN, OF_SPARK.get(PLUGIN));
     if (!plugin.equals(OF_SPARK.get(PLUGIN))

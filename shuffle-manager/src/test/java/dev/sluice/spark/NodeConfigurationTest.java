@@ -93,10 +93,15 @@ class NodeConfigurationTest {
     assertThat(conf.getAll()).containsExactlyInAnyOrder(before.getAll());
   }
 
-  @Test
-  void autoGoesOnWithoutWhereNodesSpeakNoTls() {
-    conf.set(NodeConfiguration.NODE, "auto").set("spark.ssl.rpc.enabled", "true");
-    conf.set(NodeConfiguration.INCARNATION, "of another run");
+  @ParameterizedTest
+  @CsvSource({
+    "spark.ssl.rpc.enabled, true",
+    "spark.network.crypto.authEngineVersion, 2",
+    "spark.network.crypto.cipher, AES/GCM/NoPadding"
+  })
+  void autoGoesOnWithoutWhereNodesDoNotEncryptThatWay(String key, String value) {
+    conf.set(NodeConfiguration.NODE, "auto").set(NodeConfiguration.INCARNATION, "of another run");
+    conf.set("spark.network.crypto.enabled", "true").set(key, value);
     create(true, "").close();
     assertThat(conf.contains(NodeConfiguration.INCARNATION)).isFalse();
   }
@@ -124,6 +129,21 @@ class NodeConfigurationTest {
         .hasMessageContainingAll("spark.shuffle.rdma.node is \"required\", but ", "in the clear");
     conf.set("spark.shuffle.rdma.allowPlaintext", "true");
     create(true, "").close();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "spark.network.crypto.authEngineVersion, 2",
+    "spark.network.crypto.cipher, AES/GCM/NoPadding"
+  })
+  void anEncryptionThatNodesDoNotHaveIsRefusedWithTheReason(String key, String value) {
+    conf.set(key, value);
+    create(true, "").close(); // Nothing is encrypted.
+    conf.set("spark.network.crypto.enabled", "true")
+        .set("spark.shuffle.rdma.allowPlaintext", "true");
+    assertThatThrownBy(() -> create(true, ""))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll("spark.shuffle.rdma.node is \"required\", but ", key, value);
   }
 
   @Test

@@ -84,6 +84,19 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"spark.network.crypto.enabled", "spark.authenticate.enableSaslEncryption"})
+  void aReaderThatEncryptsIsUnderstood(String key) throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader reader = new NodeReader(APPLICATION, SECRET, Map.of(key, "true"))) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
   @Test
   void aKeyOfAnotherApplicationsRegionIsRefused() throws Exception {
     start();

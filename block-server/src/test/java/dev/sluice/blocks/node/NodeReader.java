@@ -23,6 +23,8 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
@@ -32,7 +34,6 @@ import org.apache.spark.network.util.TransportConf;
 /** An executor of an application that READs from nodes, and its driver. The test closes it. */
 final class NodeReader implements AutoCloseable {
   private static final long TIMEOUT_S = 20;
-  private static final TransportConf CONF = new TransportConf("sluice", MapConfigProvider.EMPTY);
 
   private final BlockServerClient client;
   private final RdmaEndpoint endpoint;
@@ -42,41 +43,52 @@ final class NodeReader implements AutoCloseable {
    * @param secret empty where it does not authenticate
    */
   NodeReader(String application, String secret) throws IOException {
+    this(application, secret, Map.of());
+  }
+
+  /**
+   * @param network Spark's configuration of its
+   */
+  NodeReader(String application, String secret, Map<String, String> network) throws IOException {
     this(
         application,
         secret,
-        new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress()));
+        new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress()),
+        network);
   }
 
   /**
    * @param device that it READs by; closed with it
    */
   NodeReader(String application, String secret, Device device) throws IOException {
+    this(application, secret, device, Map.of());
+  }
+
+  private NodeReader(String application, String secret, Device device, Map<String, String> network)
+      throws IOException {
+    TransportConf conf = new TransportConf("sluice", new MapConfigProvider(network));
     client =
         new BlockServerClient(
             new ProcessName(application, "reader"),
-            CONF,
-            bootstraps(application, secret),
+            conf,
+            bootstraps(application, secret, conf),
             TransferOptions.DEFAULT,
             TimeUnit.SECONDS.toMillis(TIMEOUT_S) / 2,
             () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
     endpoint = RdmaEndpoint.open(device, TransferOptions.DEFAULT, client);
   }
 
-  private static List<TransportClientBootstrap> bootstraps(String application, String secret) {
+  private static List<TransportClientBootstrap> bootstraps(
+      String application, String secret, TransportConf conf) {
     String sparks = application.substring(0, application.lastIndexOf('-'));
     return secret.isEmpty()
         ? List.of()
-        : List.of(new AuthClientBootstrap(CONF, sparks, new ApplicationPort.Secret(secret)));
+        : List.of(new AuthClientBootstrap(conf, sparks, new ApplicationPort.Secret(secret)));
   }
 
   /** Where a map output's data can be READ; null when the node does not have it. */
   MapOutputHeader locate(PeerAddress node, int shuffleId, long mapId) throws Exception {
-    MapOutputLocation location =
-        client
-            .resolve(node, shuffleId, new long[] {mapId})
-            .get(TIMEOUT_S, TimeUnit.SECONDS)
-            .getFirst();
+    MapOutputLocation location = resolve(node, shuffleId, mapId).get(TIMEOUT_S, TimeUnit.SECONDS);
     if (location == null) {
       return null;
     }
