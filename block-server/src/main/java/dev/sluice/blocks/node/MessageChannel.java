@@ -11,6 +11,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.List;
@@ -58,6 +59,11 @@ final class MessageChannel implements AutoCloseable {
   /** Waits, where the one that listens does not take those that came before. */
   void connect(Path socket) throws IOException {
     channel.connect(UnixDomainSocketAddress.of(socket));
+  }
+
+  /** Who runs this process. */
+  static UserPrincipal self() throws IOException {
+    return Files.getOwner(Path.of("/proc/self"));
   }
 
   /** Who runs the other end. */

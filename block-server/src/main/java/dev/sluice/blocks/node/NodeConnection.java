@@ -68,7 +68,7 @@ final class NodeConnection implements AutoCloseable {
   /** Whoever may write to the socket's folder may listen there, and is not told the secret. */
   private void connect(Path socket) throws IOException {
     channel.connect(socket);
-    UserPrincipal self = Files.getOwner(Path.of("/proc/self"));
+    UserPrincipal self = MessageChannel.self();
     if (!channel.peer().equals(self)) {
       throw new RefusedException(
           "the process there runs as %s, not as %s".formatted(channel.peer(), self));

@@ -66,6 +66,9 @@ final class RootLocks implements AutoCloseable {
     if (!attributes.isDirectory()) {
       throw new RefusedException(root + " is no directory but a link or a file");
     }
+    if (!attributes.owner().equals(MessageChannel.self())) {
+      throw new RefusedException("%s is another user's (%s)".formatted(root, attributes.owner()));
+    }
     if (!OWNER_ALONE.value().containsAll(attributes.permissions())) {
       throw new RefusedException(
           "%s is open to others (%s): it has to be %s"

@@ -38,6 +38,17 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     assertThatThrownBy(this::start).hasMessageContaining(".sluice").hasMessageContaining("others");
   }
 
+  /** To whom even what root puts there is open. */
+  @Test
+  void aFolderOfAnotherUserIsRefused() throws Exception {
+    assumeTrue(System.getProperty("user.name").equals("root"), "only root gives folders away");
+    Path root = Files.createDirectory(directory.resolve("node/.sluice"));
+    Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwx------"));
+    Files.setAttribute(root, "unix:uid", 12_345);
+    assertThatThrownBy(this::start).hasMessageContaining(".sluice").hasMessageContaining("12345");
+    assertThat(root).isEmptyDirectory();
+  }
+
   @Test
   void aFolderThatIsALinkIsRefused() throws Exception {
     Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
