@@ -25,6 +25,7 @@ import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.StandardProtocolFamily;
@@ -45,6 +46,7 @@ import org.apache.logging.log4j.Level;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.ExternalBlockStoreClient;
+import org.apache.spark.network.shuffle.checksum.Cause;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.Test;
@@ -414,6 +416,32 @@ class NodeHandOverTest extends NodeDaemonTestCase {
               () -> fetch(stranger, node, "shuffle_5_10_2").get(WAIT_S, TimeUnit.SECONDS))
           .isInstanceOf(Exception.class);
     }
+  }
+
+  /** Spark's readers ask for it where they cannot decode a block. */
+  @Test
+  void whereABlockWasDamagedIsDiagnosed() throws Exception {
+    start();
+    byte[] data = outputs.write(SHUFFLE, 10, 300, 700);
+    long checksum = TestMapOutputs.checksum(data, 300, 700);
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        ExternalBlockStoreClient spark = sparkClient("app-1", SECRET)) {
+      executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      PeerAddress node = executor.endpoint().peer();
+
+      assertThat(diagnose(spark, node, checksum)).isEqualTo(Cause.CHECKSUM_VERIFY_PASS);
+      assertThat(diagnose(spark, node, checksum + 1)).isEqualTo(Cause.NETWORK_ISSUE);
+      try (RandomAccessFile file = new RandomAccessFile(outputs.data(SHUFFLE, 10).toFile(), "rw")) {
+        file.seek(400);
+        file.write(~data[400]);
+      }
+      assertThat(diagnose(spark, node, checksum)).isEqualTo(Cause.DISK_ISSUE);
+    }
+  }
+
+  private static Cause diagnose(ExternalBlockStoreClient client, PeerAddress node, long checksum) {
+    return client.diagnoseCorruption(
+        node.host(), node.port(), "3", SHUFFLE, 10, 1, checksum, "CRC32C");
   }
 
   private static ExternalBlockStoreClient sparkClient(String application, String secret) {

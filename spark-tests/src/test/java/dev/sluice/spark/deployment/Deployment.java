@@ -190,6 +190,11 @@ public final class Deployment implements AutoCloseable {
             main, DropInJar.path(), List.of(options), conf(settings), List.of(), classPath));
   }
 
+  /** Where a Worker has a folder for each application, and in that one for each executor. */
+  Path workOf(int worker) {
+    return directory.resolve("worker-" + worker).resolve("work");
+  }
+
   /** What executors write. */
   WorkDirectory work() {
     return new WorkDirectory(directory.resolve(ShuffleApplication.WORK));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.deployment.Deployment.Result;
 import dev.sluice.spark.scenarios.NodeProcess;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -21,6 +22,29 @@ final class NodeStandaloneIT {
         Deployment deployment = Deployment.start("node")) {
       assertAllRead(deployment.submitLeaving(node("required")));
     }
+  }
+
+  /** Each Worker is a host to Spark, and has a block server of its own. */
+  @Test
+  void blocksOfSeveralWorkersAreReadAtTheirNodes() throws Exception {
+    String[] hosts = {"127.0.0.1", "127.0.0.2"};
+    try (Deployment deployment = Deployment.startOnHosts("nodes", hosts);
+        NodeProcess _ = startNode(deployment, 0, hosts[0]);
+        NodeProcess _ = startNode(deployment, 1, hosts[1])) {
+      Map<String, String> settings = new HashMap<>(node("required"));
+      // From an executor's directory, so that each node has its own.
+      settings.put("spark.shuffle.rdma.node.socket", "../../node.sock");
+      assertAllRead(deployment.submitLeaving(settings));
+      assertThat(deployment.workOf(0)).isDirectoryContaining("glob:**/app-*");
+      assertThat(deployment.workOf(1)).isDirectoryContaining("glob:**/app-*");
+    }
+  }
+
+  private NodeProcess startNode(Deployment deployment, int worker, String host) throws Exception {
+    return NodeProcess.start(
+        Files.createDirectory(directory.resolve(host)),
+        NodeProcess.socket(deployment.workOf(worker)),
+        host);
   }
 
   /** That is what Spark relies on, and what is not READ at the node comes from there. */

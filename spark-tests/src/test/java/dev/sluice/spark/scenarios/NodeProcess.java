@@ -30,7 +30,17 @@ public final class NodeProcess implements AutoCloseable {
 
   /** One that keeps map outputs in a directory, in which executors have theirs as well. */
   public static NodeProcess start(Path directory) throws IOException, InterruptedException {
-    return start(directory, directory, socket(directory), "127.0.0.1", List.of());
+    return start(directory, socket(directory), "127.0.0.1");
+  }
+
+  /**
+   * The same, of several nodes.
+   *
+   * @param host this one's address
+   */
+  public static NodeProcess start(Path directory, Path socket, String host)
+      throws IOException, InterruptedException {
+    return start(directory, directory, socket, host, List.of());
   }
 
   /**
