@@ -4,15 +4,21 @@ import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.benchmarks.Sizes;
+import dev.sluice.benchmarks.engine.EngineLoad.Sample;
 import dev.sluice.rdma.ProviderUnavailableException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What READs cost the transfer engine, on an adapter that costs nothing. */
+/**
+ * What READs cost the transfer engine, on an adapter that costs nothing: what an engine does at
+ * most, what that takes of its thread, and whether it keeps up with links.
+ */
 @Command(
     name = "engine",
     description = {
@@ -21,6 +27,20 @@ import picocli.CommandLine.Option;
       "and rdma-core's headers, and no RDMA device."
     })
 public final class EngineCommand implements Callable<Integer> {
+  private static final List<Integer> SIZES_KIB = List.of(16, 64, 256, 1024);
+  private static final List<Integer> LINKS_GIGABITS = List.of(100, 200, 400);
+  private static final int FASTEST = 400;
+
+  /** Of each, until compilers are done. */
+  private static final int WARM_UP = 3;
+
+  /** Some tenths of a second. */
+  private static final int READS = 500_000;
+
+  private static final double LINK_SECONDS = 0.3;
+
+  private static final double CPU_GOAL_MICROS = 0.3;
+
   @Option(
       names = "--rounds",
       defaultValue = "7",
@@ -35,8 +55,8 @@ public final class EngineCommand implements Callable<Integer> {
     Pairs pairs = new Pairs();
     try {
       FakeAdapter adapter = FakeAdapter.load(Path.of(System.getenv("SLUICE_HOME")), directory);
-      try (EngineRuns runs = new EngineRuns(adapter, rounds, pairs)) {
-        runs.measure();
+      try (EngineLoad load = new EngineLoad(adapter.open())) {
+        measure(adapter, load, pairs);
       }
       return output.write(pairs.comparisons());
     } catch (ProviderUnavailableException e) {
@@ -45,5 +65,49 @@ public final class EngineCommand implements Callable<Integer> {
     } finally {
       Directories.delete(directory);
     }
+  }
+
+  private void measure(FakeAdapter adapter, EngineLoad load, Pairs pairs)
+      throws IOException, InterruptedException {
+    for (int round = -WARM_UP; round < rounds; round++) {
+      for (int kib : SIZES_KIB) {
+        most(kib, adapter, load, round < 0 ? new Pairs() : pairs);
+      }
+    }
+    for (int gigabits : LINKS_GIGABITS) {
+      adapter.link(gigabits);
+      for (int round = -1; round < rounds; round++) {
+        for (int kib : SIZES_KIB) {
+          link(kib, gigabits, load, round < 0 ? new Pairs() : pairs);
+        }
+      }
+    }
+  }
+
+  /** Without a limit of the link. */
+  private static void most(int kib, FakeAdapter adapter, EngineLoad load, Pairs pairs)
+      throws IOException, InterruptedException {
+    Sample sample = load.measure(kib << 10, READS);
+    double cpuNanos = (double) sample.cpuNanos() / sample.reads();
+    double ofAdapter = adapter.nanosOfRead(sample.meanChain());
+    String size = Sizes.binary(kib << 10);
+    double rate = sample.thousandsPerSecond();
+    pairs.more("engine-rate-" + size, "1000/s", rate, "400Gb/s", needed(kib, FASTEST));
+    double cpu = (cpuNanos - ofAdapter) / 1e3;
+    pairs.less("engine-cpu-" + size, "us/READ", cpu, "goal", CPU_GOAL_MICROS);
+  }
+
+  private static void link(int kib, int gigabits, EngineLoad load, Pairs pairs)
+      throws IOException, InterruptedException {
+    double needed = needed(kib, gigabits);
+    Sample sample = load.measure(kib << 10, (long) (needed * 1e3 * LINK_SECONDS));
+    String name = "engine-link-%dGbit-%s".formatted(gigabits, Sizes.binary(kib << 10));
+    pairs.more(name, "1000/s", sample.thousandsPerSecond(), "link", needed);
+    pairs.less(name + "-cpu", "cores", (double) sample.cpuNanos() / sample.nanos(), "core", 1);
+  }
+
+  /** Thousands of READs that a link brings in a second. */
+  private static double needed(int kib, int gigabits) {
+    return gigabits * 1e9 / 8 / (kib << 10) / 1e3;
   }
 }

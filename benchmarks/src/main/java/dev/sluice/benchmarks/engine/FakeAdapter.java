@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.sluice.benchmarks.Commands;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.VerbsException;
@@ -17,10 +18,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.net.InetAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import java.util.List;
 
 /**
  * An adapter of the tests' {@code fake_ibverbs.c}, which is faster than any memory, as this
@@ -38,7 +38,6 @@ final class FakeAdapter {
   private static final String NEEDED =
       "a C compiler and rdma-core's headers are needed to make an adapter of memory (Debian,"
           + " Ubuntu: gcc libibverbs-dev)";
-  private static final long COMPILE_SECONDS = 60;
 
   /** From a READ's posting to its completion, as on a NIC within a rack. */
   private static final long LATENCY_NANOS = 5_000;
@@ -60,7 +59,7 @@ final class FakeAdapter {
    * @param directory for what is made, the caller's to delete
    * @throws ProviderUnavailableException where there is no C compiler, or no header of rdma-core
    */
-  static FakeAdapter load(Path home, Path directory) throws IOException, InterruptedException {
+  static FakeAdapter load(Path home, Path directory) throws IOException {
     Path made = directory.resolve("libibverbs.so.1");
     compile(home.resolve(SOURCE), made);
     NativeLibrary library = new NativeLibrary(made.toString(), "gcc");
@@ -69,31 +68,20 @@ final class FakeAdapter {
     return new FakeAdapter(directory, library);
   }
 
-  private static void compile(Path source, Path library) throws IOException, InterruptedException {
-    Path log = library.resolveSibling("gcc.log");
-    ProcessBuilder gcc =
-        new ProcessBuilder(
-            "gcc",
-            "-O2",
-            "-fPIC",
-            "-shared",
-            "-Wl,-soname," + library.getFileName(),
-            "-o",
-            library.toString(),
-            source.toString());
-    Process process;
+  private static void compile(Path source, Path library) throws ProviderUnavailableException {
     try {
-      process = gcc.redirectErrorStream(true).redirectOutput(log.toFile()).start();
+      Commands.run(
+          List.of(
+              "gcc",
+              "-O2",
+              "-fPIC",
+              "-shared",
+              "-Wl,-soname," + library.getFileName(),
+              "-o",
+              library.toString(),
+              source.toString()));
     } catch (IOException e) {
       throw new ProviderUnavailableException(NEEDED + ": " + e.getMessage());
-    }
-    try {
-      if (!process.waitFor(COMPILE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-        throw new ProviderUnavailableException(
-            NEEDED + ": " + Files.readString(log, StandardCharsets.UTF_8));
-      }
-    } finally {
-      process.destroyForcibly();
     }
   }
 
