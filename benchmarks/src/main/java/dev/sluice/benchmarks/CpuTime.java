@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.stream.LongStream;
+import org.apache.commons.lang3.function.FailableRunnable;
 
 /** CPU time, which on a busy machine says more than the time that passes. */
 public final class CpuTime {
@@ -12,23 +13,17 @@ public final class CpuTime {
   private static final OperatingSystemMXBean PROCESS =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
-  /** What is measured. */
-  @FunctionalInterface
-  public interface Work {
-    void run() throws IOException;
-  }
-
   private CpuTime() {}
 
   /** Nanoseconds of this thread, to which the collector's do not belong. */
-  public static long ofThread(Work work) throws IOException {
+  public static long ofThread(FailableRunnable<IOException> work) throws IOException {
     long start = THREADS.getCurrentThreadCpuTime();
     work.run();
     return THREADS.getCurrentThreadCpuTime() - start;
   }
 
   /** Nanoseconds of this process's Java threads meanwhile; exact, as that of all threads is not. */
-  public static long ofThreads(Work work) throws IOException {
+  public static long ofThreads(FailableRunnable<IOException> work) throws IOException {
     long start = ofThreads();
     work.run();
     return ofThreads() - start;

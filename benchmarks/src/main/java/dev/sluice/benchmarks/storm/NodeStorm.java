@@ -2,9 +2,12 @@ package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import org.apache.commons.lang3.function.FailableFunction;
 
 /** The storm of 400 x 400 blocks of 1 KB through what keeps a node's map outputs. */
 public final class NodeStorm {
@@ -14,9 +17,10 @@ public final class NodeStorm {
 
   /**
    * @param quick one round, before which the compilers are not done
-   * @param clusters that run the drivers' executors
+   * @param clusters Spark configuration of those that run the drivers' executors
    */
-  public NodeStorm(boolean quick, StormRunner.Clusters clusters) {
+  public NodeStorm(
+      boolean quick, FailableFunction<Shuffle, Map<String, String>, IOException> clusters) {
     runner = quick ? new StormRunner(1, 8, 1, clusters) : new StormRunner(3, null, 3, clusters);
   }
 

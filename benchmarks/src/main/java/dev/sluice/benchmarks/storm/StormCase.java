@@ -47,16 +47,9 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
     return (long) maps * partitions;
   }
 
-  long bytes() {
-    return blocks() * blockBytes;
-  }
-
   /** Spark configuration of the case. */
   Map<String, String> conf() {
     Map<String, String> conf = new HashMap<>(workload.conf());
-    conf.put("spark.shuffle.compress", Boolean.toString(workload.compressed()));
-    conf.put(
-        "spark.shuffle.readHostLocalDisk", "false"); // Else neighbours read each other's files.
     conf.put("spark.sql.shuffle.partitions", Integer.toString(partitions));
     return conf;
   }

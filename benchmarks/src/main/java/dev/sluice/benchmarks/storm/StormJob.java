@@ -25,19 +25,11 @@ import org.apache.spark.api.java.JavaSparkContext;
  * configuration comes as system properties, its result goes to a file. Started and ended by {@link
  * StormRunner}.
  */
-public final class StormJob {
+public record StormJob(StormCase storm, Path localDirectory) {
   private static final double NS_PER_S = 1e9;
 
   /** Of what was dropped; all that is left over is what the kernel could not drop. */
   private static final double MIN_FROM_DISK = 0.9;
-
-  private final StormCase storm;
-  private final Path localDirectory;
-
-  private StormJob(StormCase storm, Path localDirectory) {
-    this.storm = storm;
-    this.localDirectory = localDirectory;
-  }
 
   /**
    * @param arguments the case as JSON, repetitions in all, result file

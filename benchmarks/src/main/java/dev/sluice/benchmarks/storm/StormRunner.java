@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.apache.commons.lang3.function.FailableFunction;
 import picocli.CommandLine.Option;
 
 /** Runs storms as its options say: each shuffle in a driver process of its own, in turn. */
@@ -57,14 +58,8 @@ public final class StormRunner {
       description = "What --conf makes of it, in the names of rows")
   private String label;
 
-  private final Clusters clusters;
-
-  /** Where executors run that are not the driver's own. */
-  @FunctionalInterface
-  public interface Clusters {
-    /** Spark configuration of a driver of that shuffle. */
-    Map<String, String> conf(Shuffle shuffle) throws IOException;
-  }
+  /** Spark configuration of a driver, where executors run that are not its own. */
+  private final FailableFunction<Shuffle, Map<String, String>, IOException> clusters;
 
   /** Options are set later, and each driver has executors of its own. */
   StormRunner() {
@@ -74,7 +69,11 @@ public final class StormRunner {
   /**
    * @param warmUp null for the default
    */
-  StormRunner(int rounds, Integer warmUp, int repetitions, Clusters clusters) {
+  StormRunner(
+      int rounds,
+      Integer warmUp,
+      int repetitions,
+      FailableFunction<Shuffle, Map<String, String>, IOException> clusters) {
     this.rounds = rounds;
     this.warmUp = warmUp;
     this.repetitions = repetitions;
@@ -117,7 +116,7 @@ public final class StormRunner {
       throws IOException, InterruptedException {
     Map<String, String> all = new HashMap<>(storm.conf());
     all.putAll(conf);
-    all.putAll(clusters.conf(shuffle));
+    all.putAll(clusters.apply(shuffle));
     Path result = directory.resolve("result.json");
     new DriverProcess(directory)
         .run(

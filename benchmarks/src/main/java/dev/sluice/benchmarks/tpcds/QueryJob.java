@@ -23,14 +23,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * with a {@link QueryAttempt}; {@link #TOTALS} with Sluice's totals. Started and ended by {@link
  * QueryProcesses}.
  */
-final class QueryJob {
+record QueryJob(SparkSession spark) {
   static final String TOTALS = "totals";
-
-  private final SparkSession spark;
-
-  private QueryJob(SparkSession spark) {
-    this.spark = spark;
-  }
 
   /**
    * @param arguments the directory with the tables
@@ -64,18 +58,15 @@ final class QueryJob {
       double seconds = (System.nanoTime() - start) / 1e9;
       double cpuSeconds = Executors.usedSince(before);
       return new QueryAttempt(
-          seconds, cpuSeconds, answer.rows(), answer.digest(), problemOf(query, answer));
+          seconds,
+          cpuSeconds,
+          answer.rows(),
+          answer.digest(),
+          query.exclusion() != null ? null : answer.differenceFrom(query.golden()));
     } catch (Exception e) { // Scala throws checked ones that it does not declare.
       String problem = e.toString().lines().findFirst().orElseThrow();
       return new QueryAttempt((System.nanoTime() - start) / 1e9, 0, 0, null, problem);
     }
-  }
-
-  private String problemOf(Query query, Answer answer) {
-    if (query.exclusion() != null) {
-      return null;
-    }
-    return answer.differenceFrom(query.golden());
   }
 
   private Answer answer(String text) {

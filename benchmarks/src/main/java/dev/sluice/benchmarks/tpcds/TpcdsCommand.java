@@ -68,7 +68,15 @@ public final class TpcdsCommand implements Callable<Integer> {
     Path run = RunDirectory.of("tpcds");
     TpcdsData.ensure(run.resolve("data"));
     QueryProcesses processes = new QueryProcesses(TpcdsData.directory(), run);
-    TpcdsReport report = new TpcdsReport(queries, check ? check(processes) : compare(processes));
+    List<ProcessResult> results = new ArrayList<>();
+    if (check) {
+      results.addAll(processes.run(0, List.of(Shuffle.SLUICE), queries, 1));
+    } else {
+      for (int round = 0; round < rounds; round++) {
+        results.addAll(processes.run(round, Shuffle.PAIR, queries, repetitions));
+      }
+    }
+    TpcdsReport report = new TpcdsReport(queries, results);
     if (check) {
       output.out().print(report.checks());
     }
@@ -88,19 +96,5 @@ public final class TpcdsCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "with --repetitions " + repetitions + " nothing counts");
     }
-  }
-
-  private List<ProcessResult> check(QueryProcesses processes)
-      throws IOException, InterruptedException {
-    return processes.run(0, List.of(Shuffle.SLUICE), queries, 1);
-  }
-
-  private List<ProcessResult> compare(QueryProcesses processes)
-      throws IOException, InterruptedException {
-    List<ProcessResult> results = new ArrayList<>();
-    for (int round = 0; round < rounds; round++) {
-      results.addAll(processes.run(round, Shuffle.PAIR, queries, repetitions));
-    }
-    return results;
   }
 }
