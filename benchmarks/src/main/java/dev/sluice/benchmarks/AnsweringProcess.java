@@ -5,17 +5,17 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import org.apache.commons.lang3.function.FailableFunction;
 
 /**
  * A process, such as a driver, that prints lines when it is ready, one for each line that it reads,
@@ -27,19 +27,10 @@ public final class AnsweringProcess implements AutoCloseable {
   private static final long GRACE_SECONDS = 10;
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** What such a process does. */
-  @FunctionalInterface
-  public interface Answers {
-    /** The answer to a line, which travels as JSON. */
-    Object to(String line) throws Exception;
-  }
-
   private final Process process;
   private final Function<String, IOException> failure;
   private final Writer questions;
-
-  /** Empty at the end of the stream. */
-  private final BlockingQueue<Optional<String>> answers = new LinkedBlockingQueue<>();
+  private final BufferedReader answers;
 
   /**
    * @param failure makes an exception of what went wrong
@@ -48,20 +39,22 @@ public final class AnsweringProcess implements AutoCloseable {
     this.process = process;
     this.failure = failure;
     this.questions = process.outputWriter(StandardCharsets.UTF_8);
-    Thread.startVirtualThread(this::listen);
+    this.answers = process.inputReader(StandardCharsets.UTF_8);
   }
 
   /**
    * The other end, in the process itself: returns when there are no more questions.
    *
    * @param out standard output as it was
+   * @param answers what it answers to a line, which travels as JSON
    */
-  public static void answer(PrintStream out, Answers answers) throws Exception {
+  public static void answer(PrintStream out, FailableFunction<String, Object, Exception> answers)
+      throws Exception {
     BufferedReader lines =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     out.println("ready");
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-      out.println(JSON.writeValueAsString(answers.to(line)));
+      out.println(JSON.writeValueAsString(answers.apply(line)));
     }
     out.println("done");
   }
@@ -89,29 +82,25 @@ public final class AnsweringProcess implements AutoCloseable {
     return process.pid();
   }
 
-  private void listen() {
-    try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
-      lines.lines().map(Optional::of).forEach(answers::add);
-    } catch (IOException | UncheckedIOException e) {
-      if (process.isAlive()) {
-        System.err.println("answers of a process are lost: " + e.getMessage());
-      }
-    } finally {
-      answers.add(Optional.empty());
-    }
-  }
-
   /**
    * What it says to nothing: that it is ready.
    *
    * @throws IOException when the process ended or its deadline passed, also from other methods
    */
   public String await() throws IOException, InterruptedException {
-    Optional<String> answer = answers.poll(ANSWER_MINUTES, TimeUnit.MINUTES);
-    if (answer == null) {
+    FutureTask<String> line = new FutureTask<>(answers::readLine);
+    Thread.startVirtualThread(line);
+    try {
+      String answer = line.get(ANSWER_MINUTES, TimeUnit.MINUTES);
+      if (answer == null) {
+        throw failure.apply("ended early");
+      }
+      return answer;
+    } catch (ExecutionException e) {
+      throw failure.apply("cannot be heard: " + e.getCause().getMessage());
+    } catch (TimeoutException e) {
       throw failure.apply("did not answer within " + ANSWER_MINUTES + " minutes");
     }
-    return answer.orElseThrow(() -> failure.apply("ended early"));
   }
 
   /** Its answer to a line. */

@@ -48,12 +48,6 @@ public record DriverProcess(Path directory) {
 
   private AnsweringProcess of(
       Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments) throws IOException {
-    return new AnsweringProcess(
-        launch(main, shuffle, cluster, arguments), reason -> failure(shuffle, reason));
-  }
-
-  private Process launch(Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
-      throws IOException {
     Installation installation = Installation.fromEnvironment();
     List<String> options = new ArrayList<>();
     options.add(DRIVER_MEMORY);
@@ -72,7 +66,7 @@ public record DriverProcess(Path directory) {
             .redirectError(directory.resolve("driver.err").toFile())
             .start();
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "driver-destroyer"));
-    return process;
+    return new AnsweringProcess(process, reason -> failure(shuffle, reason));
   }
 
   /** With the driver's last messages, and where its logs are. */

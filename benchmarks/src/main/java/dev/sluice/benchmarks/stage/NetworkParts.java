@@ -5,6 +5,7 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.server.Stager;
@@ -48,10 +49,8 @@ final class NetworkParts implements AutoCloseable {
 
   private final BlockServerClient client;
   private final RdmaEndpoint endpoint;
-  private final MapOutputRegistry registry;
-  private final Stager stager;
-  private final BlockServer server;
   private final PeerAddress address;
+  private final StartedParts parts = new StartedParts();
 
   /**
    * @param poolBytes of buffers that it READs to
@@ -68,28 +67,34 @@ final class NetworkParts implements AutoCloseable {
             });
     ProcessName self = new ProcessName("benchmark", executorId);
     client =
-        new BlockServerClient(
-            self, TRANSPORT, List.of(), options, CONNECT_TIMEOUT_MS, NetworkParts::clockMs);
+        parts.started(
+            new BlockServerClient(
+                self, TRANSPORT, List.of(), options, CONNECT_TIMEOUT_MS, NetworkParts::clockMs));
     endpoint =
-        RdmaEndpoint.open(
-            new SoftProvider(DEVICE).open(InetAddress.getLoopbackAddress()), options, client);
-    registry =
-        new MapOutputRegistry(
-            endpoint.protectionDomain(),
-            LocalDirectories.unregistered(directories),
-            files,
-            LIMITS,
-            MapOutputListener.NONE,
-            NetworkParts::clockMs);
-    stager = new Stager(endpoint.protectionDomain(), registry, STAGING_BYTES, 2, System::nanoTime);
-    server =
-        new BlockServer(
-            new BlockServer.Binding(TRANSPORT, "localhost", 0, List.of()),
-            self,
-            SoftProvider.NAME,
-            endpoint,
-            registry,
-            stager);
+        parts.started(
+            RdmaEndpoint.open(
+                new SoftProvider(DEVICE).open(InetAddress.getLoopbackAddress()), options, client));
+    MapOutputRegistry registry =
+        parts.started(
+            new MapOutputRegistry(
+                endpoint.protectionDomain(),
+                LocalDirectories.unregistered(directories),
+                files,
+                LIMITS,
+                MapOutputListener.NONE,
+                NetworkParts::clockMs));
+    Stager stager =
+        parts.started(
+            new Stager(endpoint.protectionDomain(), registry, STAGING_BYTES, 2, System::nanoTime));
+    BlockServer server =
+        parts.started(
+            new BlockServer(
+                new BlockServer.Binding(TRANSPORT, "localhost", 0, List.of()),
+                self,
+                SoftProvider.NAME,
+                endpoint,
+                registry,
+                stager));
     address = new PeerAddress(executorId, "localhost", server.port());
   }
 
@@ -111,10 +116,6 @@ final class NetworkParts implements AutoCloseable {
 
   @Override
   public void close() {
-    server.close();
-    stager.close();
-    registry.close();
-    endpoint.close();
-    client.close();
+    parts.close();
   }
 }

@@ -1,20 +1,21 @@
 package dev.sluice.benchmarks.stage;
 
+import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.CpuTime;
-import dev.sluice.rdma.transfer.PeerAddress;
-import java.io.BufferedReader;
+import dev.sluice.benchmarks.stage.StagePeers.OwnTask;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The process that stages: an executor for each argument, the directory of its map outputs. Says
- * where they are, and then to each line how many nanoseconds a task of its own has taken, and how
- * many of CPU time everything else in the process meanwhile. Ends when its standard input does.
+ * The process that stages: an executor for each argument, the directory of its map outputs. Answers
+ * {@link #ADDRESSES} with where they are, and anything else with an {@link OwnTask}. Ends when its
+ * standard input does.
  */
 final class ServerMain {
+  static final String ADDRESSES = "addresses";
+
   private static final long POOL_BYTES = 4 << 20;
 
   /** About a second of a core's time. */
@@ -25,24 +26,29 @@ final class ServerMain {
 
   private ServerMain() {}
 
-  public static void main(String[] directories) throws IOException {
+  public static void main(String[] directories) throws Exception {
     List<NetworkParts> servers = new ArrayList<>();
     for (String name : directories) {
       Path directory = Path.of(name);
       String id = ProcessHandle.current().pid() + "-" + servers.size();
       SampleOutputs outputs = new SampleOutputs(directory, 0, 0, 0);
       servers.add(new NetworkParts(id, POOL_BYTES, outputs, List.of(directory)));
-      PeerAddress address = servers.getLast().address();
-      System.out.printf("%s %s %d%n", address.id(), address.host(), address.port());
     }
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
-    while (in.readLine() != null) {
-      long cpu = CpuTime.ofProcess();
-      long start = System.nanoTime();
-      long own = CpuTime.ofThread(ServerMain::ownTask);
-      System.out.printf("%d %d%n", System.nanoTime() - start, CpuTime.ofProcess() - cpu - own);
-    }
+    AnsweringProcess.answer(
+        System.out,
+        line ->
+            line.equals(ADDRESSES)
+                ? servers.stream().map(NetworkParts::address).toList()
+                : measureOwnTask());
     servers.forEach(NetworkParts::close);
+  }
+
+  private static OwnTask measureOwnTask() throws IOException {
+    long cpu = CpuTime.ofProcess();
+    long start = System.nanoTime();
+    long own = CpuTime.ofThread(ServerMain::ownTask);
+    double seconds = (System.nanoTime() - start) / 1e9;
+    return new OwnTask(seconds, (CpuTime.ofProcess() - cpu - own) / 1e9);
   }
 
   private static void ownTask() {

@@ -91,7 +91,7 @@ final class StagePeers implements AutoCloseable {
   private void askOneServer() throws IOException, InterruptedException {
     String name = "stage-%d-peers".formatted(READERS);
     try (AnsweringProcess process = serve(outputs.directory())) {
-      List<PeerAddress> servers = locate(process, 1);
+      List<PeerAddress> servers = locate(process);
       for (int round = -1; round < rounds; round++) {
         Pairs counted = round < 0 ? new Pairs() : pairs;
         double alone = ownTask(process).seconds();
@@ -116,8 +116,8 @@ final class StagePeers implements AutoCloseable {
     Arrays.fill(directories, outputs.directory());
     try (AnsweringProcess fast = serve(directories);
         AnsweringProcess process = serve(cold.directory())) {
-      List<PeerAddress> others = locate(fast, SERVERS - 1);
-      List<PeerAddress> slow = locate(process, 1);
+      List<PeerAddress> others = locate(fast);
+      List<PeerAddress> slow = locate(process);
       List<PeerAddress> all = Stream.concat(others.stream(), slow.stream()).toList();
       List<NetworkParts> some = readers.subList(0, READERS_OF_SERVERS);
       ReadLimit.set(process.pid(), cold.directory(), SLOW_MB_A_SECOND * 1_000_000L);
@@ -143,14 +143,11 @@ final class StagePeers implements AutoCloseable {
         List.of("taskset", "--cpu-list", "0"), ServerMain.class, arguments);
   }
 
-  /** Where so many servers are, once they know their map outputs. */
-  private List<PeerAddress> locate(AnsweringProcess process, int count)
+  /** Where its servers are, once they know their map outputs. */
+  private List<PeerAddress> locate(AnsweringProcess process)
       throws IOException, InterruptedException {
-    List<PeerAddress> servers = new ArrayList<>();
-    while (servers.size() < count) {
-      String[] words = process.await().split(" ");
-      servers.add(new PeerAddress(words[0], words[1], Integer.parseInt(words[2])));
-    }
+    process.await();
+    List<PeerAddress> servers = List.of(process.ask(ServerMain.ADDRESSES, PeerAddress[].class));
     long[] mapIds = LongStream.range(0, MAPS).toArray();
     for (PeerAddress server : servers) {
       List<MapOutputLocation> located =
@@ -169,8 +166,7 @@ final class StagePeers implements AutoCloseable {
 
   private static OwnTask ownTask(AnsweringProcess process)
       throws IOException, InterruptedException {
-    String[] nanos = process.ask("").split(" ");
-    return new OwnTask(Long.parseLong(nanos[0]) / 1e9, Long.parseLong(nanos[1]) / 1e9);
+    return process.ask("", OwnTask.class);
   }
 
   /**
