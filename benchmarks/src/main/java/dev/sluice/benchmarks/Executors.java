@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -29,21 +28,16 @@ public final class Executors {
   private static final Pattern LOCAL_CLUSTER = Pattern.compile("local-cluster\\[(\\d+),.*");
   private static final Pattern READ_BYTES = Pattern.compile("(?m)^read_bytes: (\\d+)$");
   private static final long UP_MS = 300_000;
-  private static final long POLL_MS = 20;
 
   private Executors() {}
 
   /** Waits for all: those that are still starting would leave the work to the first one. */
   public static void await(JavaSparkContext spark) throws InterruptedException, TimeoutException {
     int wanted = count(spark);
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(UP_MS);
-    while (spark.sc().getExecutorIds().size() < wanted) {
-      if (System.nanoTime() - deadline > 0) {
-        throw new TimeoutException(
-            "%d of %d executors within %d ms"
-                .formatted(spark.sc().getExecutorIds().size(), wanted, UP_MS));
-      }
-      Thread.sleep(POLL_MS);
+    if (!Poll.until(UP_MS, () -> spark.sc().getExecutorIds().size() >= wanted)) {
+      throw new TimeoutException(
+          "%d of %d executors within %d ms"
+              .formatted(spark.sc().getExecutorIds().size(), wanted, UP_MS));
     }
   }
 

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The block server of a node, as a process. All that is known of it is in files, so that another
@@ -20,8 +19,7 @@ import java.util.concurrent.TimeUnit;
  */
 public record NodeProcess(Path folder) {
   private static final String HTTP = "sluice.node.http";
-  private static final long START_SECONDS = 60;
-  private static final long POLL_MS = 5;
+  private static final long START_MS = 60_000;
 
   /**
    * One that has not been started.
@@ -80,12 +78,9 @@ public record NodeProcess(Path folder) {
         builder.redirectErrorStream(true).redirectOutput(Redirect.appendTo(log.toFile())).start();
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "node-destroyer"));
     Files.writeString(pidFile(), Long.toString(process.pid()));
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-    while (!Files.exists(socket())) {
-      if (!process.isAlive() || System.nanoTime() - deadline > 0) {
-        throw new IOException("the node's block server has not started; its log is " + log);
-      }
-      Thread.sleep(POLL_MS);
+    Poll.until(START_MS, () -> Files.exists(socket()) || !process.isAlive());
+    if (!Files.exists(socket())) {
+      throw new IOException("the node's block server has not started; its log is " + log);
     }
   }
 

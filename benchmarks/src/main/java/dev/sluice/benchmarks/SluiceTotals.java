@@ -4,7 +4,6 @@ import dev.sluice.spark.RdmaShuffleManager;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
@@ -22,7 +21,6 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
 
   private static final String FALLBACK_BLOCKS = "fallback.blocks.";
   private static final String FALLBACK_BYTES = "fallback.bytes.";
-  private static final long POLL_MS = 50;
   private static final long TIMEOUT_MS = 15_000;
 
   /**
@@ -45,13 +43,8 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
     if (!conf.get("spark.shuffle.manager", "sort").endsWith("RdmaShuffleManager")) {
       return NONE;
     }
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
-    SluiceTotals totals = now();
-    while (!complete.test(totals) && System.nanoTime() - deadline < 0) {
-      Thread.sleep(POLL_MS);
-      totals = now();
-    }
-    return totals;
+    Poll.until(TIMEOUT_MS, () -> complete.test(now()));
+    return now();
   }
 
   /** Of several applications, on the devices of the last one. */

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.read;
 
+import dev.sluice.benchmarks.Poll;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,30 +12,19 @@ import java.util.concurrent.TimeUnit;
 /**
  * A program that measures READs between a server and a client of its own, which are started for
  * every measurement. Used by one thread.
+ *
+ * @param averageColumn of a line of results: average bandwidth
  */
-final class MeasuringTool {
+record MeasuringTool(
+    String name, List<String> bandwidthCommand, List<String> latencyCommand, int averageColumn) {
   private static final int TCP_PORT = 18_520;
   private static final long DEADLINE_SECONDS = 90;
-  private static final long LOOK_MS = 20;
 
   /** On a busy machine perftest's bandwidth is 0.00 now and then. */
   private static final int ATTEMPTS = 3;
 
-  /** Columns of a line of results: average bandwidth, or the typical latency. */
+  /** Column of the typical latency. */
   private static final int TYPICAL = 4;
-
-  private final String name;
-  private final List<String> bandwidthCommand;
-  private final List<String> latencyCommand;
-  private final int averageColumn;
-
-  private MeasuringTool(
-      String name, List<String> bandwidthCommand, List<String> latencyCommand, int averageColumn) {
-    this.name = name;
-    this.bandwidthCommand = bandwidthCommand;
-    this.latencyCommand = latencyCommand;
-    this.averageColumn = averageColumn;
-  }
 
   /** ib_read_bw and ib_read_lat. They are told not to mind the CPU's clock. */
   static MeasuringTool perftest(int gidIndex) {
@@ -109,15 +99,16 @@ final class MeasuringTool {
         .start();
   }
 
-  /** By the kernel's tables: a server takes one connection only. */
   private void awaitListening(Process server, Path log) throws IOException, InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
-    while (!isListening("tcp") && !isListening("tcp6")) {
-      if (!server.isAlive() || System.nanoTime() > deadline) {
-        throw new IOException(name + " does not listen: " + Files.readString(log));
-      }
-      Thread.sleep(LOOK_MS);
+    Poll.until(DEADLINE_SECONDS * 1_000, () -> isListening() || !server.isAlive());
+    if (!isListening()) {
+      throw new IOException(name + " does not listen: " + Files.readString(log));
     }
+  }
+
+  /** By the kernel's tables: a server takes one connection only. */
+  private static boolean isListening() throws IOException {
+    return isListening("tcp") || isListening("tcp6");
   }
 
   private static boolean isListening(String table) throws IOException {
