@@ -10,13 +10,11 @@ import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
 import java.io.PrintStream;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.apache.spark.sql.SparkSession;
 
 /**
@@ -66,27 +64,14 @@ final class ChaosJob {
     Random random = new Random(mixed);
     cluster.awaitWhole();
     cluster.watch();
-    Map<String, String> settings = sqlSettings(workload);
-    settings.forEach(cluster.session().conf()::set);
-    try {
-      return new StruckJob(
-              run,
-              cluster,
-              Faults.named(run.fault()).chosen(workload, random),
-              workload,
-              random,
-              TimeUnit.SECONDS.toMillis(assignment.limitSeconds()),
-              Path.of(assignment.directory()))
-          .run(jobs, remains);
-    } finally {
-      settings.keySet().forEach(cluster.session().conf()::unset);
-    }
-  }
-
-  /** Those of a session; the others are the cluster's. */
-  private static Map<String, String> sqlSettings(Workload workload) {
-    return workload.settings().entrySet().stream()
-        .filter(setting -> setting.getKey().startsWith("spark.sql."))
-        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    return new StruckJob(
+            run,
+            cluster,
+            Faults.named(run.fault()).chosen(workload, random),
+            workload,
+            random,
+            TimeUnit.SECONDS.toMillis(assignment.limitSeconds()),
+            Path.of(assignment.directory()))
+        .run(jobs, remains);
   }
 }

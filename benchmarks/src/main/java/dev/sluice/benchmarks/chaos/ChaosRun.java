@@ -5,8 +5,8 @@ import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.cluster.Losses;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
-import dev.sluice.benchmarks.chaos.workload.Answer;
 import dev.sluice.benchmarks.chaos.workload.Workload;
+import dev.sluice.benchmarks.storm.Sums;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,7 +16,7 @@ import java.util.List;
  * @param expected the stock shuffle's answer, without a fault
  * @param stock what it costs the stock shuffle
  */
-public record ChaosRun(RunResult result, Answer expected, Stock stock) {
+public record ChaosRun(RunResult result, Sums expected, Stock stock) {
   /**
    * What the stock shuffle's run took under the same fault, or without one where it cannot have it
    * or failed.

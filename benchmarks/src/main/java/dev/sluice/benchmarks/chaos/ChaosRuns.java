@@ -9,8 +9,8 @@ import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.cluster.Losses;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
-import dev.sluice.benchmarks.chaos.workload.Answer;
 import dev.sluice.benchmarks.chaos.workload.Workload;
+import dev.sluice.benchmarks.storm.Sums;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,7 +19,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** Runs workloads under faults, one after the other, and says how each went. For one thread. */
@@ -43,14 +42,7 @@ final class ChaosRuns {
   /** A workload under a fault, with each seed. */
   record Cell(Fault fault, Workload workload) {
     private ClusterKey cluster() {
-      return new ClusterKey(fault.cluster(), settings());
-    }
-
-    /** What the cluster has to be started with for the workload; the rest is a session's. */
-    private Map<String, String> settings() {
-      Map<String, String> settings = new TreeMap<>(workload.settings());
-      settings.keySet().removeIf(key -> key.startsWith("spark.sql."));
-      return settings;
+      return new ClusterKey(fault.cluster(), workload.settings());
     }
   }
 
@@ -60,7 +52,7 @@ final class ChaosRuns {
   private record Problem(String workload, long seed) {}
 
   /** The stock shuffle's, without a fault. */
-  private record Solution(Answer answer, double seconds) {}
+  private record Solution(Sums answer, double seconds) {}
 
   /**
    * @param deadlineNanos after which no run begins
@@ -165,7 +157,12 @@ final class ChaosRuns {
 
   private ChaosDriver driver(Shuffle shuffle, Fault fault, List<Cell> together) {
     return new ChaosDriver(
-        shuffle, provider, fault, together.getFirst().settings(), limitSeconds, directory);
+        shuffle,
+        provider,
+        fault,
+        together.getFirst().workload().settings(),
+        limitSeconds,
+        directory);
   }
 
   /** Asks the stock shuffle, if the answer is not known yet. */

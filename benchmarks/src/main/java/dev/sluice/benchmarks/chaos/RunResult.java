@@ -2,7 +2,7 @@ package dev.sluice.benchmarks.chaos;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.sluice.benchmarks.chaos.cluster.Losses;
-import dev.sluice.benchmarks.chaos.workload.Answer;
+import dev.sluice.benchmarks.storm.Sums;
 import java.util.List;
 import java.util.Map;
 
@@ -27,7 +27,7 @@ public record RunResult(
     Run run,
     String cause,
     Outcome outcome,
-    Answer answer,
+    Sums answer,
     String problem,
     Losses losses,
     boolean struck,

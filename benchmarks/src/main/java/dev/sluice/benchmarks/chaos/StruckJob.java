@@ -8,8 +8,8 @@ import dev.sluice.benchmarks.chaos.cluster.Remains;
 import dev.sluice.benchmarks.chaos.cluster.ThreadDumps;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
-import dev.sluice.benchmarks.chaos.workload.Answer;
 import dev.sluice.benchmarks.chaos.workload.Workload;
+import dev.sluice.benchmarks.storm.Sums;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +39,7 @@ final class StruckJob {
   private boolean healed;
   private boolean inTime = true;
   private boolean struck;
-  private Answer answer;
+  private Sums answer;
   private String problem;
 
   /**
@@ -135,7 +135,7 @@ final class StruckJob {
     }
     startNanos = System.nanoTime();
     strikeNanos = startNanos;
-    CompletableFuture<Answer> job = submit(jobs);
+    CompletableFuture<Sums> job = submit(jobs);
     if (fault.moment() != Moment.BEFORE) {
       awaitStage(job);
       Thread.sleep(fault.delayMs(random));
@@ -146,11 +146,11 @@ final class StruckJob {
     return await(job);
   }
 
-  private CompletableFuture<Answer> submit(ExecutorService jobs) {
+  private CompletableFuture<Sums> submit(ExecutorService jobs) {
     return CompletableFuture.supplyAsync(
         () -> {
           try {
-            return workload.run(cluster.session(), run.seed());
+            return workload.job().run(cluster.session(), run.seed());
           } catch (RuntimeException e) {
             throw e;
           } catch (Exception e) { // Scala throws checked ones that it does not declare.
@@ -161,14 +161,14 @@ final class StruckJob {
   }
 
   /** Until the fault's stage begins, or the job is over without. */
-  private void awaitStage(CompletableFuture<Answer> job) throws InterruptedException {
+  private void awaitStage(CompletableFuture<Sums> job) throws InterruptedException {
     boolean begun = false;
     for (long waited = 0; !begun && !job.isDone() && waited < STAGE_MS; waited += POLL_MS) {
       begun = cluster.stages().await(fault.moment() == Moment.REDUCE, POLL_MS);
     }
   }
 
-  private Outcome await(CompletableFuture<Answer> job) throws Exception {
+  private Outcome await(CompletableFuture<Sums> job) throws Exception {
     long lastsMs = Math.min(fault.lastsMs(), limitMs);
     try {
       if (!ends(job, lastsMs) && lastsMs < limitMs) {
@@ -186,7 +186,7 @@ final class StruckJob {
     }
   }
 
-  private static boolean ends(CompletableFuture<Answer> job, long withinMs)
+  private static boolean ends(CompletableFuture<Sums> job, long withinMs)
       throws InterruptedException {
     try {
       job.get(withinMs, TimeUnit.MILLISECONDS);

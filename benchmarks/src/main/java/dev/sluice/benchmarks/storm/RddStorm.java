@@ -85,7 +85,7 @@ public final class RddStorm {
   }
 
   /** Number of rows, and the sum of their hashes, as {@link Sums#of} takes them. */
-  static <T> Iterator<long[]> sums(Iterator<T> rows, ToLongFunction<T> value) {
+  public static <T> Iterator<long[]> sums(Iterator<T> rows, ToLongFunction<T> value) {
     long count = 0;
     long checksum = 0;
     while (rows.hasNext()) {

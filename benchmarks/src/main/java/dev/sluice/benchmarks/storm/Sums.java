@@ -16,4 +16,8 @@ public record Sums(long records, long checksum) {
         tasks.stream().mapToLong(task -> task[0]).sum(),
         tasks.stream().mapToLong(task -> task[1]).sum());
   }
+
+  public Sums plus(Sums other) {
+    return new Sums(records + other.records, checksum + other.checksum);
+  }
 }

@@ -7,7 +7,7 @@ import dev.sluice.benchmarks.chaos.ChaosRun.Stock;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.cluster.Losses;
-import dev.sluice.benchmarks.chaos.workload.Answer;
+import dev.sluice.benchmarks.storm.Sums;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ChaosRunTest {
-  private static final Answer RIGHT = new Answer(3, 77);
+  private static final Sums RIGHT = new Sums(3, 77);
 
   @Test
   void aRunThatEqualsTheStockShufflesIsWithoutComplaint() {
@@ -26,7 +26,7 @@ class ChaosRunTest {
 
   @Test
   void everythingThatIsWrongIsSaid() {
-    assertThat(new Example("bad-key").answer(new Answer(3, 78)).run().complaints())
+    assertThat(new Example("bad-key").answer(new Sums(3, 78)).run().complaints())
         .singleElement()
         .asString()
         .startsWith("WRONG ANSWER");
@@ -117,7 +117,7 @@ class ChaosRunTest {
         ChaosTable.of(
             List.of(
                 new Example("bad-key").seconds(1).run(),
-                new Example("bad-key").seconds(3).answer(Answer.NOTHING).run(),
+                new Example("bad-key").seconds(3).answer(new Sums(0, 0)).run(),
                 new Example("stopped-5s").ended(Outcome.HANG).run()));
     assertThat(table.lines().map(line -> line.replaceAll(" +", " ")))
         .contains(
@@ -165,7 +165,7 @@ class ChaosRunTest {
     private String cause;
     private String workload = "group-by";
     private Outcome outcome = Outcome.ANSWERED;
-    private Answer answer = RIGHT;
+    private Sums answer = RIGHT;
     private Losses losses = Losses.NONE;
     private Losses stock = new Losses(2, 2, 0, 0);
     private double seconds = 1;
@@ -194,7 +194,7 @@ class ChaosRunTest {
       return this;
     }
 
-    Example answer(Answer given) {
+    Example answer(Sums given) {
       answer = given;
       return this;
     }

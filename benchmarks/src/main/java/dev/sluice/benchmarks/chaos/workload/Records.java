@@ -40,7 +40,7 @@ final class Records {
   }
 
   static long hash(Tuple2<Integer, byte[]> record) {
-    return Answer.hash(record._2()) * 31 + record._1();
+    return Answers.hash(record._2()) * 31 + record._1();
   }
 
   /** Of all that came to the running task under a key: of which of its inputs, in any order. */
@@ -49,7 +49,7 @@ final class Records {
     for (Iterable<byte[]> values : inputs) {
       long sum = 0;
       for (byte[] value : values) {
-        sum += Answer.hash(value);
+        sum += Answers.hash(value);
       }
       hash = mixed(hash, sum);
     }

@@ -1,0 +1,47 @@
+package dev.sluice.benchmarks.chaos.workload;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.sluice.benchmarks.storm.RddStorm;
+import dev.sluice.benchmarks.storm.Sums;
+import java.io.Serializable;
+import java.util.Iterator;
+import java.util.function.ToLongFunction;
+import org.apache.spark.api.java.JavaRDDLike;
+import org.apache.spark.api.java.function.FlatMapFunction;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+
+/** Runs jobs, whose last tasks take their time, as {@link Pace} says. */
+final class Answers {
+  /** The hash of a record; sent to executors. */
+  @FunctionalInterface
+  interface RecordHash<T> extends ToLongFunction<T>, Serializable {}
+
+  private Answers() {}
+
+  /**
+   * @param sums adds up the records of a partition
+   */
+  static <T> Sums of(JavaRDDLike<T, ?> records, FlatMapFunction<Iterator<T>, long[]> sums) {
+    return Sums.of(records.mapPartitions(partition -> sums.call(Pace.of(partition))).collect());
+  }
+
+  /** The same, where every record counts for itself. */
+  static <T> Sums ofEach(JavaRDDLike<T, ?> records, RecordHash<T> hash) {
+    return of(records, partition -> RddStorm.sums(partition, hash));
+  }
+
+  static Sums of(Dataset<Row> rows) {
+    return ofEach(rows.toJavaRDD(), row -> hash(row.toString().getBytes(UTF_8)));
+  }
+
+  /** FNV-1a, of 64 bits. */
+  static long hash(byte[] bytes) {
+    long hash = 0xcbf29ce484222325L;
+    for (byte b : bytes) {
+      hash = (hash ^ (b & 0xff)) * 0x100000001b3L;
+    }
+    return hash;
+  }
+}
