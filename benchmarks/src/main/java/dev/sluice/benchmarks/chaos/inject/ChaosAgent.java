@@ -13,6 +13,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongFunction;
+import org.apache.commons.lang3.function.FailableRunnable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,17 +30,11 @@ final class ChaosAgent {
   private final Path answer;
   private final String executorId;
   private final LongFunction<Status> status;
-  private final Disturbance disturbed;
+  private final FailableRunnable<IOException> disturbed;
   private FileTime seen = FileTime.fromMillis(0);
   private volatile Decisions decisions;
   private volatile Order stoppedBy;
   private final Map<Injection, LongAdder> hits = new ConcurrentHashMap<>();
-
-  /** What has to be done when something else is ordered. */
-  @FunctionalInterface
-  interface Disturbance {
-    void run() throws IOException;
-  }
 
   /** An order with the generator of its decisions, which threads share. */
   private record Decisions(Order order, Random random) {
@@ -54,7 +49,10 @@ final class ChaosAgent {
    * @param disturbed called when something else is ordered, on the agent's thread
    */
   ChaosAgent(
-      Path directory, String executorId, LongFunction<Status> status, Disturbance disturbed) {
+      Path directory,
+      String executorId,
+      LongFunction<Status> status,
+      FailableRunnable<IOException> disturbed) {
     this.orders = directory.resolve("order.json");
     this.answer = directory.resolve("status-" + executorId + ".json");
     this.executorId = executorId;

@@ -1,40 +1,49 @@
 package dev.sluice.benchmarks.chaos.inject;
 
+import com.codahale.metrics.Gauge;
 import dev.sluice.rdma.Device;
 import dev.sluice.spark.SluiceShuffle;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DriverChannel;
+import java.io.File;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.IntConsumer;
 import org.apache.spark.SparkEnv;
+import scala.jdk.javaapi.CollectionConverters;
 
-/** An executor's device and its way to the driver, with what disturbs them in front. */
+/**
+ * An executor's device and its way to the driver, with what disturbs them in front, as the agent is
+ * ordered. Ends with the process.
+ */
 final class ChaosOutside implements SluiceShuffle.Outside {
+  private static final long SERVER_ERROR_PERIOD_MS = 20;
+
   private final ReadAudit audit = new ReadAudit();
+  private final TakenMappings mappings = new TakenMappings();
   private ChaosAgent agent;
   private ControlProxy proxy;
-  private volatile ChaosDevice device;
-
-  /** Before tasks run. */
-  void disturbedBy(ChaosAgent ordering) {
-    agent = ordering;
-    proxy = new ControlProxy(ordering);
-  }
-
-  ChaosAgent agent() {
-    return agent;
-  }
-
-  ControlProxy proxy() {
-    return proxy;
-  }
-
-  ReadAudit audit() {
-    return audit;
-  }
+  private IntConsumer unregister;
+  private boolean disturbed;
 
   /** Null before tasks run. */
-  ChaosDevice device() {
-    return device;
+  private volatile ChaosDevice device;
+
+  /**
+   * Begins to obey; before tasks run.
+   *
+   * @param directory of the orders
+   * @param unregister unregisterShuffle of this executor
+   */
+  void start(Path directory, IntConsumer unregister) {
+    this.unregister = unregister;
+    agent = new ChaosAgent(directory, SparkEnv.get().executorId(), this::status, this::ordered);
+    proxy = new ControlProxy(agent);
+    agent.start();
+    Thread.ofPlatform().daemon().name("chaos-serving").start(this::disturbServing);
   }
 
   @Override
@@ -47,5 +56,78 @@ final class ChaosOutside implements SluiceShuffle.Outside {
   public Device openDevice(SluiceConf conf, String host) throws IOException {
     device = new ChaosDevice(SluiceShuffle.Outside.super.openDevice(conf, host), agent, audit);
     return device;
+  }
+
+  private void ordered() throws IOException {
+    boolean disturbs = agent.disturbsControl();
+    if (disturbs || disturbed) {
+      proxy.cutAll(); // also those that an earlier order has left half-open
+    }
+    disturbed = disturbs;
+    proxy.listen(!agent.strikes(Injection.CONTROL_REFUSED));
+    mappings.take(agent.strikesHere(Injection.MAPPINGS_TAKEN));
+    if (agent.mayStrike(Injection.UNREGISTERED)) {
+      shuffleFiles().stream()
+          .mapToInt(ChaosOutside::shuffle)
+          .distinct()
+          .filter(_ -> agent.strikes(Injection.UNREGISTERED))
+          .forEach(unregister);
+    }
+  }
+
+  private void disturbServing() {
+    try {
+      while (true) {
+        Thread.sleep(SERVER_ERROR_PERIOD_MS);
+        if (device != null && agent.mayStrike(Injection.SERVER_ERROR)) {
+          device.disturbServing();
+        }
+      }
+    } catch (InterruptedException e) {
+      // The process ends.
+    }
+  }
+
+  private Status status(long sequence) {
+    ChaosDevice opened = device;
+    return new Status(
+        sequence,
+        agent.hits(),
+        opened == null ? 0 : opened.servedRegions(),
+        opened == null ? 0 : opened.queuePairs(false),
+        opened == null ? 0 : opened.queuePairs(true),
+        opened == null ? 0 : opened.mostBroken(),
+        audit.underWay(),
+        audit.overlaps(),
+        shuffleFiles(),
+        LiveHeap.bytes(),
+        counters());
+  }
+
+  private static List<String> shuffleFiles() {
+    return CollectionConverters.asJava(
+            SparkEnv.get().blockManager().diskBlockManager().getAllFiles())
+        .stream()
+        .map(File::getName)
+        .filter(name -> name.startsWith("shuffle_"))
+        .toList();
+  }
+
+  /** Of a name such as {@code shuffle_3_17_0.data}. */
+  private static int shuffle(String file) {
+    return Integer.parseInt(file.split("_")[1]);
+  }
+
+  private static Map<String, Long> counters() {
+    Map<String, Long> counters = new TreeMap<>();
+    CollectionConverters.asJava(SparkEnv.get().metricsSystem().getSourcesByName("sluice"))
+        .forEach(
+            source ->
+                source
+                    .metricRegistry()
+                    .getGauges()
+                    .forEach(
+                        (name, gauge) -> counters.put(name, (Long) ((Gauge<?>) gauge).getValue())));
+    return counters;
   }
 }

@@ -16,6 +16,7 @@ import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.commons.lang3.function.FailableBiConsumer;
 
 /**
  * Stands between peers and this executor's block server and disturbs their connections where
@@ -119,15 +120,13 @@ final class ControlProxy {
     }
   }
 
-  /** Passes on what comes, or something else, until it ends. */
-  @FunctionalInterface
-  private interface Passage {
-    void pass(InputStream in, OutputStream out) throws IOException;
-  }
-
-  private static void between(Socket from, Socket to, Passage passage) {
+  /**
+   * @param passage passes on what comes, or something else, until it ends
+   */
+  private static void between(
+      Socket from, Socket to, FailableBiConsumer<InputStream, OutputStream, IOException> passage) {
     try {
-      passage.pass(from.getInputStream(), to.getOutputStream());
+      passage.accept(from.getInputStream(), to.getOutputStream());
     } catch (IOException e) {
       // The connection is over, for whatever reason.
     }
