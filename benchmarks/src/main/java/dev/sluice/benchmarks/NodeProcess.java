@@ -121,13 +121,6 @@ public record NodeProcess(Path folder) {
             });
   }
 
-  /** Sends a signal, such as {@code STOP}; nothing happens where it does not run. */
-  public void signal(String name) throws IOException {
-    if (isAlive()) {
-      Commands.run(List.of("kill", "-" + name, Long.toString(pid())));
-    }
-  }
-
   /** One of its metrics, such as {@code queue_pairs_total}, of all applications together. */
   public long metric(String name) throws IOException {
     Properties conf = new Properties();

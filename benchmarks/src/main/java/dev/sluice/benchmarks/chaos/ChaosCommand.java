@@ -73,8 +73,11 @@ public final class ChaosCommand implements Callable<Integer> {
       description = "The first seed (default: ${DEFAULT-VALUE})")
   private long seed;
 
-  @Option(names = "--minutes", description = "Begin no run after so many")
-  private Integer minutes;
+  @Option(
+      names = "--minutes",
+      defaultValue = "1440",
+      description = "Begin no run after so many (default: ${DEFAULT-VALUE})")
+  private int minutes;
 
   @Option(
       names = "--provider",
@@ -113,9 +116,7 @@ public final class ChaosCommand implements Callable<Integer> {
             directory,
             new ChaosFile(json, commit()),
             limitSeconds,
-            minutes == null
-                ? System.nanoTime() + TimeUnit.DAYS.toNanos(1)
-                : System.nanoTime() + TimeUnit.MINUTES.toNanos(minutes));
+            System.nanoTime() + TimeUnit.MINUTES.toNanos(minutes));
     List<Cell> cells = new ArrayList<>();
     for (Fault fault : chosenFaults()) {
       String unavailable = fault.unavailable(provider);

@@ -109,8 +109,6 @@ final class ChaosDriver implements AutoCloseable {
     directory =
         Files.createTempDirectory(parent, "%s-%s-".formatted(fault.cluster(), shuffle.label()));
     Path orders = Files.createDirectories(directory.resolve("orders"));
-    ChaosJob.Assignment assignment =
-        new ChaosJob.Assignment(shuffle == Shuffle.SLUICE, orders.toString(), limitSeconds);
     Map<String, String> settings = settings(orders);
     ending = new Thread(this::endFault, "fault-ender");
     Runtime.getRuntime().addShutdownHook(ending);
@@ -121,7 +119,7 @@ final class ChaosDriver implements AutoCloseable {
                   ChaosJob.class,
                   shuffle,
                   new ClusterConf(EXECUTORS, CORES, MEMORY_MB, provider, settings),
-                  JSON.writeValueAsString(assignment));
+                  Integer.toString(limitSeconds));
     } finally {
       if (driver == null) {
         ended();
@@ -132,6 +130,7 @@ final class ChaosDriver implements AutoCloseable {
   private Map<String, String> settings(Path orders) throws Exception {
     Map<String, String> settings = new LinkedHashMap<>();
     settings.put("spark.executor.memoryOverhead", "1g"); // what is struck is registered
+    settings.put(ChaosShuffleManager.DIRECTORY, orders.toString());
     settings.put("spark.local.dir", directory.resolve("local").toString());
     // What fails by a fault is to be tried until the fault is over.
     settings.put("spark.task.maxFailures", "30");
@@ -151,13 +150,12 @@ final class ChaosDriver implements AutoCloseable {
     if (shuffle == Shuffle.SLUICE) {
       Installation installation = Installation.fromEnvironment();
       settings.put("spark.shuffle.manager", ChaosShuffleManager.class.getName());
-      settings.put(ChaosShuffleManager.DIRECTORY, orders.toString());
       settings.put(
           "spark.executor.extraClassPath",
           installation.sluiceJar() + File.pathSeparator + installation.benchmarksJar());
     }
     settings.putAll(workloadSettings);
-    settings.putAll(fault.setup().settings(directory));
+    settings.putAll(fault.setUp(directory));
     if (shuffle != Shuffle.SLUICE) {
       settings.keySet().removeIf(key -> key.startsWith("spark.shuffle.rdma."));
     }
@@ -171,7 +169,7 @@ final class ChaosDriver implements AutoCloseable {
 
   private void endFault() {
     try {
-      fault.setup().end(directory);
+      fault.end(directory);
     } catch (IOException e) {
       System.err.printf("%s is not taken back: %s%n", fault.name(), e.getMessage());
     }

@@ -56,14 +56,14 @@ public record ChaosRun(RunResult result, Sums expected, Stock stock) {
   @JsonIgnore
   boolean hasUnexpectedLosses() {
     return result.losses().stageRetries() > allowedRetries()
-        || result.losses().executors() > cause().lostExecutors()
-        || (!cause().happensToStock() && result.losses().withoutRetries() > 0);
+        || result.losses().executors() > cause().cost().lostExecutors()
+        || (!cause().cost().happensToStock() && result.losses().withoutRetries() > 0);
   }
 
   /** What may happen to this fault at all, and not much more than happened to the stock shuffle. */
   private int allowedRetries() {
     int shuffles = workload().shuffles();
-    int most = cause().stageRetries() * shuffles;
+    int most = cause().cost().stageRetries() * shuffles;
     boolean same = cause().name().equals(result.run().fault()) && stock.losses() != null;
     return same ? Math.min(most, stock.losses().stageRetries() + SLACK_RETRIES * shuffles) : most;
   }

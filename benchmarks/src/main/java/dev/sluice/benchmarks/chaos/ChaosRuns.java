@@ -10,7 +10,6 @@ import dev.sluice.benchmarks.chaos.cluster.Losses;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
-import dev.sluice.benchmarks.storm.Sums;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,7 +32,10 @@ final class ChaosRuns {
   private final long deadlineNanos;
   private final List<Run> asked = new ArrayList<>();
   private final Map<Run, ChaosRun> runs = new LinkedHashMap<>();
-  private final Map<Problem, Solution> solutions = new HashMap<>();
+
+  /** The stock shuffle's, without a fault. */
+  private final Map<Run, RunResult> solutions = new HashMap<>();
+
   private int notMeasured;
 
   /** The last run on the present cluster; null before the first. */
@@ -48,11 +50,6 @@ final class ChaosRuns {
 
   /** Cells with the same one can share a cluster. */
   private record ClusterKey(String name, Map<String, String> settings) {}
-
-  private record Problem(String workload, long seed) {}
-
-  /** The stock shuffle's, without a fault. */
-  private record Solution(Sums answer, double seconds) {}
 
   /**
    * @param deadlineNanos after which no run begins
@@ -136,8 +133,8 @@ final class ChaosRuns {
           continue;
         }
         try {
-          Solution solution = solve(stock, cell.workload(), seed);
-          if (!cell.fault().happensToStock()) {
+          RunResult solution = solve(stock, cell.workload(), seed);
+          if (!cell.fault().cost().happensToStock()) {
             measured.put(cell, new Stock(solution.seconds(), Losses.NONE));
           } else if (!measured.containsKey(cell)) {
             measured.put(cell, stock(result(struck, run), solution));
@@ -166,19 +163,18 @@ final class ChaosRuns {
   }
 
   /** Asks the stock shuffle, if the answer is not known yet. */
-  private Solution solve(ChaosDriver stock, Workload workload, long seed) throws Exception {
-    Problem problem = new Problem(workload.name(), seed);
-    Solution known = solutions.get(problem);
+  private RunResult solve(ChaosDriver stock, Workload workload, long seed) throws Exception {
+    Run run = new Run(provider, NONE.name(), workload.name(), seed);
+    RunResult known = solutions.get(run);
     if (known != null) {
       return known;
     }
-    RunResult result = stock.run(new Run(provider, NONE.name(), workload.name(), seed));
+    RunResult result = stock.run(run);
     if (result.answer() == null) {
       throw new IOException("the stock shuffle has no answer: " + result.problem());
     }
-    Solution solution = new Solution(result.answer(), result.seconds());
-    solutions.put(problem, solution);
-    return solution;
+    solutions.put(run, result);
+    return result;
   }
 
   /** A process that ended is a run that failed. */
@@ -194,7 +190,7 @@ final class ChaosRuns {
    * The stock shuffle's under a fault, or without one where it failed. One run is what there is
    * time for.
    */
-  private static Stock stock(RunResult stock, Solution solution) {
+  private static Stock stock(RunResult stock, RunResult solution) {
     System.err.printf(
         "%s %s stock: %.1f s, %s%s%n",
         stock.run().fault(),

@@ -1,80 +1,76 @@
 package dev.sluice.benchmarks.chaos;
 
+import dev.sluice.benchmarks.Poll;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.chaos.cluster.Remains;
-import dev.sluice.benchmarks.chaos.cluster.ThreadDumps;
+import dev.sluice.benchmarks.chaos.fault.Evidence;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
+import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
 import dev.sluice.benchmarks.storm.Sums;
-import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
+import java.util.SplittableRandom;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** One job and the fault that strikes it. Used by one thread; the job has another. */
 final class StruckJob {
   private static final long STAGE_MS = 60_000;
-  private static final long POLL_MS = 10;
 
   private final Run run;
   private final Cluster cluster;
-  private final Fault fault;
   private final Workload workload;
-  private final Random random;
   private final long limitMs;
-  private final Path dumps;
+  private final Random random;
+  private final Fault fault;
+
+  /** What tells that the fault has struck, as it was before. */
+  private final Map<Evidence, Long> evidence = new HashMap<>();
+
   private long startNanos;
   private long strikeNanos;
   private Map<ExecutorProcess, Long> readBefore;
   private long readBlocks;
-  private boolean healed;
   private boolean inTime = true;
   private boolean struck;
   private Sums answer;
   private String problem;
 
   /**
-   * @param random of the fault's decisions
    * @param limitMs after which the job hangs
-   * @param dumps directory for thread dumps of what hangs
    */
-  StruckJob(
-      Run run,
-      Cluster cluster,
-      Fault fault,
-      Workload workload,
-      Random random,
-      long limitMs,
-      Path dumps) {
+  StruckJob(Run run, Cluster cluster, long limitMs) {
     this.run = run;
     this.cluster = cluster;
-    this.fault = fault;
-    this.workload = workload;
-    this.random = random;
+    workload = Workload.named(run.workload());
     this.limitMs = limitMs;
-    this.dumps = dumps;
+    // Neighbouring seeds of a Random begin alike.
+    long mixed = new SplittableRandom(run.seed() + run.workload().hashCode()).nextLong();
+    random = new Random(mixed);
+    fault = Faults.named(run.fault()).chosen(workload, random);
   }
 
-  RunResult run(ExecutorService jobs, Remains remains) throws InterruptedException {
+  RunResult run(Remains remains) throws InterruptedException {
     Outcome outcome = Outcome.HARNESS;
     List<String> leaks = List.of();
     Map<String, Long> held = Map.of();
     long endNanos = 0;
     try {
-      outcome = strike(jobs);
+      outcome = strike();
       endNanos = System.nanoTime();
-      struck = fault.blow().hasStruck(cluster, inTime);
+      struck = hasStruck();
       readBlocks = readSince(readBefore);
-      heal();
+      fault.blow().heal(cluster);
       if (outcome != Outcome.HANG) {
         leaks = leaks(remains);
         held = remains.held();
@@ -84,7 +80,6 @@ final class StruckJob {
     } catch (Exception e) {
       outcome = Outcome.HARNESS;
       problem = e.toString();
-    } finally {
       healAnyway();
     }
     endNanos = endNanos == 0 ? System.nanoTime() : endNanos;
@@ -104,17 +99,19 @@ final class StruckJob {
         System.currentTimeMillis());
   }
 
-  private void heal() throws Exception {
-    fault.blow().heal(cluster);
-    healed = true;
+  private boolean hasStruck() throws Exception {
+    for (Map.Entry<Evidence, Long> before : evidence.entrySet()) {
+      if (before.getKey().in(cluster) <= before.getValue()) {
+        return false;
+      }
+    }
+    return fault.blow().hasStruck(cluster, inTime);
   }
 
   /** Whatever has gone wrong; the driver's end does the rest. */
   private void healAnyway() {
     try {
-      if (!healed) {
-        heal();
-      }
+      fault.blow().heal(cluster);
     } catch (Exception e) {
       problem = "%s; not taken back: %s".formatted(problem, e);
     }
@@ -127,15 +124,20 @@ final class StruckJob {
         .sum();
   }
 
-  private Outcome strike(ExecutorService jobs) throws Exception {
+  private Outcome strike() throws Exception {
     readBefore = cluster.readBlocks();
     fault.blow().prepare(cluster, random);
+    for (Evidence what : fault.evidence()) {
+      evidence.put(what, what.in(cluster));
+    }
     if (fault.moment() == Moment.BEFORE) {
       fault.blow().strike(cluster, random);
     }
     startNanos = System.nanoTime();
     strikeNanos = startNanos;
-    CompletableFuture<Sums> job = submit(jobs);
+    FutureTask<Sums> job =
+        new FutureTask<>(() -> workload.job().run(cluster.session(), run.seed()));
+    Thread.ofPlatform().daemon().start(job);
     if (fault.moment() != Moment.BEFORE) {
       awaitStage(job);
       Thread.sleep(fault.delayMs(random));
@@ -146,32 +148,16 @@ final class StruckJob {
     return await(job);
   }
 
-  private CompletableFuture<Sums> submit(ExecutorService jobs) {
-    return CompletableFuture.supplyAsync(
-        () -> {
-          try {
-            return workload.job().run(cluster.session(), run.seed());
-          } catch (RuntimeException e) {
-            throw e;
-          } catch (Exception e) { // Scala throws checked ones that it does not declare.
-            throw new IllegalStateException(e);
-          }
-        },
-        jobs);
-  }
-
   /** Until the fault's stage begins, or the job is over without. */
-  private void awaitStage(CompletableFuture<Sums> job) throws InterruptedException {
-    boolean begun = false;
-    for (long waited = 0; !begun && !job.isDone() && waited < STAGE_MS; waited += POLL_MS) {
-      begun = cluster.stages().await(fault.moment() == Moment.REDUCE, POLL_MS);
-    }
+  private void awaitStage(Future<Sums> job) throws InterruptedException {
+    boolean reduce = fault.moment() == Moment.REDUCE;
+    Poll.until(STAGE_MS, () -> job.isDone() || cluster.stages().hasBegun(reduce));
   }
 
-  private Outcome await(CompletableFuture<Sums> job) throws Exception {
+  private Outcome await(Future<Sums> job) throws Exception {
     long lastsMs = Math.min(fault.lastsMs(), limitMs);
     try {
-      if (!ends(job, lastsMs) && lastsMs < limitMs) {
+      if (!Poll.until(lastsMs, job::isDone) && lastsMs < limitMs) {
         fault.blow().heal(cluster);
       }
       answer = job.get(limitMs - lastsMs, TimeUnit.MILLISECONDS);
@@ -181,20 +167,8 @@ final class StruckJob {
       return Outcome.FAILED;
     } catch (TimeoutException e) {
       problem = "did not end in " + limitMs / 1_000 + " s";
-      new ThreadDumps(dumps).take(cluster.executors());
+      cluster.dumpThreads();
       return Outcome.HANG;
-    }
-  }
-
-  private static boolean ends(CompletableFuture<Sums> job, long withinMs)
-      throws InterruptedException {
-    try {
-      job.get(withinMs, TimeUnit.MILLISECONDS);
-      return true;
-    } catch (ExecutionException e) {
-      return true;
-    } catch (TimeoutException e) {
-      return false;
     }
   }
 

@@ -11,13 +11,14 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 
 /**
  * What a node's block server holds: with sixteen executors beside what it holds with one, and after
  * many applications beside what it held after half of them. Used by one thread.
  */
-final class NodeLevels {
+record NodeLevels(Path directory, Pairs pairs) {
   private static final int MANY_EXECUTORS = 16;
 
   /** What executors that are gone had open is closed by then. */
@@ -31,14 +32,6 @@ final class NodeLevels {
 
   /** So many applications one has executors of its own, with a Spark. */
   private static final int SPARK_EVERY = 50;
-
-  private final Path directory;
-  private final Pairs pairs;
-
-  NodeLevels(Path directory, Pairs pairs) {
-    this.directory = directory;
-    this.pairs = pairs;
-  }
 
   /**
    * @param queuePairs that its readers have been given
@@ -70,36 +63,26 @@ final class NodeLevels {
   }
 
   private static long sockets(NodeProcess node) throws IOException {
-    return process(node).descriptors().stream().filter(to -> to.startsWith("socket:")).count();
-  }
-
-  private static ExecutorProcess process(NodeProcess node) throws IOException {
-    return new ExecutorProcess("node", node.pid());
+    return ExecutorProcess.of(node).descriptors().stream()
+        .filter(to -> to.startsWith("socket:"))
+        .count();
   }
 
   /**
-   * All of the present application's, and what is left of those before it.
-   *
-   * @param residentKib of the process
-   * @param diskBytes below its folder
+   * Something of which it holds so much: all of the present application's, and what is left of
+   * those before it.
    */
-  private record Level(
-      long descriptors,
-      long mappings,
-      long heapBytes,
-      long residentKib,
-      long regions,
-      long diskBytes) {
-
-    static Level of(NodeProcess node) throws IOException {
-      long heap = liveHeapBytes(node.pid()); // collects garbage
-      return new Level(
-          process(node).descriptors().size(),
-          process(node).mappedFiles().size(),
-          heap,
-          process(node).residentKib(),
-          node.metric("registered_regions"),
-          diskBytes(node.folder().resolveSibling("local")));
+  private record Level(String what, String unit, long value) {
+    static List<Level> of(NodeProcess node) throws IOException {
+      ExecutorProcess process = ExecutorProcess.of(node);
+      long heapBytes = liveHeapBytes(node.pid()); // collects garbage
+      return List.of(
+          new Level("descriptors", "files", process.descriptors().size()),
+          new Level("mappings", "mapped files", process.mappedFiles().size()),
+          new Level("heap", "bytes", heapBytes),
+          new Level("resident", "KiB", process.residentKib()),
+          new Level("regions", "regions", node.metric("registered_regions")),
+          new Level("disk", "bytes", diskBytes(node.folder().resolveSibling("local"))));
     }
 
     private static long liveHeapBytes(long pid) throws IOException {
@@ -143,15 +126,13 @@ final class NodeLevels {
       bare.outputs().write();
       driver.reduce();
       run(bare, driver, 1, applications / 2);
-      Level few = Level.of(node);
+      List<Level> few = Level.of(node);
       run(bare, driver, applications / 2 + 1, applications);
-      Level many = Level.of(node);
-      compare("descriptors", "files", many.descriptors(), few.descriptors());
-      compare("mappings", "mapped files", many.mappings(), few.mappings());
-      compare("heap", "bytes", many.heapBytes(), few.heapBytes());
-      compare("resident", "KiB", many.residentKib(), few.residentKib());
-      compare("regions", "regions", many.regions(), few.regions());
-      compare("disk", "bytes", many.diskBytes(), few.diskBytes());
+      List<Level> many = Level.of(node);
+      for (int i = 0; i < many.size(); i++) {
+        String name = "applications-" + many.get(i).what();
+        less(name, many.get(i).unit(), many.get(i).value(), "after half", few.get(i).value());
+      }
     }
   }
 
@@ -165,10 +146,6 @@ final class NodeLevels {
         bare.run("bare-" + i);
       }
     }
-  }
-
-  private void compare(String what, String unit, long many, long few) {
-    less("applications-" + what, unit, many, "after half", few);
   }
 
   private void less(String what, String unit, long value, String partner, long other) {

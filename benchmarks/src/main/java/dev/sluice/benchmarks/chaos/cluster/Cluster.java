@@ -3,6 +3,8 @@ package dev.sluice.benchmarks.chaos.cluster;
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.NodeProcess;
+import dev.sluice.benchmarks.Poll;
+import dev.sluice.benchmarks.chaos.inject.ChaosShuffleManager;
 import dev.sluice.benchmarks.chaos.inject.Injection;
 import dev.sluice.benchmarks.chaos.inject.Order;
 import dev.sluice.benchmarks.chaos.inject.Status;
@@ -44,24 +46,23 @@ public final class Cluster {
 
   private static final long ANSWER_MS = 10_000;
   private static final long WHOLE_MS = 60_000;
-  private static final long POLL_MS = 10;
 
   private final SparkSession session;
   private final boolean sluice;
+
+  /** For orders and answers. */
   private final Path directory;
+
   private Stages stages = new Stages();
   private Order order = Order.NONE;
 
-  /**
-   * @param sluice whether executors obey orders; those of the stock shuffle do not
-   * @param directory for orders and answers
-   */
-  public Cluster(SparkSession session, boolean sluice, Path directory) {
+  public Cluster(SparkSession session) {
     this.session = session;
-    this.sluice = sluice;
-    this.directory = directory;
+    sluice = context().getConf().contains("spark.shuffle.manager"); // else Spark's own
+    directory = Path.of(setting(ChaosShuffleManager.DIRECTORY));
   }
 
+  /** Whether executors obey orders; those of the stock shuffle do not. */
   public boolean isSluice() {
     return sluice;
   }
@@ -91,12 +92,8 @@ public final class Cluster {
   /** Waits until all executors are there that the cluster is to have, and no one else. */
   public void awaitWhole() throws Exception {
     Executors.await(JavaSparkContext.fromSparkContext(context()));
-    long deadline = System.nanoTime() + WHOLE_MS * 1_000_000;
-    while (executors().size() != context().getExecutorIds().size()) {
-      if (System.nanoTime() - deadline > 0) {
-        throw new TimeoutException("an executor that Spark knows does not run");
-      }
-      Thread.sleep(POLL_MS);
+    if (!Poll.until(WHOLE_MS, () -> executors().size() == context().getExecutorIds().size())) {
+      throw new TimeoutException("an executor that Spark knows does not run");
     }
     context().listenerBus().waitUntilEmpty(WHOLE_MS);
   }
@@ -122,6 +119,14 @@ public final class Cluster {
   /** The stages of the present run. */
   public Stages stages() {
     return stages;
+  }
+
+  /** Says what hung: thread dumps of driver and executors, as files. */
+  public void dumpThreads() throws IOException, InterruptedException {
+    ExecutorProcess.driver().dumpThreads(directory);
+    for (ExecutorProcess executor : executors()) {
+      executor.dumpThreads(directory);
+    }
   }
 
   /** Any executor that Spark knows and that runs. */
@@ -208,18 +213,16 @@ public final class Cluster {
 
   private Optional<Status> answer(ExecutorProcess executor)
       throws IOException, InterruptedException {
+    Poll.until(ANSWER_MS, () -> answered(executor).isPresent() || !runs(executor));
+    return answered(executor);
+  }
+
+  private Optional<Status> answered(ExecutorProcess executor) throws IOException {
     Path file = directory.resolve("status-" + executor.id() + ".json");
-    long deadline = System.nanoTime() + ANSWER_MS * 1_000_000;
-    while (System.nanoTime() - deadline < 0 && runs(executor)) {
-      if (Files.exists(file)) {
-        Status status = JsonFile.read(file, Status.class);
-        if (status.sequence() == order.sequence()) {
-          return Optional.of(status);
-        }
-      }
-      Thread.sleep(POLL_MS);
-    }
-    return Optional.empty();
+    return Files.exists(file)
+        ? Optional.of(JsonFile.read(file, Status.class))
+            .filter(status -> status.sequence() == order.sequence())
+        : Optional.empty();
   }
 
   private boolean runs(ExecutorProcess executor) {
@@ -261,15 +264,15 @@ public final class Cluster {
    * meanwhile.
    */
   public void settle(long timeoutMs) throws Exception {
-    long deadline = System.nanoTime() + timeoutMs * 1_000_000;
     context().listenerBus().waitUntilEmpty(timeoutMs);
-    stages.awaitIdle(timeoutMs);
-    while (context().getExecutorMemoryStatus().size() <= executors().size()) { // and the driver
-      if (System.nanoTime() - deadline > 0) {
-        throw new TimeoutException("an executor's block manager is unknown to the driver");
-      }
-      Thread.sleep(POLL_MS);
+    Poll.until(timeoutMs, () -> stages.runningTasks().isEmpty());
+    if (!Poll.until(timeoutMs, this::isKnownToMaster)) {
+      throw new TimeoutException("an executor's block manager is unknown to the driver");
     }
+  }
+
+  private boolean isKnownToMaster() {
+    return context().getExecutorMemoryStatus().size() > executors().size(); // with the driver's
   }
 
   private boolean isOfThisRun(String file) {

@@ -2,6 +2,8 @@ package dev.sluice.benchmarks.chaos.cluster;
 
 import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.NodeProcess;
+import dev.sluice.benchmarks.Poll;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -9,20 +11,23 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * An executor of this driver's local cluster, as the kernel sees it (proc(5)).
+ * An executor of this driver's local cluster, or what else has one's map outputs, as the kernel
+ * sees it (proc(5)).
  *
  * @param id Spark's executor id; {@code driver} for the driver's own process
  * @param pid its process
  */
 public record ExecutorProcess(String id, long pid) {
-  private static final long POLL_MS = 20;
-
   static ExecutorProcess driver() {
     return new ExecutorProcess("driver", ProcessHandle.current().pid());
+  }
+
+  /** The block server of a node. */
+  public static ExecutorProcess of(NodeProcess node) throws IOException {
+    return new ExecutorProcess("node", node.pid());
   }
 
   /** Those that run now. */
@@ -38,10 +43,7 @@ public record ExecutorProcess(String id, long pid) {
 
   /** Returns when it has ended, or the time has passed. */
   public void awaitEnd(long timeoutMs) throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-    while (isAlive() && System.nanoTime() - deadline < 0) {
-      Thread.sleep(POLL_MS);
-    }
+    Poll.until(timeoutMs, () -> !isAlive());
   }
 
   boolean isAlive() {
@@ -60,6 +62,16 @@ public record ExecutorProcess(String id, long pid) {
     if (isAlive()) {
       Commands.run(List.of("prlimit", "--pid=" + pid, "--nofile=" + descriptors + ":"));
     }
+  }
+
+  /** Into a file of its own. */
+  void dumpThreads(Path directory) throws IOException, InterruptedException {
+    String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
+    new ProcessBuilder(jcmd, Long.toString(pid), "Thread.print")
+        .redirectErrorStream(true)
+        .redirectOutput(directory.resolve("threads-" + id + ".txt").toFile())
+        .start()
+        .waitFor();
   }
 
   /** Where its open descriptors lead. */
@@ -103,22 +115,19 @@ public record ExecutorProcess(String id, long pid) {
 
   /** Descriptors that it may have open at most. */
   public int descriptorLimit() {
-    return lines(proc("limits")).stream()
-        .filter(line -> line.startsWith("Max open files"))
-        .mapToInt(line -> Integer.parseInt(line.split(" {2,}")[1]))
-        .findFirst()
-        .orElse(0);
+    return (int) number("limits", "Max open files");
   }
 
   /** Resident memory, in KiB. */
   public long residentKib() {
-    return status("VmRSS:");
+    return number("status", "VmRSS:");
   }
 
-  private long status(String field) {
-    return lines(proc("status")).stream()
-        .filter(line -> line.startsWith(field))
-        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+  /** What stands after a word in one of its files. */
+  private long number(String file, String word) {
+    return lines(proc(file)).stream()
+        .filter(line -> line.startsWith(word))
+        .mapToLong(line -> Long.parseLong(line.substring(word.length()).strip().split(" ")[0]))
         .findFirst()
         .orElse(0);
   }

@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.chaos.cluster;
 
+import dev.sluice.benchmarks.Poll;
 import dev.sluice.benchmarks.chaos.inject.LiveHeap;
 import dev.sluice.benchmarks.chaos.inject.Status;
 import java.io.IOException;
@@ -19,7 +20,6 @@ import java.util.stream.Collectors;
  */
 public final class Remains {
   private static final long SETTLE_MS = 15_000;
-  private static final long POLL_MS = 200;
 
   /** What a process may have more than after its second run: connections, threads of pools. */
   private static final long GROWTH = 40;
@@ -47,17 +47,19 @@ public final class Remains {
   }
 
   /** What is left in the end, in words. */
-  public List<String> await() throws IOException, InterruptedException {
-    long deadline = System.nanoTime() + SETTLE_MS * 1_000_000;
-    List<String> left = look();
-    while (!left.isEmpty() && System.nanoTime() - deadline < 0) {
-      Thread.sleep(POLL_MS);
-      left = look();
-    }
+  public List<String> await() throws Exception {
+    List<String> left = new ArrayList<>();
+    Poll.until(
+        SETTLE_MS,
+        () -> {
+          left.clear();
+          look(left);
+          return left.isEmpty();
+        });
     Set<ExecutorProcess> present = new HashSet<>(cluster.executors());
     present.add(ExecutorProcess.driver());
     if (cluster.hasNode()) {
-      present.add(new ExecutorProcess("node", cluster.node().pid()));
+      present.add(ExecutorProcess.of(cluster.node()));
     }
     present.stream()
         .filter(settled::contains)
@@ -66,8 +68,7 @@ public final class Remains {
     return left;
   }
 
-  private List<String> look() throws IOException, InterruptedException {
-    List<String> left = new ArrayList<>();
+  private void look(List<String> left) throws IOException, InterruptedException {
     if (cluster.isSluice()) {
       Map<ExecutorProcess, Optional<Status>> statuses = cluster.statuses();
       statuses.forEach(
@@ -84,7 +85,6 @@ public final class Remains {
     if (cluster.hasNode()) {
       addNode(left);
     }
-    return left;
   }
 
   private static void addHeld(
@@ -138,7 +138,7 @@ public final class Remains {
         left.add("the node's block server: %d %s".formatted(count, what));
       }
     }
-    ExecutorProcess process = new ExecutorProcess("node", cluster.node().pid());
+    ExecutorProcess process = ExecutorProcess.of(cluster.node());
     process.descriptors().stream()
         .filter(target -> target.contains("/.sluice/") && !target.endsWith("/lock"))
         .forEach(target -> left.add("the node's block server has %s open".formatted(target)));

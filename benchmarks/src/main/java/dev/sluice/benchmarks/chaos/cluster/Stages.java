@@ -3,8 +3,6 @@ package dev.sluice.benchmarks.chaos.cluster;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.apache.spark.ExceptionFailure;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.scheduler.SparkListener;
@@ -16,10 +14,8 @@ import org.apache.spark.scheduler.StageInfo;
 
 /** Watches the stages of one run; called on Spark's listener thread, asked by any other. */
 public final class Stages extends SparkListener {
-  private static final long POLL_MS = 20;
-
-  private final CountDownLatch mapStage = new CountDownLatch(1);
-  private final CountDownLatch reduceStage = new CountDownLatch(1);
+  private volatile boolean mapStage;
+  private volatile boolean reduceStage;
   private final Set<Integer> shuffles = ConcurrentHashMap.newKeySet();
   private final Set<Long> runningTasks = ConcurrentHashMap.newKeySet();
   private int retries;
@@ -39,9 +35,9 @@ public final class Stages extends SparkListener {
       shuffles.add((Integer) stage.shuffleDepId().get());
     }
     if (!stage.parentIds().isEmpty()) {
-      reduceStage.countDown();
+      reduceStage = true;
     } else if (stage.shuffleDepId().isDefined()) { // and no sampling
-      mapStage.countDown();
+      mapStage = true;
     }
   }
 
@@ -65,9 +61,9 @@ public final class Stages extends SparkListener {
     lostExecutors.add(removed.executorId());
   }
 
-  /** Whether a stage of this kind began in time. */
-  public boolean await(boolean reduce, long timeoutMs) throws InterruptedException {
-    return (reduce ? reduceStage : mapStage).await(timeoutMs, TimeUnit.MILLISECONDS);
+  /** Whether a stage has begun that only writes a shuffle, or one that reads one. */
+  public boolean hasBegun(boolean reduce) {
+    return reduce ? reduceStage : mapStage;
   }
 
   public synchronized Losses losses() {
@@ -83,14 +79,7 @@ public final class Stages extends SparkListener {
     return Set.copyOf(shuffles);
   }
 
-  /** Waits until no task runs, as some do after their job was given up. */
-  void awaitIdle(long timeoutMs) throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-    while (!runningTasks.isEmpty() && System.nanoTime() - deadline < 0) {
-      Thread.sleep(POLL_MS);
-    }
-  }
-
+  /** Some do after their job was given up. */
   public List<Long> runningTasks() {
     return List.copyOf(runningTasks);
   }

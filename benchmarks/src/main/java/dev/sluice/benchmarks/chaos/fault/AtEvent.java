@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.inject.Injection;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
@@ -13,10 +14,13 @@ class AtEvent implements Blow {
   static final long STOPPED_MS = 7_000;
 
   final Map<Injection, Double> rates;
-  final Evidence evidence;
+  private final Evidence evidence;
   private final Blow ofStock;
 
-  AtEvent(Map<Injection, Double> rates, Evidence evidence, Blow ofStock) {
+  /**
+   * @param rates the event, and what makes it likely
+   */
+  private AtEvent(Map<Injection, Double> rates, Evidence evidence, Blow ofStock) {
     this.rates = rates;
     this.evidence = evidence;
     this.ofStock = ofStock;
@@ -26,19 +30,23 @@ class AtEvent implements Blow {
    * @param rates the event at which the victim ends, and what makes it likely
    */
   static AtEvent killed(Map<Injection, Double> rates) {
-    return new AtEvent(rates, Evidence.ofLostExecutors(), Faults.KILL);
+    return new AtEvent(rates, Evidence.LOST_EXECUTORS, Faults.KILL);
   }
 
   /**
    * @param rate how likely each such event is the one
    */
   static AtEvent stopped(Injection event, double rate) {
-    return new AtEvent(Map.of(event, rate), Evidence.of(event), new Stopped());
+    return new AtEvent(Map.of(event, rate), Evidence.of(event), new Stopped(Cluster::any));
+  }
+
+  @Override
+  public List<Evidence> evidence() {
+    return List.of(evidence);
   }
 
   @Override
   public void prepare(Cluster cluster, Random random) throws Exception {
-    evidence.begin(cluster);
     cluster.order(rates, random.nextLong(), cluster.any(random).pid());
   }
 
@@ -49,9 +57,10 @@ class AtEvent implements Blow {
     }
   }
 
+  /** The event may have come before the moment at which it strikes the stock shuffle. */
   @Override
-  public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
-    return cluster.isSluice() ? evidence.hasGrown(cluster) : inTime;
+  public boolean hasStruck(Cluster cluster, boolean inTime) {
+    return cluster.isSluice() || inTime;
   }
 
   @Override
@@ -64,18 +73,11 @@ class AtEvent implements Blow {
   static final class Copying extends AtEvent {
     private final SlowDisk disk = new SlowDisk();
 
-    private Copying(Injection event, Evidence evidence, Blow ofStock) {
-      super(Map.of(event, 1.0), evidence, ofStock);
-    }
-
-    static Copying killed() {
-      Injection event = Injection.HALT_COPYING;
-      return new Copying(event, Evidence.ofLostExecutors(), Faults.KILL);
-    }
-
-    static Copying stopped() {
-      Injection event = Injection.STOP_COPYING;
-      return new Copying(event, Evidence.of(event), new Stopped());
+    /**
+     * @param event that of a victim which copies
+     */
+    Copying(AtEvent event) {
+      super(event.rates, event.evidence, event.ofStock);
     }
 
     @Override
@@ -85,9 +87,7 @@ class AtEvent implements Blow {
 
     /** What was asked for before the disk is slow is copied from memory. */
     @Override
-    public void prepare(Cluster cluster, Random random) throws Exception {
-      evidence.begin(cluster);
-    }
+    public void prepare(Cluster cluster, Random random) {}
 
     @Override
     public void strike(Cluster cluster, Random random) throws Exception {

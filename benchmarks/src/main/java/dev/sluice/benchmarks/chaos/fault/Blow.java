@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -24,8 +25,13 @@ public interface Blow {
   /** Lets it happen. */
   void strike(Cluster cluster, Random random) throws Exception;
 
+  /** What grows where it happens; nothing where only it can tell. */
+  default List<Evidence> evidence() {
+    return List.of();
+  }
+
   /**
-   * Whether it did happen; asked after the job, before it is healed.
+   * Whether it did happen, as far as it can tell; asked after the job, before it is healed.
    *
    * @param inTime whether the job was not over when it struck
    */
@@ -36,6 +42,6 @@ public interface Blow {
   /** When no task runs any more: takes away what Spark loses sight of by it in any shuffle. */
   default void settled(Cluster cluster) throws Exception {}
 
-  /** Ends it, if that has not ended by itself; once or twice, whatever came of the job. */
+  /** Ends it, if that has not ended by itself; at least once, whatever came of the job. */
   default void heal(Cluster cluster) throws Exception {}
 }

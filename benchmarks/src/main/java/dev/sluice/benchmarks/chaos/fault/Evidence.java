@@ -3,27 +3,18 @@ package dev.sluice.benchmarks.chaos.fault;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.inject.Injection;
 
-/**
- * What tells that a fault has struck: a number of the executors that grows by it. Used by the
- * thread of the runs.
- */
-final class Evidence {
-  private final Count count;
-  private long before;
+/** What tells that a fault has struck: a number of the executors that run, which grows by it. */
+@FunctionalInterface
+public interface Evidence {
+  /** Spark has lost one. */
+  Evidence LOST_EXECUTORS = cluster -> cluster.stages().lostExecutors();
 
-  /** Asks the executors that run now. */
-  @FunctionalInterface
-  private interface Count {
-    long in(Cluster cluster) throws Exception;
-  }
-
-  private Evidence(Count count) {
-    this.count = count;
-  }
+  /** What it is now. */
+  long in(Cluster cluster) throws Exception;
 
   /** It was made to go wrong. */
   static Evidence of(Injection injection) {
-    return new Evidence(cluster -> cluster.hits(injection));
+    return cluster -> cluster.hits(injection);
   }
 
   /**
@@ -32,19 +23,6 @@ final class Evidence {
    * @param counter as its metrics name it
    */
   static Evidence of(String counter) {
-    return new Evidence(cluster -> cluster.counted(counter));
-  }
-
-  /** Spark has lost one. */
-  static Evidence ofLostExecutors() {
-    return new Evidence(cluster -> cluster.stages().lostExecutors());
-  }
-
-  void begin(Cluster cluster) throws Exception {
-    before = count.in(cluster);
-  }
-
-  boolean hasGrown(Cluster cluster) throws Exception {
-    return count.in(cluster) > before;
+    return cluster -> cluster.counted(counter);
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.chaos.fault;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.chaos.inject.Injection;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
@@ -36,24 +37,23 @@ final class Exhausted {
    * may end by that, with any shuffle.
    */
   static final class Mappings implements Blow {
-    /** Of map outputs that could not be mapped. */
-    private final Evidence staged = Evidence.of("registry.staged-outputs");
+    /** Map outputs that could not be mapped. */
+    private static final Evidence STAGED = Evidence.of("registry.staged-outputs");
 
     @Override
-    public void prepare(Cluster cluster, Random random) throws Exception {
+    public List<Evidence> evidence() {
+      return List.of(cluster -> STAGED.in(cluster) + Evidence.LOST_EXECUTORS.in(cluster));
+    }
+
+    @Override
+    public void prepare(Cluster cluster, Random random) {
       cluster.warmUp(); // What cannot be started fails for good, where it was asked for by name.
-      staged.begin(cluster);
     }
 
     @Override
     public void strike(Cluster cluster, Random random) throws Exception {
       cluster.order(
           Map.of(Injection.MAPPINGS_TAKEN, 1.0), random.nextLong(), cluster.any(random).pid());
-    }
-
-    @Override
-    public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
-      return staged.hasGrown(cluster) || cluster.stages().lostExecutors() > 0;
     }
 
     @Override

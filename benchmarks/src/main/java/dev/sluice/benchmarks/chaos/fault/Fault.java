@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Something that goes wrong while a job runs: the {@link Blow}, when it strikes, what it may cost,
@@ -25,8 +26,21 @@ public final class Fault {
     REDUCE
   }
 
+  /**
+   * What it may cost a job; nothing where only RDMA can notice it.
+   *
+   * @param happensToStock whether the stock shuffle can suffer it as well
+   * @param stageRetries stages that may be run again for it, for each shuffle of the workload
+   * @param lostExecutors executors that may end by it
+   */
+  public record Cost(boolean happensToStock, int stageRetries, int lostExecutors) {
+    private static final Cost NONE = new Cost(false, 0, 0);
+  }
+
   /** A reduce stage of the workloads takes about twice as long. */
   private static final int DELAY_MS = 400;
+
+  private static final Evidence STAGED_BYTES = Evidence.of("registry.staged-bytes");
 
   private static final Map<String, String> ALL_STAGED =
       Map.of(
@@ -37,14 +51,14 @@ public final class Fault {
   private final String what;
   private final Moment moment;
   private final Blow blow;
+  private List<Evidence> evidence;
   private List<Fault> choices = List.of();
   private int delayMs = DELAY_MS;
   private long lastsMs = Long.MAX_VALUE;
-  private boolean happensToStock;
-  private int stageRetries;
-  private int lostExecutors;
+  private Cost cost = Cost.NONE;
   private String cluster = "shared";
   private Setup setup = _ -> Map.of();
+  private Map<String, String> settings = Map.of();
   private boolean spoilsCluster;
   private boolean onSoftOnly;
   private List<String> workloads = List.of();
@@ -55,6 +69,7 @@ public final class Fault {
     this.what = what;
     this.moment = moment;
     this.blow = blow;
+    evidence = blow.evidence();
   }
 
   /** One of the others at each run, on executors that stay: what a long application sees. */
@@ -68,7 +83,7 @@ public final class Fault {
               throw new IllegalStateException("one of the others strikes");
             });
     mixed.choices = faults;
-    return mixed.alone(_ -> Map.of());
+    return mixed.alone();
   }
 
   /** It strikes within so many milliseconds of the beginning of its stage. */
@@ -91,9 +106,7 @@ public final class Fault {
    * @param lost executors that may end by it
    */
   Fault shared(int retries, int lost) {
-    happensToStock = true;
-    stageRetries = retries;
-    lostExecutors = lost;
+    cost = new Cost(true, retries, lost);
     return this;
   }
 
@@ -109,10 +122,15 @@ public final class Fault {
     return on(name, clusterSetup);
   }
 
-  /** On a cluster of its own, which shows nothing of it any more for minutes. */
+  /** The same, with nothing that it has to be started with. */
+  Fault alone() {
+    return on(name, setup);
+  }
+
+  /** The same, which shows nothing of it any more for minutes. */
   Fault spoiling() {
     spoilsCluster = true;
-    return alone(setup);
+    return alone();
   }
 
   /** The software provider alone has it. */
@@ -138,14 +156,14 @@ public final class Fault {
    */
   Fault staged() {
     Fault staged =
-        new Fault("staged-" + name, "all is staged: " + what, moment, new StagedBlow(blow))
+        new Fault("staged-" + name, "all is staged: " + what, moment, blow)
             .within(delayMs)
             .lasting(lastsMs)
-            .on("staged-" + cluster, setup.with(ALL_STAGED))
+            .on("staged-" + cluster, setup)
             .allowing(this::allows);
-    staged.happensToStock = happensToStock;
-    staged.stageRetries = stageRetries;
-    staged.lostExecutors = lostExecutors;
+    staged.settings = ALL_STAGED;
+    staged.evidence = Stream.concat(evidence.stream(), Stream.of(STAGED_BYTES)).toList();
+    staged.cost = cost;
     staged.spoilsCluster = spoilsCluster;
     return staged;
   }
@@ -166,6 +184,11 @@ public final class Fault {
 
   public Blow blow() {
     return blow;
+  }
+
+  /** What has to grow, all of it, where it happens. */
+  public List<Evidence> evidence() {
+    return evidence;
   }
 
   /**
@@ -195,22 +218,8 @@ public final class Fault {
     return lastsMs;
   }
 
-  /**
-   * Stages that may be run again for it, for each shuffle of the workload; none for what only RDMA
-   * can notice.
-   */
-  public int stageRetries() {
-    return stageRetries;
-  }
-
-  /** Executors that may end by it. */
-  public int lostExecutors() {
-    return lostExecutors;
-  }
-
-  /** Whether it can happen to the stock shuffle as well. */
-  public boolean happensToStock() {
-    return happensToStock;
+  public Cost cost() {
+    return cost;
   }
 
   /** Names the cluster that it needs: faults with the same one share it. */
@@ -218,8 +227,16 @@ public final class Fault {
     return cluster;
   }
 
-  public Setup setup() {
-    return setup;
+  /** Sets its cluster up, as {@link Setup#settings} does. */
+  public Map<String, String> setUp(Path directory) throws Exception {
+    Map<String, String> all = new HashMap<>(setup.settings(directory));
+    all.putAll(settings);
+    return all;
+  }
+
+  /** As {@link Setup#end} does. */
+  public void end(Path directory) throws IOException {
+    setup.end(directory);
   }
 
   /** Whether a cluster that it has struck shows nothing of it any more for minutes. */
@@ -252,22 +269,5 @@ public final class Fault {
 
     /** Takes back what {@link #settings} did; once the cluster has ended, or this process ends. */
     default void end(Path directory) throws IOException {}
-
-    private Setup with(Map<String, String> more) {
-      Setup before = this;
-      return new Setup() {
-        @Override
-        public Map<String, String> settings(Path directory) throws Exception {
-          Map<String, String> settings = new HashMap<>(before.settings(directory));
-          settings.putAll(more);
-          return settings;
-        }
-
-        @Override
-        public void end(Path directory) throws IOException {
-          before.end(directory);
-        }
-      };
-    }
   }
 }

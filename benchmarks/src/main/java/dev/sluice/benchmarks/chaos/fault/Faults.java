@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.chaos.inject.Injection;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -20,24 +21,17 @@ public final class Faults {
   private static final List<Fault> SINGLE =
       List.of(
           new Fault("none", "nothing goes wrong", Moment.BEFORE, (_, _) -> {}),
-          injected("bad-key", "READs with a wrong key", Injection.BAD_KEY, 0.1),
-          injected("bad-address", "READs outside their region", Injection.BAD_ADDRESS, 0.1),
-          injected(
-              "reader-error", "queue pairs that READ go to ERROR", Injection.READER_ERROR, 0.2),
-          injected(
-              "server-error", "queue pairs that serve go to ERROR", Injection.SERVER_ERROR, 0.05),
+          injected(Injection.BAD_KEY, "READs with a wrong key", 0.1),
+          injected(Injection.BAD_ADDRESS, "READs outside their region", 0.1),
+          injected(Injection.READER_ERROR, "queue pairs that READ go to ERROR", 0.2),
+          injected(Injection.SERVER_ERROR, "queue pairs that serve go to ERROR", 0.05),
           // Encrypted blocks have no checksums: what is falsified in them Spark has to notice.
-          injected("corrupt", "bytes are falsified on their way", Injection.CORRUPT, 0.1)
+          injected(Injection.CORRUPT, "bytes are falsified on their way", 0.1)
               .allowing(
                   workload -> !workload.settings().containsKey("spark.io.encryption.enabled")),
-          injected("slow-post", "READs are slow", Injection.SLOW_POST, 0.2),
+          injected(Injection.SLOW_POST, "READs are slow", 0.2),
           // Little is registered for a while, and so little fails.
-          injected(
-                  "register-enomem",
-                  "registering fails with ENOMEM",
-                  Injection.REGISTER_ENOMEM,
-                  0.4)
-              .spoiling(),
+          injected(Injection.REGISTER_ENOMEM, "registering fails with ENOMEM", 0.4).spoiling(),
           injected(
               "queue-pair-enomem",
               "queue pairs cannot be created",
@@ -52,20 +46,20 @@ public final class Faults {
               .shared(STAGE_RETRIES, 1)
               .lasting(2_000)
               .wanting("cogroup", "group-by", "sort-by-key") // which write soon
-              .alone(_ -> Map.of()),
-          injected("publish-lost", "publications are lost", Injection.PUBLISH_LOST, 0.5),
-          injected("publish-late", "publications are late", Injection.PUBLISH_LATE, 0.5),
-          injected("publish-twice", "publications come twice", Injection.PUBLISH_TWICE, 0.5),
-          injected("driver-slow", "the driver is slow", Injection.DRIVER_SLOW, 0.5),
-          injected("driver-unreachable", "the directory fails", Injection.DRIVER_UNREACHABLE, 0.5),
-          control("refused", "connections are refused", Injection.CONTROL_REFUSED, 0.7),
-          control("reset", "connections are reset", Injection.CONTROL_RESET, 0.3),
-          control("half-open", "connections are dead", Injection.CONTROL_HALF_OPEN, 0.7),
-          control("trickle", "connections pass 1 byte/s", Injection.CONTROL_TRICKLE, 0.7),
-          control("truncated", "messages are cut off", Injection.CONTROL_TRUNCATED, 0.3),
-          control("oversized", "messages are too long", Injection.CONTROL_OVERSIZED, 0.3),
-          control("garbage", "messages have garbage among them", Injection.CONTROL_GARBAGE, 0.3),
-          control("replayed", "messages come twice", Injection.CONTROL_REPLAYED, 0.5),
+              .alone(),
+          injected(Injection.PUBLISH_LOST, "publications are lost", 0.5),
+          injected(Injection.PUBLISH_LATE, "publications are late", 0.5),
+          injected(Injection.PUBLISH_TWICE, "publications come twice", 0.5),
+          injected(Injection.DRIVER_SLOW, "the driver is slow", 0.5),
+          injected(Injection.DRIVER_UNREACHABLE, "the directory fails", 0.5),
+          control(Injection.CONTROL_REFUSED, "connections are refused", 0.7),
+          control(Injection.CONTROL_RESET, "connections are reset", 0.3),
+          control(Injection.CONTROL_HALF_OPEN, "connections are dead", 0.7),
+          control(Injection.CONTROL_TRICKLE, "connections pass 1 byte/s", 0.7),
+          control(Injection.CONTROL_TRUNCATED, "messages are cut off", 0.3),
+          control(Injection.CONTROL_OVERSIZED, "messages are too long", 0.3),
+          control(Injection.CONTROL_GARBAGE, "messages have garbage among them", 0.3),
+          control(Injection.CONTROL_REPLAYED, "messages come twice", 0.5),
           killed("killed-writing", "kill -9 while map tasks write", Moment.MAP),
           killed("killed-reading", "kill -9 while reduce tasks read", Moment.REDUCE),
           killed(
@@ -185,9 +179,9 @@ public final class Faults {
       List.of(
           injected("late", "requests take longer than a lease", Injection.STAGE_LATE, 0.05),
           injected("answer-late", "answers come after their leases", Injection.STAGED_LATE, 0.05),
-          injected("done-lost", "leases are not given back", Injection.DONE_LOST, 0.7),
-          injected("done-late", "leases are given back late", Injection.DONE_LATE, 0.7),
-          injected("done-twice", "leases are given back twice", Injection.DONE_TWICE, 0.7),
+          injected(Injection.DONE_LOST, "leases are not given back", 0.7),
+          injected(Injection.DONE_LATE, "leases are given back late", 0.7),
+          injected(Injection.DONE_TWICE, "leases are given back twice", 0.7),
           stoppedAt(
               "stopped-asking",
               "SIGSTOP of a reader before it asks",
@@ -195,10 +189,16 @@ public final class Faults {
               1),
           stoppedAt(
               "stopped-before", "SIGSTOP when a request arrives", Injection.STOP_BEFORE_STAGE, 0.3),
-          reading("stopped-copying", "SIGSTOP while it copies", AtEvent.Copying.stopped())
+          reading(
+                  "stopped-copying",
+                  "SIGSTOP while it copies",
+                  new AtEvent.Copying(AtEvent.stopped(Injection.STOP_COPYING, 1)))
               .within(1)
               .lasting(AtEvent.STOPPED_MS),
-          reading("killed-copying", "kill -9 while it copies", AtEvent.Copying.killed())
+          reading(
+                  "killed-copying",
+                  "kill -9 while it copies",
+                  new AtEvent.Copying(AtEvent.killed(Map.of(Injection.HALT_COPYING, 1.0))))
               .shared(STAGE_RETRIES, 1)
               .within(1)
               .lasting(AtEvent.STOPPED_MS),
@@ -247,6 +247,15 @@ public final class Faults {
     return Stream.of(names.split(" ")).map(name -> named(name, SINGLE));
   }
 
+  /** One that is called as the injection is. */
+  private static Fault injected(Injection injection, String what, double rate) {
+    return injected(name(injection), what, injection, rate);
+  }
+
+  private static String name(Injection injection) {
+    return injection.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
   private static Fault injected(String name, String what, Injection injection, double rate) {
     return injected(name, what, injection, rate, Map.of());
   }
@@ -265,12 +274,12 @@ public final class Faults {
         injection == Injection.CONTROL_REFUSED
             ? Evidence.of("transfer.connect-failures")
             : Evidence.of(injection);
-    return new Fault(name, what, Moment.BEFORE, new Ordered(rates, evidence));
+    return new Fault(name, what, Moment.BEFORE, new Ordered(rates, List.of(evidence)));
   }
 
-  private static Fault control(String name, String what, Injection injection, double rate) {
+  private static Fault control(Injection injection, String what, double rate) {
     return injected(
-            "control-" + name,
+            name(injection),
             "control " + what,
             injection,
             rate,
@@ -293,7 +302,8 @@ public final class Faults {
    */
   private static Fault configured(
       String name, String what, String counter, Map<String, String> settings) {
-    return new Fault(name, what, Moment.BEFORE, new Ordered(Map.of(), Evidence.of(counter)))
+    return new Fault(
+            name, what, Moment.BEFORE, new Ordered(Map.of(), List.of(Evidence.of(counter))))
         .alone(_ -> settings);
   }
 

@@ -5,9 +5,11 @@ import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import org.apache.commons.lang3.function.FailableFunction;
 
 /** Something happens to a few files of map outputs while reduce tasks read. */
 final class FilesDamaged implements Blow {
@@ -19,12 +21,12 @@ final class FilesDamaged implements Blow {
     void to(Path file, Random random) throws IOException;
   }
 
-  private final String suffix;
+  private final FailableFunction<Cluster, List<Path>, IOException> files;
   private final Damage damage;
   private int damaged;
 
-  private FilesDamaged(String suffix, Damage damage) {
-    this.suffix = suffix;
+  FilesDamaged(FailableFunction<Cluster, List<Path>, IOException> files, Damage damage) {
+    this.files = files;
     this.damage = damage;
   }
 
@@ -38,17 +40,16 @@ final class FilesDamaged implements Blow {
 
   /** Nothing is lost by it. */
   static Fault harmless(String name, String what, String suffix, Damage damage) {
-    return new Fault(name, what, Moment.REDUCE, new FilesDamaged(suffix, damage))
-        .shared(0, 0)
-        .within(50);
+    Blow blow = new FilesDamaged(cluster -> cluster.shuffleFiles(suffix), damage);
+    return new Fault(name, what, Moment.REDUCE, blow).shared(0, 0).within(50);
   }
 
   @Override
   public void strike(Cluster cluster, Random random) throws Exception {
-    List<Path> files = cluster.shuffleFiles(suffix);
-    Collections.shuffle(files, random);
+    List<Path> all = new ArrayList<>(files.apply(cluster));
+    Collections.shuffle(all, random);
     damaged = 0;
-    for (Path file : files.subList(0, Math.min(FILES, files.size()))) {
+    for (Path file : all.subList(0, Math.min(FILES, all.size()))) {
       if (Files.exists(file)) {
         damage.to(file, random);
         damaged++;

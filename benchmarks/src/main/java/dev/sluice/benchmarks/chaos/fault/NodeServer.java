@@ -2,12 +2,11 @@ package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.NodeProcess;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
+import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -17,8 +16,10 @@ import java.util.stream.Stream;
  * Something happens to the block server of the node that all executors run on, or to what it keeps.
  * Only Sluice can notice it: no stage may be repeated for it, and no task.
  */
-abstract class NodeServer implements Blow {
+final class NodeServer {
   private static final String CLUSTER = "node";
+
+  private NodeServer() {}
 
   /** Such faults, and those of executors that it makes harmless. */
   static List<Fault> faults() {
@@ -31,12 +32,16 @@ abstract class NodeServer implements Blow {
             .lasting(500),
         node("killed-writing", "the same while map tasks write", Moment.MAP, new Killed())
             .lasting(500),
-        node("stopped-5s", "SIGSTOP for 5 s", Moment.REDUCE, new Stopped()).lasting(5_000),
-        node("stopped-writing", "SIGSTOP for 5 s while map tasks write", Moment.MAP, new Stopped())
+        node("stopped-5s", "SIGSTOP for 5 s", Moment.REDUCE, stopped()).lasting(5_000),
+        node("stopped-writing", "SIGSTOP for 5 s while map tasks write", Moment.MAP, stopped())
             .lasting(5_000),
         node("socket-gone", "no executor can enter any more", Moment.MAP, new SocketGone())
             .lasting(3_000),
-        node("index-truncated", "its index files are cut off", Moment.REDUCE, new IndexTruncated())
+        node(
+                "index-truncated",
+                "its index files are cut off",
+                Moment.REDUCE,
+                new FilesDamaged(NodeServer::indexes, Damages::truncate))
             .within(50),
         // The executors' files are the same ones.
         FilesDamaged.fault(
@@ -48,6 +53,18 @@ abstract class NodeServer implements Blow {
         new Fault("node-executor-killed", "kill -9 of an executor", Moment.REDUCE, Faults.KILL)
             .shared(0, 1)
             .on(CLUSTER, new Server()));
+  }
+
+  /** Its own copies: those of living executors are as they were. */
+  private static List<Path> indexes(Cluster cluster) throws IOException {
+    Path folder = Path.of(cluster.setting("spark.local.dir"), ".sluice");
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files.filter(file -> file.endsWith("index")).sorted().toList();
+    }
+  }
+
+  private static Blow stopped() {
+    return new Stopped((cluster, _) -> ExecutorProcess.of(cluster.node()));
   }
 
   private static Fault node(String name, String what, Moment moment, Blow blow) {
@@ -76,7 +93,7 @@ abstract class NodeServer implements Blow {
     }
   }
 
-  private static final class Killed extends NodeServer {
+  private static final class Killed implements Blow {
     @Override
     public void strike(Cluster cluster, Random random) throws IOException {
       cluster.node().kill();
@@ -90,20 +107,8 @@ abstract class NodeServer implements Blow {
     }
   }
 
-  private static final class Stopped extends NodeServer {
-    @Override
-    public void strike(Cluster cluster, Random random) throws IOException {
-      cluster.node().signal("STOP");
-    }
-
-    @Override
-    public void heal(Cluster cluster) throws IOException {
-      cluster.node().signal("CONT");
-    }
-  }
-
   /** Those that have entered stay. */
-  private static final class SocketGone extends NodeServer {
+  private static final class SocketGone implements Blow {
     @Override
     public void strike(Cluster cluster, Random random) throws IOException {
       Files.deleteIfExists(cluster.node().socket());
@@ -115,31 +120,6 @@ abstract class NodeServer implements Blow {
         cluster.node().kill();
         cluster.node().start();
       }
-    }
-  }
-
-  /** Its own copies: those of living executors are as they were. */
-  private static final class IndexTruncated extends NodeServer {
-    private static final int FILES = 3;
-    private int damaged;
-
-    @Override
-    public void strike(Cluster cluster, Random random) throws IOException {
-      List<Path> indexes = new ArrayList<>();
-      try (Stream<Path> files =
-          Files.walk(Path.of(cluster.setting("spark.local.dir"), ".sluice"))) {
-        files.filter(file -> file.endsWith("index")).sorted().forEach(indexes::add);
-      }
-      Collections.shuffle(indexes, random);
-      damaged = Math.min(FILES, indexes.size());
-      for (Path index : indexes.subList(0, damaged)) {
-        Damages.truncate(index, random);
-      }
-    }
-
-    @Override
-    public boolean hasStruck(Cluster cluster, boolean inTime) {
-      return inTime && damaged > 0;
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.inject.Injection;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
@@ -10,22 +11,11 @@ import java.util.Random;
  * notice it, and no stage may be repeated.
  *
  * @param rates of what they do; empty for what is there by their settings
- * @param evidence that it has happened
  */
-record Ordered(Map<Injection, Double> rates, Evidence evidence) implements Blow {
-  @Override
-  public void prepare(Cluster cluster, Random random) throws Exception {
-    evidence.begin(cluster);
-  }
-
+record Ordered(Map<Injection, Double> rates, List<Evidence> evidence) implements Blow {
   @Override
   public void strike(Cluster cluster, Random random) throws Exception {
     cluster.order(rates, random.nextLong(), 0);
-  }
-
-  @Override
-  public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
-    return evidence.hasGrown(cluster);
   }
 
   @Override

@@ -5,6 +5,7 @@ import dev.sluice.benchmarks.chaos.inject.Injection;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
@@ -14,11 +15,9 @@ import java.util.Random;
  * shuffle loses the same files.
  */
 final class ShuffleRemoved implements Blow {
-  private final Evidence evidence = Evidence.of(Injection.UNREGISTERED);
-
   @Override
-  public void prepare(Cluster cluster, Random random) throws Exception {
-    evidence.begin(cluster);
+  public List<Evidence> evidence() {
+    return List.of(Evidence.of(Injection.UNREGISTERED));
   }
 
   @Override
@@ -27,11 +26,6 @@ final class ShuffleRemoved implements Blow {
     if (!cluster.isSluice()) {
       deleteFiles(cluster);
     }
-  }
-
-  @Override
-  public boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
-    return inTime && evidence.hasGrown(cluster);
   }
 
   /** Of a map task that was writing when its shuffle was removed Spark does not know the files. */

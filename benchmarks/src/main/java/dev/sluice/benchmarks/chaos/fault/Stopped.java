@@ -5,12 +5,21 @@ import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import java.io.IOException;
 import java.util.Random;
+import org.apache.commons.lang3.function.FailableBiFunction;
 
-/** SIGSTOP of an executor: its connections stay, and nobody answers. */
+/** SIGSTOP of a process: its connections stay, and nobody answers. */
 final class Stopped implements Blow {
+  private final FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice;
   private ExecutorProcess victim;
 
-  /** For some seconds. */
+  /**
+   * @param choice which one
+   */
+  Stopped(FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice) {
+    this.choice = choice;
+  }
+
+  /** An executor, for some seconds. */
   static Fault of(int seconds) {
     // Spark itself may take an executor for lost that is silent for two minutes.
     boolean mayBeLost = seconds > 60;
@@ -18,7 +27,7 @@ final class Stopped implements Blow {
             "stopped-" + seconds + "s",
             "SIGSTOP of an executor for " + seconds + " s",
             Moment.REDUCE,
-            new Stopped())
+            new Stopped(Cluster::any))
         .shared(mayBeLost ? Faults.STAGE_RETRIES : 0, mayBeLost ? 1 : 0)
         .lasting(seconds * 1_000L)
         .wanting("group-by", "skewed-join", "small-blocks");
@@ -26,7 +35,7 @@ final class Stopped implements Blow {
 
   @Override
   public void strike(Cluster cluster, Random random) throws IOException {
-    victim = cluster.any(random);
+    victim = choice.apply(cluster, random);
     victim.signal("STOP");
   }
 

@@ -31,9 +31,9 @@ class FaultsTest {
   @Test
   void whatOnlyRdmaNoticesMayRepeatNoStage() {
     assertThat(Faults.ALL)
-        .filteredOn(fault -> !fault.happensToStock())
+        .filteredOn(fault -> !fault.cost().happensToStock())
         .filteredOn(fault -> !fault.name().equals("mixed"))
-        .allSatisfy(fault -> assertThat(fault.stageRetries()).as(fault.name()).isZero());
+        .allSatisfy(fault -> assertThat(fault.cost().stageRetries()).as(fault.name()).isZero());
   }
 
   @Test
