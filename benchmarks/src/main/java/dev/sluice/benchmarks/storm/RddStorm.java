@@ -20,7 +20,7 @@ public final class RddStorm {
   /** Bytes are what is measured with large blocks, not records. */
   private static final int LARGE_VALUE_BYTES = 1 << 16;
 
-  private static final int ITERATIONS = 60;
+  static final int ITERATIONS = 60;
 
   private RddStorm() {}
 

@@ -5,7 +5,7 @@ import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.StageInfo;
 
 /**
- * A stage that read a shuffle, in Spark's own figures; sums over its tasks.
+ * A stage that read a shuffle, or several, in Spark's own figures; sums over their tasks.
  *
  * @param wallSeconds from submission to completion
  * @param taskSeconds run time of the tasks
@@ -30,5 +30,14 @@ record ReduceStage(
         tasks.executorCpuTime() / NS_PER_S,
         tasks.executorDeserializeTime() / MS_PER_S,
         tasks.shuffleReadMetrics().fetchWaitTime() / MS_PER_S);
+  }
+
+  ReduceStage plus(ReduceStage other) {
+    return new ReduceStage(
+        wallSeconds + other.wallSeconds,
+        taskSeconds + other.taskSeconds,
+        taskCpuSeconds + other.taskCpuSeconds,
+        deserializeSeconds + other.deserializeSeconds,
+        fetchWaitSeconds + other.fetchWaitSeconds);
   }
 }

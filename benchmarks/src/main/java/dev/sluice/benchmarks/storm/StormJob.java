@@ -70,9 +70,17 @@ public record StormJob(StormCase storm, Path localDirectory) {
             "%d bytes were read from disk of %d in map outputs"
                 .formatted(Executors.diskBytes() - disk, cold));
       }
-      repetitions.add(new Repetition(sums, seconds, ReduceStage.of(stages.await()), cpu));
+      repetitions.add(new Repetition(sums, seconds, reduceStages(stages), cpu));
     }
     return repetitions;
+  }
+
+  private ReduceStage reduceStages(CompletedStages stages) throws Exception {
+    ReduceStage all = ReduceStage.of(stages.await());
+    for (int i = 1; i < storm.workload().jobs(); i++) {
+      all = all.plus(ReduceStage.of(stages.await()));
+    }
+    return all;
   }
 
   /**

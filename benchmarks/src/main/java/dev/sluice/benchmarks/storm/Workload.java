@@ -44,6 +44,11 @@ enum Workload {
     return conf;
   }
 
+  /** Of each call of what is {@link #prepare prepared}, one after the other. */
+  int jobs() {
+    return this == RDD_ITERATIVE ? RddStorm.ITERATIONS : 1;
+  }
+
   /**
    * The first call of what is returned writes the map outputs and reads them; every further one
    * only reads them.

@@ -28,6 +28,14 @@ class ReduceStageTest {
   }
 
   @Test
+  void severalAreOne() {
+    ReduceStage some = new ReduceStage(2.5, 4.5, 1.5, 0.5, 0.25);
+
+    assertThat(some.plus(new ReduceStage(1, 2, 3, 4, 5)))
+        .isEqualTo(new ReduceStage(3.5, 6.5, 4.5, 4.5, 5.25));
+  }
+
+  @Test
   void remoteBytesOfAllStagesCountButOnlyReduceStagesAreTimed() throws Exception {
     stages.onStageCompleted(completed(reading(100), 5, 0, 10));
     stages.onStageCompleted(completed(reading(20), null, 10, 11));
