@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.node;
 
 import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.NodeProcess;
+import dev.sluice.benchmarks.Poll;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SparkJvm;
 import java.io.IOException;
@@ -14,7 +15,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
@@ -23,8 +23,7 @@ import java.util.stream.Collectors;
  * thread, which closes it: that ends all of its processes, executors included.
  */
 public final class NodeCluster implements AutoCloseable {
-  private static final long MASTER_SECONDS = 60;
-  private static final long POLL_MS = 50;
+  private static final long MASTER_MS = 60_000;
 
   private final Path directory;
   private final Shuffle shuffle;
@@ -96,12 +95,8 @@ public final class NodeCluster implements AutoCloseable {
     String arguments = "--host %s --port %d --webui-port 0".formatted(host, masterPort);
     master =
         start(Place.HERE, Files.createDirectories(directory), "master.Master", options, arguments);
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(MASTER_SECONDS);
-    while (!listens()) {
-      if (System.nanoTime() - deadline > 0) {
-        throw new IOException("the Master does not listen; see " + directory);
-      }
-      Thread.sleep(POLL_MS);
+    if (!Poll.until(MASTER_MS, this::listens)) {
+      throw new IOException("the Master does not listen; see " + directory);
     }
   }
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.Executors;
+import dev.sluice.benchmarks.Poll;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.storm.RddStorm;
@@ -35,8 +36,6 @@ public final class NodeJob {
 
   /** Longer than any driver lives. */
   private static final long HOLD_SECONDS = 3_600;
-
-  private static final long POLL_MS = 20;
 
   /** What it is told. */
   enum Step {
@@ -170,12 +169,8 @@ public final class NodeJob {
   }
 
   private Set<String> await(Predicate<Set<String>> wanted) throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
-    while (!wanted.test(executors())) {
-      if (System.nanoTime() - deadline > 0) {
-        throw new TimeoutException("executors are " + executors());
-      }
-      Thread.sleep(POLL_MS);
+    if (!Poll.until(TimeUnit.SECONDS.toMillis(WAIT_SECONDS), () -> wanted.test(executors()))) {
+      throw new TimeoutException("executors are " + executors());
     }
     return executors();
   }
