@@ -74,6 +74,7 @@ final class ReadingRuntime extends SluiceRuntime {
                   conf.locateTimeoutMs(),
                   ReadingRuntime::clockMs));
       RdmaEndpoint endpoint = open(opener.open(), servers);
+      Runnable flush = () -> {};
       String server;
       if (conf.isNodeRequired()) {
         registry = started(openRegistry(endpoint, MapOutputListener.NONE));
@@ -82,9 +83,10 @@ final class ReadingRuntime extends SluiceRuntime {
         Publisher publisher = new Publisher(env.driver(), writers::any);
         registry = started(openRegistry(endpoint, publisher));
         server = serve(endpoint, publisher);
+        flush = publisher::flush;
       }
       handOver = handOver(endpoint.device().providerName());
-      locator = locator(endpoint, servers);
+      locator = locator(endpoint, servers, flush);
       ready(
           reading(endpoint, servers),
           endpoint.device().providerName() + " " + endpoint.device().name(),
@@ -202,11 +204,11 @@ final class ReadingRuntime extends SluiceRuntime {
     return NetworkInterface.getByInetAddress(address) == null ? null : host;
   }
 
-  private LocatorClient locator(RdmaEndpoint endpoint, BlockServerClient servers) {
+  private LocatorClient locator(RdmaEndpoint endpoint, BlockServerClient servers, Runnable flush) {
     return new LocatorClient(
         new LocatorClient.Services(
             endpoint.device().providerName(),
-            new LocatorClient.Driver(env.driver(), env.broadcasts(), driverThreads),
+            new LocatorClient.Driver(env.driver(), env.broadcasts(), driverThreads, flush),
             servers::resolve,
             conf.locateTimeoutMs(),
             peer -> peerLost(peer, endpoint, servers),

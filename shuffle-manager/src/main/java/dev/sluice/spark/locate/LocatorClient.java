@@ -75,8 +75,10 @@ public final class LocatorClient implements Locator {
    * How the driver is asked.
    *
    * @param asker runs the questions, and fetches what the driver has broadcast: both block
+   * @param publisher sends at once what the driver has not been told yet: {@link Publisher#flush}
    */
-  public record Driver(DriverChannel channel, Broadcasts broadcasts, Executor asker) {}
+  public record Driver(
+      DriverChannel channel, Broadcasts broadcasts, Executor asker, Runnable publisher) {}
 
   private final Services services;
   private final DriverQuestions questions;
@@ -106,6 +108,7 @@ public final class LocatorClient implements Locator {
     CachedShuffle shuffle = cached(shuffleId);
     synchronized (shuffle) {
       if (shuffle.refresh == null) {
+        services.driver().publisher().run(); // Executors that begin, too, look for what is here.
         refresh(shuffle);
       }
     }

@@ -26,12 +26,17 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
   private static final int MAX_BATCH = 1000;
   private static final int MAX_QUEUED = 100_000;
-  private static final long FIRST_LINGER_MS = 5;
-  private static final long LONGEST_LINGER_MS = 40;
+
+  /** On a core small map tasks follow each other within it, and so share a message. */
+  private static final long LINGER_MS = 25;
+
   private static final Duration MAX_LINGER = Duration.ofMillis(500);
   static final long FIRST_PAUSE_MS = 100;
   private static final long LONGEST_PAUSE_MS = 5_000;
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
+
+  /** In the queue: what comes before it is sent. */
+  private static final Published FLUSH = new Published(-1, null);
 
   private final DriverChannel driver;
   private final IntPredicate moreExpected;
@@ -62,6 +67,11 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     offer(new Published(shuffleId, null));
   }
 
+  /** Reduce tasks begin, here and elsewhere: what they look for waits for nothing more. */
+  public void flush() {
+    offer(FLUSH);
+  }
+
   private void offer(Published change) {
     if (!queue.offer(change)) {
       LOG.debug("A change to shuffle {} is not published", change.shuffleId());
@@ -72,7 +82,10 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     try {
       send(endpoint, List.of());
       while (true) {
-        send(endpoint, nextBatch());
+        List<Published> batch = nextBatch();
+        if (!batch.isEmpty()) {
+          send(endpoint, batch);
+        }
       }
     } catch (InterruptedException e) {
       LOG.debug("The publisher is closed");
@@ -80,26 +93,20 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   }
 
   /**
-   * What came until 5 ms passed without more; where map tasks of the same shuffles are writing
-   * then, within up to half a second, since small tasks would cost a message each. The last of them
-   * is not waited for any longer: reduce tasks follow it at once.
+   * What came until reduce tasks began, or 25 ms passed without more; where map tasks of the same
+   * shuffles are writing then, within up to half a second, since small tasks would cost a message
+   * each.
    */
   private List<Published> nextBatch() throws InterruptedException {
     List<Published> batch = new ArrayList<>();
-    batch.add(queue.take());
+    Published next = queue.take();
     long deadlineNanos = System.nanoTime() + MAX_LINGER.toNanos();
-    long pauseMs = FIRST_LINGER_MS;
-    boolean more = true;
-    while (more && System.nanoTime() - deadlineNanos < 0) {
-      Published next = queue.poll(pauseMs, TimeUnit.MILLISECONDS);
+    while (next != FLUSH && (next != null || isMoreExpected(batch))) {
       if (next != null) {
         batch.add(next);
-        queue.drainTo(batch, MAX_BATCH - batch.size());
-        pauseMs = FIRST_LINGER_MS;
-      } else {
-        pauseMs = Math.min(2 * pauseMs, LONGEST_LINGER_MS);
       }
-      more = batch.size() < MAX_BATCH && (next != null || isMoreExpected(batch));
+      boolean isOver = batch.size() == MAX_BATCH || System.nanoTime() - deadlineNanos >= 0;
+      next = isOver ? FLUSH : queue.poll(LINGER_MS, TimeUnit.MILLISECONDS);
     }
     return batch;
   }

@@ -52,6 +52,8 @@ class LocatorClientTest {
   private long nowNanos;
   private LocatorClient locator;
 
+  private int flushes;
+
   @BeforeEach
   void newLocator() {
     locator = locator(driverQuestions::add, 10_000);
@@ -64,7 +66,7 @@ class LocatorClientTest {
   private LocatorClient.Services services(Executor asker, long timeoutMs) {
     return new LocatorClient.Services(
         "soft",
-        new LocatorClient.Driver(this::driver, broadcasts, asker),
+        new LocatorClient.Driver(this::driver, broadcasts, asker, () -> flushes++),
         this::peer,
         timeoutMs,
         peer -> lost.add(peer.id()),
@@ -102,6 +104,14 @@ class LocatorClientTest {
     assertThat(located.join().outputs()).containsExactly(location(5));
     assertThat(driverQuestions).isEmpty();
     assertThat(asked).isEqualTo(1);
+  }
+
+  @Test
+  void hasPublishedWhatIsHereWhenTheFirstTaskOfAShuffleBegins() {
+    locator.prepare(SHUFFLE);
+    locator.prepare(SHUFFLE);
+    locator.prepare(SHUFFLE + 1);
+    assertThat(flushes).isEqualTo(2);
   }
 
   @Test

@@ -112,7 +112,7 @@ final class LongApplication implements AutoCloseable {
         new LocatorClient(
             new LocatorClient.Services(
                 SoftProvider.NAME,
-                new LocatorClient.Driver(this::ask, new FakeBroadcasts(), Runnable::run),
+                new LocatorClient.Driver(this::ask, new FakeBroadcasts(), Runnable::run, () -> {}),
                 client::resolve,
                 TIMEOUT_MS,
                 this::peerLost,

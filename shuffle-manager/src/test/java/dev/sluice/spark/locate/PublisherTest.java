@@ -85,6 +85,26 @@ class PublisherTest {
   }
 
   @Test
+  void waitsForNothingMoreWhereReduceTasksBegin() throws InterruptedException {
+    moreExpected =
+        _ -> {
+          throw new IllegalStateException("nobody asks");
+        };
+    publisher.flush();
+    publisher.registered(3, location(1));
+    publisher.flush();
+    publisher.registered(4, location(2));
+    publisher.flush();
+    answers.release(100);
+
+    publisher.start(ENDPOINT);
+
+    next();
+    assertThat(next().outputs()).containsExactly(new Published(3, location(1)));
+    assertThat(next().outputs()).containsExactly(new Published(4, location(2)));
+  }
+
+  @Test
   void doesNotWaitForTasksOfAnotherShuffle() throws InterruptedException {
     AtomicInteger questions = new AtomicInteger();
     moreExpected =
