@@ -21,6 +21,9 @@ final class TablePiece {
   /** A READ for each partition costs less than all of one where so small a part is wanted. */
   private static final int SPARSE = 8;
 
+  /** Of so few partitions an executor's tasks want the entries of most, one after the other. */
+  static final int FEW_PARTITIONS = 32;
+
   /** The entries of partitions [start, end), from the first one's of the first slot on. */
   final class Rows {
     private final int start;
@@ -82,7 +85,7 @@ final class TablePiece {
   /** A bit for each slot that is wanted. */
   private long slots;
 
-  /** Of the whole segment, with those that are wanted. */
+  /** Of the whole segment, with those that are wanted; all entries follow where all is READ. */
   private long[] headers;
 
   private FallbackReason failure;
@@ -131,6 +134,11 @@ final class TablePiece {
     return slots;
   }
 
+  /** Whether all of the segment is READ at once, and the rows are not. */
+  boolean isWhole() {
+    return segment.isRegistered() && segment.partitions() <= FEW_PARTITIONS;
+  }
+
   int firstSlot() {
     return Long.numberOfTrailingZeros(slots);
   }
@@ -172,19 +180,24 @@ final class TablePiece {
   }
 
   long offset(int slot, int partition) {
-    Rows of = rows(partition);
-    return TableEntry.offset(of.entries[of.index(slot, partition)]);
+    return TableEntry.offset(entry(slot, partition, 0));
   }
 
   long length(int slot, int partition) {
-    Rows of = rows(partition);
-    int index = of.index(slot, partition);
-    return TableEntry.length(of.entries[index], of.entries[index + 1]);
+    return TableEntry.length(entry(slot, partition, 0), entry(slot, partition, 1));
   }
 
   long checksum(int slot, int partition) {
+    return TableEntry.checksum(entry(slot, partition, 1));
+  }
+
+  /** One of the longs of an entry. */
+  private long entry(int slot, int partition, int at) {
+    if (isWhole()) {
+      return headers[(int) (segment.entry(partition, slot) / Long.BYTES) + at];
+    }
     Rows of = rows(partition);
-    return TableEntry.checksum(of.entries[of.index(slot, partition) + 1]);
+    return of.entries[of.index(slot, partition) + at];
   }
 
   private Rows rows(int partition) {

@@ -10,6 +10,7 @@ import dev.sluice.spark.table.TableRead.Part;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,17 +24,43 @@ import java.util.stream.Stream;
 /**
  * READs other executors' partition tables, and asks for those that are not registered ({@link
  * StagedTables}): the entries of a reducer's partitions each time, for nobody else wants them, and
- * the headers of map outputs once an executor. Any thread; the lock is held for map operations
- * only. Lives as long as the executor's {@link BlockLocator}; holds heap only.
+ * the headers of map outputs once an executor; where there are few partitions, all of it once an
+ * executor. Any thread; the lock is held for map operations only. Lives as long as the executor's
+ * {@link BlockLocator}; holds heap only.
  *
- * <p>A shuffle of 100,000 maps has 3.2 MB of headers. Where there are more than may be kept, the
- * least recently used leave and are READ again, with the entries: 32 bytes more a block.
+ * <p>A shuffle of 100,000 maps has 3.2 MB of headers. Where there is more than may be kept, the
+ * least recently used leaves and is READ again, with the entries: 32 bytes more a block.
  */
 final class TableReader {
-  /** Heap of a segment's headers beside their longs. */
+  /** Heap of what is known of a segment beside its longs. */
   private static final int OVERHEAD_BYTES = 200;
 
   private record Key(int shuffleId, TableSegment segment) {}
+
+  /**
+   * What was READ of a segment, which is not changed: its headers, or all of it.
+   *
+   * @param slots that were written before it was READ, and were there
+   */
+  private record Known(long[] longs, long slots) {
+    static final Known NOTHING = new Known(null, 0);
+
+    boolean has(TablePiece piece) {
+      return (piece.slots() & ~slots) == 0;
+    }
+
+    /** The same with what was READ now. Of other slots there may be a header and no entries yet. */
+    Known with(TablePiece piece) {
+      long present = 0;
+      for (long left = slots | piece.slots(); left != 0; left &= left - 1) {
+        int slot = Long.numberOfTrailingZeros(left);
+        if (MapOutputHeader.isPresent(piece.headers(), slot * MapOutputHeader.LONGS)) {
+          present |= 1L << slot;
+        }
+      }
+      return new Known(piece.headers(), present);
+    }
+  }
 
   private final ReadTransport transport;
   private final Executor deliverer;
@@ -41,14 +68,14 @@ final class TableReader {
   private final int maxReadBytes;
   private final LongSupplier nanoClock;
 
-  /** Headers of segments, which are not changed. Guarded by this, as all that follows. */
-  private final Map<Key, long[]> cached = new LinkedHashMap<>(16, 0.75f, true);
+  /** Guarded by this, as all that follows. */
+  private final Map<Key, Known> cached = new LinkedHashMap<>(16, 0.75f, true);
 
   private long cachedBytes;
 
   /**
    * @param deliverer takes what was READ out of its buffer
-   * @param maxCachedBytes heap of cached headers at most
+   * @param maxCachedBytes heap of what is cached at most
    * @param maxReadBytes bytes that are READ with one request
    * @param nanoClock which deadlines are given in
    */
@@ -74,10 +101,14 @@ final class TableReader {
       long bufferDeadlineNanos) {
     List<Part> parts = new ArrayList<>();
     List<TablePiece> staged = new ArrayList<>();
+    Map<TablePiece, Known> toKeep = new HashMap<>();
     for (TablePiece piece : pieces) {
       if (piece.segment().isRegistered()) {
-        addHeaders(shuffleId, piece, parts);
-        piece.rows().forEach(rows -> addEntries(piece, rows, parts));
+        Known known = known(new Key(shuffleId, piece.segment()));
+        if (!known.has(piece)) {
+          toKeep.put(piece, known);
+        }
+        addRegistered(piece, known, parts);
       } else {
         staged.add(piece);
       }
@@ -96,35 +127,34 @@ final class TableReader {
             Stream.concat(reads, questions).toArray(CompletableFuture[]::new))
         .thenRun(
             () -> {
-              pieces.stream()
-                  .filter(piece -> piece.failure() == null && piece.segment().isRegistered())
-                  .forEach(piece -> keep(new Key(shuffleId, piece.segment()), piece.headers()));
+              toKeep.forEach((piece, before) -> keep(shuffleId, piece, before));
               transport.touch(peer, shuffleId);
             });
   }
 
-  private void addHeaders(int shuffleId, TablePiece piece, List<Part> parts) {
-    TableSegment segment = piece.segment();
-    long[] known = known(new Key(shuffleId, segment));
-    if (known != null && hasAll(known, piece.slots())) {
-      piece.headers(known);
-      return;
+  private void addRegistered(TablePiece piece, Known known, List<Part> parts) {
+    boolean isKnown = known.has(piece);
+    if (isKnown) {
+      piece.headers(known.longs());
+    } else if (piece.isWhole()) {
+      RemoteRegion all = piece.segment().region();
+      piece.headers(new long[Math.toIntExact(all.length() / Long.BYTES)]);
+      addParts(piece, List.of(all), piece.headers(), parts);
+    } else {
+      addHeaders(piece, known, parts);
     }
-    int longs = segment.slots() * MapOutputHeader.LONGS;
-    long[] headers = known == null ? new long[longs] : known.clone();
-    piece.headers(headers);
-    RemoteRegion region = segment.headers(piece.firstSlot(), piece.lastSlot() + 1);
-    parts.add(new Part(piece, region, headers, piece.firstSlot() * MapOutputHeader.LONGS));
+    if (!piece.isWhole()) {
+      piece.rows().forEach(rows -> addEntries(piece, rows, parts));
+    }
   }
 
-  private static boolean hasAll(long[] headers, long slots) {
-    for (long left = slots; left != 0; left &= left - 1) {
-      int slot = Long.numberOfTrailingZeros(left);
-      if (!MapOutputHeader.isPresent(headers, slot * MapOutputHeader.LONGS)) {
-        return false;
-      }
-    }
-    return true;
+  private static void addHeaders(TablePiece piece, Known known, List<Part> parts) {
+    TableSegment segment = piece.segment();
+    int longs = segment.slots() * MapOutputHeader.LONGS;
+    piece.headers(known.longs() == null ? new long[longs] : known.longs().clone());
+    RemoteRegion region = segment.headers(piece.firstSlot(), piece.lastSlot() + 1);
+    int at = piece.firstSlot() * MapOutputHeader.LONGS;
+    parts.add(new Part(piece, region, piece.headers(), at));
   }
 
   private void addEntries(TablePiece piece, TablePiece.Rows rows, List<Part> parts) {
@@ -132,10 +162,16 @@ final class TableReader {
     long bytes = regions.stream().mapToLong(RemoteRegion::length).sum();
     long[] entries = new long[Math.toIntExact(bytes / Long.BYTES)];
     rows.entries(entries);
+    addParts(piece, regions, entries, parts);
+  }
+
+  /** What lies in the regions fills the target. */
+  private void addParts(
+      TablePiece piece, List<RemoteRegion> regions, long[] target, List<Part> parts) {
     int at = 0;
     for (RemoteRegion region : regions) {
       for (RemoteRegion part : fitting(region)) {
-        parts.add(new Part(piece, part, entries, at));
+        parts.add(new Part(piece, part, target, at));
         at += (int) (part.length() / Long.BYTES);
       }
     }
@@ -169,29 +205,36 @@ final class TableReader {
     return batches;
   }
 
-  private synchronized long[] known(Key key) {
-    return cached.get(key);
+  private synchronized Known known(Key key) {
+    return cached.getOrDefault(key, Known.NOTHING);
   }
 
-  private synchronized void keep(Key key, long[] headers) {
-    long[] before = cached.put(key, headers);
-    cachedBytes += before == null ? heapBytes(headers) : 0;
-    Iterator<long[]> eldest = cached.values().iterator();
+  private synchronized void keep(int shuffleId, TablePiece piece, Known before) {
+    if (piece.failure() != null) {
+      return;
+    }
+    Known now = before.with(piece);
+    Known replaced = cached.put(new Key(shuffleId, piece.segment()), now);
+    cachedBytes += heapBytes(now) - heapBytes(replaced);
+    Iterator<Known> eldest = cached.values().iterator();
     while (cachedBytes > maxCachedBytes) {
       cachedBytes -= heapBytes(eldest.next());
       eldest.remove();
     }
   }
 
-  private static long heapBytes(long[] headers) {
-    return (long) headers.length * Long.BYTES + OVERHEAD_BYTES;
+  /**
+   * @param known null for none
+   */
+  private static long heapBytes(Known known) {
+    return known == null ? 0 : (long) known.longs().length * Long.BYTES + OVERHEAD_BYTES;
   }
 
   /** The shuffle is unregistered. */
   synchronized void drop(int shuffleId) {
-    Iterator<Map.Entry<Key, long[]>> entries = cached.entrySet().iterator();
+    Iterator<Map.Entry<Key, Known>> entries = cached.entrySet().iterator();
     while (entries.hasNext()) {
-      Map.Entry<Key, long[]> entry = entries.next();
+      Map.Entry<Key, Known> entry = entries.next();
       if (entry.getKey().shuffleId() == shuffleId) {
         cachedBytes -= heapBytes(entry.getValue());
         entries.remove();
@@ -201,11 +244,10 @@ final class TableReader {
 
   /** A READ found the location stale: what was READ through it may be, too. */
   synchronized void drop(int shuffleId, MapOutputLocation stale) {
-    long[] headers = cached.remove(new Key(shuffleId, stale.segment()));
-    cachedBytes -= headers == null ? 0 : heapBytes(headers);
+    cachedBytes -= heapBytes(cached.remove(new Key(shuffleId, stale.segment())));
   }
 
-  /** Heap of the cached headers. */
+  /** Heap of what is cached. */
   synchronized long heapBytes() {
     return cachedBytes;
   }

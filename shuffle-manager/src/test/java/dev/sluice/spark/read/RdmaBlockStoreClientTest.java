@@ -4,6 +4,7 @@ import static dev.sluice.spark.read.ReadFixture.batch;
 import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
@@ -63,8 +64,9 @@ class RdmaBlockStoreClientTest {
   void readsOfPartitionTablesAreSmallEnoughToGoFirst() {
     fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxGroupBytes = 1 << 20));
     String[] blocks = new String[2000];
+    int[] lengths = Arrays.copyOf(new int[] {1, 100, 1}, 40);
     for (int map = 0; map < blocks.length; map++) {
-      fixture.registered(map, 1, 100, 1);
+      fixture.registered(map, lengths);
       blocks[map] = block(map, 1);
     }
 
@@ -254,7 +256,9 @@ class RdmaBlockStoreClientTest {
   @Test
   void bytesThatAreNoTableAreStale() {
     fixture.registered(10, 100, 100);
-    fixture.transport.afterRead(read -> read.target().set(ValueLayout.JAVA_BYTE, 7, (byte) -1));
+    long mapId = MapOutputHeader.BYTES; // The second slot's.
+    fixture.transport.afterRead(
+        read -> read.target().set(ValueLayout.JAVA_BYTE, mapId + 7, (byte) -1));
 
     fixture.fetch(block(10, 1));
 

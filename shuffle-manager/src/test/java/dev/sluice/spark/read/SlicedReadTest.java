@@ -54,7 +54,7 @@ class SlicedReadTest {
     fixture.assertDelivered(block(10, 0), block(10, 2));
     assertThat(fixture.transport.reads())
         .extracting(FakeTransport.Read::bytes)
-        .containsExactly(64L, 5000L, 5000L, 2000L, 700L);
+        .containsExactly(192L, 5000L, 5000L, 2000L, 700L);
     assertThat(fixture.transport.buffersTaken()).as("table, data").isEqualTo(3);
     assertThat(downloads.registered()).hasSize(2);
     assertThat(fixture.count("read.bytes")).isEqualTo(12_700);
@@ -197,7 +197,7 @@ class SlicedReadTest {
     fixture.assertDelivered(block(10, 0), block(10, 2));
     assertThat(fixture.transport.reads())
         .extracting(FakeTransport.Read::bytes)
-        .containsExactlyInAnyOrder(64L, 700L, 5000L, 5000L, 2000L);
+        .containsExactlyInAnyOrder(192L, 700L, 5000L, 5000L, 2000L);
     assertThat(fixture.count("read.bytes")).isEqualTo(12_700);
     assertThat(fixture.spark.fetches()).isEmpty();
   }
@@ -341,7 +341,7 @@ class SlicedReadTest {
 
   @Test
   void progressExtendsTheDeadline() {
-    fixture.transport.afterRead(read -> fixture.timer.advanceMs(read.bytes() > 80 ? 9_000 : 0));
+    fixture.transport.afterRead(read -> fixture.timer.advanceMs(read.bytes() > 192 ? 9_000 : 0));
 
     fixture.fetch(downloads, block(10, 0));
 

@@ -2,6 +2,7 @@ package dev.sluice.spark.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
@@ -12,6 +13,9 @@ import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.MapOutput;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +27,11 @@ import org.junit.jupiter.api.Test;
 
 class TableReaderTest {
   private static final int SHUFFLE = 3;
+
+  /** Partitions of tables of which no more is READ than is wanted. */
+  private static final int MANY = TablePiece.FEW_PARTITIONS + 1;
+
+  private static final RemoteRegion DATA = new RemoteRegion(1 << 30, 40, 9);
   private static final PeerAddress PEER = new PeerAddress("7", "peer", 1234);
 
   private final Queue<Runnable> steps = new ArrayDeque<>();
@@ -37,7 +46,7 @@ class TableReaderTest {
 
   @Test
   void headersAreReadOnceForManyReducers() {
-    List<MapOutputLocation> maps = maps(100, 10);
+    List<MapOutputLocation> maps = maps(100, MANY);
     for (int partition = 0; partition < 10; partition++) {
       for (TablePiece piece : read(maps, partition, partition + 1)) {
         assertThat(piece.failure()).isNull();
@@ -52,8 +61,48 @@ class TableReaderTest {
   }
 
   @Test
+  void tablesOfFewPartitionsAreReadOnceForManyReducers() {
+    MapOutput output = new MapOutput(5, 10, 20, 30);
+    MapOutputLocation location = output.register(transport, 1 << 20);
+    for (int partition = 0; partition < 3; partition++) {
+      TablePiece piece = read(List.of(location), partition, partition + 1).getFirst();
+      assertThat(piece.offset(location.slot(), partition))
+          .isEqualTo(5L * partition * (partition + 1));
+      assertThat(piece.length(location.slot(), partition)).isEqualTo(10 * (partition + 1));
+      assertThat(header(List.of(piece), location).data().length()).isEqualTo(60);
+    }
+    assertThat(transport.reads()).hasSize(1);
+    assertThat(transport.reads().getFirst().ranges()).containsExactly(location.segment().region());
+  }
+
+  @Test
+  void aSlotThatWasBeingWrittenIsReadAgainWhereAllWasRead() {
+    TableSegment segment =
+        new TableSegment(new RemoteRegion(1 << 20, TableSegment.bytes(2, 1), 7), 2);
+    LongBuffer table = table(segment);
+    table.put(0, new MapOutputHeader(1, DATA, ChecksumAlgorithm.NONE).toLongs());
+    table.put(4, new MapOutputHeader(2, DATA, ChecksumAlgorithm.NONE).toLongs());
+    table.put((int) segment.entry(0, 0) / Long.BYTES, TableEntry.first(0, 10));
+    read(List.of(new MapOutputLocation(1, segment, 0)), 0, 1);
+
+    table.put((int) segment.entry(0, 1) / Long.BYTES, TableEntry.first(30, 10));
+    TablePiece second = read(List.of(new MapOutputLocation(2, segment, 1)), 0, 1).getFirst();
+
+    assertThat(second.offset(1, 0)).isEqualTo(30);
+    assertThat(transport.reads()).hasSize(2);
+    assertThat(read(List.of(new MapOutputLocation(1, segment, 0)), 0, 1)).hasSize(1);
+    assertThat(transport.reads()).hasSize(2);
+  }
+
+  private LongBuffer table(TableSegment segment) {
+    byte[] bytes = new byte[(int) segment.region().length()];
+    transport.map(segment.region().address(), bytes);
+    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer();
+  }
+
+  @Test
   void aHeaderThatWasNotThereIsReadAgain() {
-    MapOutputLocation location = maps(1, 10).getFirst();
+    MapOutputLocation location = maps(1, MANY).getFirst();
     RemoteRegion header = location.segment().headers(location.slot(), location.slot() + 1);
     transport.afterRead(
         read -> {
@@ -86,7 +135,7 @@ class TableReaderTest {
 
   @Test
   void leastRecentlyUsedHeadersLeaveWhenThereAreTooMany() {
-    List<MapOutputLocation> maps = maps(4, 1);
+    List<MapOutputLocation> maps = maps(4, MANY);
     reader = reader(3 * 300);
     for (int map : new int[] {0, 1, 2, 0, 3}) {
       read(maps.subList(map, map + 1), 0, 1);
@@ -107,7 +156,7 @@ class TableReaderTest {
   @Test
   void whoKeepsNothingStillAnswers() {
     reader = reader(0);
-    List<MapOutputLocation> maps = maps(1, 10);
+    List<MapOutputLocation> maps = maps(1, MANY);
 
     assertThat(header(read(maps, 0, 1), maps.getFirst())).isNotNull();
     assertThat(reader.heapBytes()).isZero();
@@ -115,7 +164,7 @@ class TableReaderTest {
 
   @Test
   void whatFailsIsNotKept() {
-    List<MapOutputLocation> maps = maps(1, 10);
+    List<MapOutputLocation> maps = maps(1, MANY);
     transport.script((number, _) -> number == 0 ? Cause.CONNECT : null);
 
     assertThat(read(maps, 0, 1).getFirst().failure()).isEqualTo(FallbackReason.CONNECT);
@@ -125,12 +174,12 @@ class TableReaderTest {
   @Test
   void noBufferIsAFailure() {
     transport.poolBytes(0);
-    assertThat(read(maps(1, 10), 0, 1).getFirst().failure()).isEqualTo(FallbackReason.BUFFERS);
+    assertThat(read(maps(1, MANY), 0, 1).getFirst().failure()).isEqualTo(FallbackReason.BUFFERS);
   }
 
   @Test
   void aReadThatCannotBeAskedForHasItsAnswer() {
-    List<MapOutputLocation> maps = maps(1, 10);
+    List<MapOutputLocation> maps = maps(1, MANY);
     transport.script(
         (_, _) -> {
           throw new OutOfMemoryError("scripted");
@@ -148,12 +197,12 @@ class TableReaderTest {
     read(List.of(output.register(transport, 1 << 20)), 0, 1);
     read(List.of(output.register(transport, 2 << 20)), 0, 1);
 
-    assertThat(headersRead()).isEqualTo(2);
+    assertThat(transport.reads()).hasSize(2);
   }
 
   @Test
   void anUnregisteredShuffleIsForgotten() {
-    List<MapOutputLocation> maps = maps(5, 10);
+    List<MapOutputLocation> maps = maps(5, MANY);
     read(maps, 0, 1);
     reader.drop(SHUFFLE + 1);
     assertThat(reader.heapBytes()).isPositive();
@@ -167,7 +216,7 @@ class TableReaderTest {
 
   @Test
   void aStaleLocationIsForgottenAlone() {
-    List<MapOutputLocation> maps = maps(2, 10);
+    List<MapOutputLocation> maps = maps(2, MANY);
     read(maps, 0, 1);
 
     reader.drop(SHUFFLE, maps.getFirst());
