@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.serializer.JavaSerializer;
 
 /** A job that shuffles many small blocks. */
 enum Workload {
@@ -14,10 +15,14 @@ enum Workload {
   RDD_JAVA(
       Map.of(
           "spark.shuffle.compress", "false",
-          "spark.serializer", "org.apache.spark.serializer.JavaSerializer"),
+          "spark.serializer", JavaSerializer.class.getName()),
       RddStorm::prepare),
-  /** Sixty shuffles of the same cached pairs, one after the other: each is dead after its job. */
-  RDD_ITERATIVE(Map.of("spark.shuffle.compress", "false"), RddStorm::prepareIterative),
+  /**
+   * Sixty shuffles of the same cached pairs, one after the other, with Spark's own serializer and
+   * compression: each is dead after its job.
+   */
+  RDD_ITERATIVE(
+      Map.of("spark.serializer", JavaSerializer.class.getName()), RddStorm::prepareIterative),
   /** Rows, moved round robin; one reduce task a partition, whatever its size. */
   SQL_REPARTITION(Map.of("spark.sql.adaptive.enabled", "false"), SqlStorm::prepareRepartition),
   /** Rows, grouped by a key; small partitions are laid together for few reduce tasks. */
