@@ -64,8 +64,8 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
           of(
               "storm-iterative",
               "storm-rdd-iterative-*",
-              30,
-              "storm --workload rdd-iterative --maps 16 --partitions 16 --warm-up 2 --rounds 10"),
+              40,
+              "storm --workload rdd-iterative --maps 16 --partitions 16 --rounds 10"),
           of(
               "storm-cold",
               "storm-*-cold-*",

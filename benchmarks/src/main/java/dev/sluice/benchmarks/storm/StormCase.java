@@ -43,6 +43,11 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
         : BigDecimal.valueOf(blockBytes, 3).stripTrailingZeros().toPlainString() + "KB";
   }
 
+  /** Of all jobs of a repetition. */
+  int reduceTasks() {
+    return partitions * workload.jobs();
+  }
+
   long blocks() {
     return (long) maps * partitions;
   }

@@ -34,7 +34,7 @@ public final class StormRunner {
   @Option(
       names = "--warm-up",
       description =
-          "Runs of the reduce stage that do not count (default: those of the first "
+          "Runs of the reduce stages that do not count (default: those of the first "
               + WARM_UP_TASKS
               + " tasks, from "
               + MIN_WARM_UP
@@ -132,6 +132,6 @@ public final class StormRunner {
   private int warmUp(StormCase storm) {
     return warmUp != null
         ? warmUp
-        : Math.clamp(WARM_UP_TASKS / storm.partitions(), MIN_WARM_UP, MAX_WARM_UP);
+        : Math.clamp(WARM_UP_TASKS / storm.reduceTasks(), MIN_WARM_UP, MAX_WARM_UP);
   }
 }

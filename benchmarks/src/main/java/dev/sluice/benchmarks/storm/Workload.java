@@ -13,9 +13,7 @@ enum Workload {
   RDD_KRYO(Map.of("spark.shuffle.compress", "false"), RddStorm::prepare),
   /** The same with Java's serializer, whose streams cannot be read one after the other. */
   RDD_JAVA(
-      Map.of(
-          "spark.shuffle.compress", "false",
-          "spark.serializer", JavaSerializer.class.getName()),
+      Map.of("spark.shuffle.compress", "false", "spark.serializer", JavaSerializer.class.getName()),
       RddStorm::prepare),
   /**
    * Sixty shuffles of the same cached pairs, one after the other, with Spark's own serializer and

@@ -20,6 +20,12 @@ class StormCaseTest {
   }
 
   @Test
+  void aRepetitionOfSeveralJobsHasTheReduceTasksOfAll() {
+    assertThat(KRYO.reduceTasks()).isEqualTo(400);
+    assertThat(StormCase.of(Workload.RDD_ITERATIVE, 16, 16, 1000).reduceTasks()).isEqualTo(960);
+  }
+
+  @Test
   void comesBackFromJsonAsItWas() throws Exception {
     ObjectMapper json = new ObjectMapper();
     assertThat(json.readValue(json.writeValueAsString(KRYO), StormCase.class)).isEqualTo(KRYO);
