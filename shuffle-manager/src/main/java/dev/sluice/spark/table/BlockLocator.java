@@ -16,7 +16,10 @@ import java.util.stream.IntStream;
  * thread; never blocks; nothing to close.
  */
 public final class BlockLocator {
-  /** Heap of cached headers at most: those of a million map outputs. */
+  /**
+   * Heap of what is known of tables at most: the headers of a million map outputs, or all of 60,000
+   * tables of 32 partitions.
+   */
   private static final long HEADER_CACHE_BYTES = 32 << 20;
 
   private final Locator locator;

@@ -78,6 +78,7 @@ final class TablePiece {
 
   private final TableSegment segment;
   private final long mapId;
+  private final boolean isWhole;
 
   /** By their starts; none touches another. */
   private final TreeMap<Integer, Rows> rows = new TreeMap<>();
@@ -96,6 +97,7 @@ final class TablePiece {
   TablePiece(MapOutputLocation first) {
     segment = first.segment();
     mapId = first.mapId();
+    isWhole = segment.isRegistered() && segment.partitions() <= FEW_PARTITIONS;
   }
 
   /** What is the same for all locations of a piece. */
@@ -136,7 +138,7 @@ final class TablePiece {
 
   /** Whether all of the segment is READ at once, and the rows are not. */
   boolean isWhole() {
-    return segment.isRegistered() && segment.partitions() <= FEW_PARTITIONS;
+    return isWhole;
   }
 
   int firstSlot() {
@@ -193,7 +195,7 @@ final class TablePiece {
 
   /** One of the longs of an entry. */
   private long entry(int slot, int partition, int at) {
-    if (isWhole()) {
+    if (isWhole) {
       return headers[(int) (segment.entry(partition, slot) / Long.BYTES) + at];
     }
     Rows of = rows(partition);

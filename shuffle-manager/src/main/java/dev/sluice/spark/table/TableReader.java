@@ -104,11 +104,7 @@ final class TableReader {
     Map<TablePiece, Known> toKeep = new HashMap<>();
     for (TablePiece piece : pieces) {
       if (piece.segment().isRegistered()) {
-        Known known = known(new Key(shuffleId, piece.segment()));
-        if (!known.has(piece)) {
-          toKeep.put(piece, known);
-        }
-        addRegistered(piece, known, parts);
+        addRegistered(shuffleId, piece, parts, toKeep);
       } else {
         staged.add(piece);
       }
@@ -132,24 +128,28 @@ final class TableReader {
             });
   }
 
-  private void addRegistered(TablePiece piece, Known known, List<Part> parts) {
-    boolean isKnown = known.has(piece);
-    if (isKnown) {
+  private void addRegistered(
+      int shuffleId, TablePiece piece, List<Part> parts, Map<TablePiece, Known> toKeep) {
+    Known known = known(new Key(shuffleId, piece.segment()));
+    if (known.has(piece)) {
       piece.headers(known.longs());
-    } else if (piece.isWhole()) {
-      RemoteRegion all = piece.segment().region();
-      piece.headers(new long[Math.toIntExact(all.length() / Long.BYTES)]);
-      addParts(piece, List.of(all), piece.headers(), parts);
     } else {
-      addHeaders(piece, known, parts);
+      toKeep.put(piece, known);
+      addUnknown(piece, known, parts);
     }
     if (!piece.isWhole()) {
       piece.rows().forEach(rows -> addEntries(piece, rows, parts));
     }
   }
 
-  private static void addHeaders(TablePiece piece, Known known, List<Part> parts) {
+  /** All of the segment, or the headers that are wanted. */
+  private void addUnknown(TablePiece piece, Known known, List<Part> parts) {
     TableSegment segment = piece.segment();
+    if (piece.isWhole()) {
+      piece.headers(new long[Math.toIntExact(segment.region().length() / Long.BYTES)]);
+      addParts(piece, List.of(segment.region()), piece.headers(), parts);
+      return;
+    }
     int longs = segment.slots() * MapOutputHeader.LONGS;
     piece.headers(known.longs() == null ? new long[longs] : known.longs().clone());
     RemoteRegion region = segment.headers(piece.firstSlot(), piece.lastSlot() + 1);
