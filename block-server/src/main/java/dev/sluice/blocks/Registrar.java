@@ -129,8 +129,10 @@ final class Registrar {
    * @param suffices whether there is enough room, once so much has been released
    */
   private void makeRoom(RegisteredShuffle asking, Predicate<Cost> suffices) {
-    Cost leaving =
-        withdrawn.keySet().stream().map(RegisteredShuffle::cost).reduce(Cost.NONE, Cost::plus);
+    Cost leaving = Cost.NONE;
+    for (RegisteredShuffle next : withdrawn.keySet()) {
+      leaving = leaving.plus(next.cost());
+    }
     while (!suffices.test(leaving)) {
       RegisteredShuffle next = leastRecentlyRead(asking);
       if (next == null) {
