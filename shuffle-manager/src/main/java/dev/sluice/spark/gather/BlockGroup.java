@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
@@ -166,8 +165,8 @@ public final class BlockGroup implements BlockList {
   }
 
   /** Leaves members to Spark's iterator, but for those that it has already. */
-  public synchronized void leave(IntStream members) {
-    members.forEach(left::set);
+  public synchronized void leave(BitSet members) {
+    left.or(members);
     left.andNot(taken);
     hasLeft = !left.isEmpty();
   }

@@ -2,7 +2,6 @@ package dev.sluice.spark.gather;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.IntStream;
 
 /**
  * Members of a {@link BlockGroup} in one piece of memory, complete and verified, one after the
@@ -70,7 +69,11 @@ public final class Chunk implements Arrival {
 
   /** How many members it has. */
   int blocks() {
-    return (int) IntStream.range(0, ends.length).filter(i -> ends[i] > start(i)).count();
+    int blocks = 0;
+    for (int i = 0; i < ends.length; i++) {
+      blocks += ends[i] > start(i) ? 1 : 0;
+    }
+    return blocks;
   }
 
   Way way() {

@@ -5,11 +5,9 @@ import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.storage.BlockId;
 import scala.Tuple2;
@@ -168,11 +166,19 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
 
   /** What only Spark's iterators are yet to bring: from the first that need not wait. */
   private SparkBlocks remaining() {
-    return unread().min(Comparator.comparing(SparkBlocks::isAnswerToCome)).orElse(null);
+    SparkBlocks first = null;
+    for (SparkBlocks blocks : unread()) {
+      boolean isFirst = first == null || (first.isAnswerToCome() && !blocks.isAnswerToCome());
+      first = isFirst ? blocks : first;
+    }
+    return first;
   }
 
-  private Stream<SparkBlocks> unread() {
-    return Stream.concat(left.stream(), Stream.of(beside)).filter(SparkBlocks::hasNext);
+  private List<SparkBlocks> unread() {
+    List<SparkBlocks> unread = new ArrayList<>(left);
+    unread.add(beside);
+    unread.removeIf(blocks -> !blocks.hasNext());
+    return unread;
   }
 
   /**
@@ -181,8 +187,10 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
    */
   private void fetchLeft() {
     left.removeIf(blocks -> !blocks.hasNext());
-    long taken = left.stream().mapToLong(SparkBlocks::bytes).sum();
-    long room = left.isEmpty() ? Long.MAX_VALUE : spark.maxBytesInFlight() - taken;
+    long room = left.isEmpty() ? Long.MAX_VALUE : spark.maxBytesInFlight();
+    for (SparkBlocks blocks : left) {
+      room -= blocks.bytes();
+    }
     List<TrackedBlocks> some = takeLeft(false, room);
     if (!some.isEmpty()) {
       left.add(fetch(some));
@@ -216,9 +224,11 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   /** Of iterators that wait for answers none is pulled before another may have one. */
   private boolean awaitAnswer() throws InterruptedException {
     fetchLeft();
-    List<SparkBlocks> unread = unread().toList();
-    boolean waits =
-        !closed && unread.size() > 1 && unread.stream().allMatch(SparkBlocks::isAnswerToCome);
+    List<SparkBlocks> unread = unread();
+    boolean waits = !closed && unread.size() > 1;
+    for (SparkBlocks blocks : unread) {
+      waits &= blocks.isAnswerToCome();
+    }
     if (waits) {
       remote.awaitAnswer();
     }
@@ -226,13 +236,16 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   }
 
   private SparkBlocks fetch(List<TrackedBlocks> some) {
-    long bytes = some.stream().mapToLong(TrackedBlocks::bytes).sum();
-    SparkBlocks blocks = new SparkBlocks(bytes, remote::answered);
-    blocks.are(
+    long bytes = 0;
+    for (TrackedBlocks blocks : some) {
+      bytes += blocks.bytes();
+    }
+    SparkBlocks fetched = new SparkBlocks(bytes, remote::answered);
+    fetched.are(
         some.isEmpty()
             ? CollectionConverters.asScala(Collections.emptyIterator())
-            : spark.fetch(some, blocks));
-    return blocks;
+            : spark.fetch(some, fetched));
+    return fetched;
   }
 
   private void count(Chunk chunk) {

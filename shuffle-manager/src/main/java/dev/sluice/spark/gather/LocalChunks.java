@@ -5,8 +5,8 @@ import dev.sluice.blocks.MapOutputRegistry;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Queue;
-import java.util.stream.IntStream;
 
 /**
  * The chunks of this executor's own map outputs, copied from their registered memory as the task
@@ -91,7 +91,9 @@ final class LocalChunks {
         bytes += copied;
       } else {
         // An empty block is an error to Spark, which is then to be Spark's own.
-        group.leave(IntStream.of(member));
+        BitSet one = new BitSet();
+        one.set(member);
+        group.leave(one);
       }
       ends = withRoom(ends, member - first);
       ends[member - first] = bytes;

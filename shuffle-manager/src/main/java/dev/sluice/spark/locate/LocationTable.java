@@ -127,7 +127,15 @@ final class LocationTable {
 
     /** Each once. */
     long[] sortedIds() {
-      return Arrays.stream(ids, 0, count).sorted().distinct().toArray();
+      long[] sorted = Arrays.copyOf(ids, count);
+      Arrays.sort(sorted);
+      int distinct = 0;
+      for (long id : sorted) {
+        if (distinct == 0 || sorted[distinct - 1] != id) {
+          sorted[distinct++] = id;
+        }
+      }
+      return Arrays.copyOf(sorted, distinct);
     }
 
     /** Of those ids, in their order. */

@@ -54,6 +54,7 @@ final class DataRead implements ReadListener {
   private final int offset;
   private final long deadlineNanos;
   private final Sink sink;
+  private long stagedBytes;
   private int attempts;
   private long askedNanos;
 
@@ -84,12 +85,15 @@ final class DataRead implements ReadListener {
     this.offset = offset;
     this.deadlineNanos = deadlineNanos;
     this.sink = sink;
+    for (Extent extent : extents) {
+      stagedBytes += extent.isStaged() ? extent.length() : 0;
+    }
   }
 
   void start() {
     guard(
         () -> {
-          if (staged().findAny().isPresent()) {
+          if (stagedBytes > 0) {
             ask();
           } else {
             read();
@@ -150,39 +154,42 @@ final class DataRead implements ReadListener {
     if (isPlausible()) {
       read();
     } else {
-      LOG.warn("{} was asked for {} bytes and answers {}", peer, stagedBytes(), lease);
+      LOG.warn("{} was asked for {} bytes and answers {}", peer, stagedBytes, lease);
       failed(FallbackReason.STAGING);
     }
   }
 
   /** Nothing is READ that nobody could verify. */
   private boolean isPlausible() {
-    return staged.region().length() == stagedBytes()
+    return staged.region().length() == stagedBytes
         && staged.tookNanos() >= 0
         && staged.leaseNanos() > 0
         && (staged.crc32c() != Staged.NO_CHECKSUM || staged().allMatch(Extent::hasChecksums));
   }
 
-  private long stagedBytes() {
-    return staged().mapToLong(Extent::length).sum();
-  }
-
   /** In the order of the extents. */
   private List<RemoteRegion> regions() {
-    // What is staged lies side by side, as if it were of one map output that is registered.
-    RemoteRegion all = staged == null ? null : staged.region();
-    MapOutputHeader copy = new MapOutputHeader(0, all, ChecksumAlgorithm.NONE);
-    List<Extent> readable = new ArrayList<>(extents.size());
+    List<RemoteRegion> regions = new ArrayList<>();
+    for (Extent extent : staged == null ? extents : readable()) {
+      regions.add(extent.region());
+    }
+    return regions;
+  }
+
+  /** What is staged lies side by side, as if it were of one map output that is registered. */
+  private List<Extent> readable() {
+    MapOutputHeader copy = new MapOutputHeader(0, staged.region(), ChecksumAlgorithm.NONE);
+    List<Extent> readable = new ArrayList<>();
     long position = 0;
     for (Extent extent : extents) {
       if (extent.isStaged()) {
-        readable.add(new Extent(copy, false, position, extent.length()));
+        Extent.add(readable, new Extent(copy, false, position, extent.length()));
         position += extent.length();
       } else {
-        readable.add(extent);
+        Extent.add(readable, extent);
       }
     }
-    return Extent.join(readable.stream()).stream().map(Extent::region).toList();
+    return readable;
   }
 
   @Override
@@ -223,7 +230,7 @@ final class DataRead implements ReadListener {
       arrived();
     } else {
       path.counters().corrupt(1);
-      LOG.warn("{} bytes READ from {} are not those that it had copied", stagedBytes(), peer);
+      LOG.warn("{} bytes READ from {} are not those that it had copied", stagedBytes, peer);
       again(FallbackReason.CHECKSUM);
     }
   }

@@ -23,10 +23,7 @@ final class FetchedChunk implements ChunkRead.Sink {
     this.path = path;
     this.attempt = attempt;
     this.again = again;
-    this.blocks = new BitSet();
-    for (int block = span.from(); block < span.to(); block++) {
-      blocks.set(block, attempt.located().isRead(block));
-    }
+    this.blocks = attempt.located().read(span);
     this.read = new ChunkRead(path, attempt.located(), span, this);
   }
 

@@ -5,7 +5,6 @@ import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
-import java.util.stream.IntStream;
 
 /**
  * READs members of a group for {@link TaskGather}. Verified by the task, on its thread; the chunk
@@ -61,7 +60,7 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
 
   @Override
   public void leave() {
-    group.leave(members());
+    group.leave(located.read(span));
   }
 
   /** From now on it has to be done by the deadline. */
@@ -98,13 +97,9 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   @Override
   public void failed(FallbackReason reason) {
     if (reason == FallbackReason.STALE_LOCATION) {
-      path.deliverer().execute(() -> path.locator().forget(located, members()));
+      path.deliverer().execute(() -> path.locator().forget(located, located.read(span)));
     }
     task.giveUp(this, reason);
-  }
-
-  private IntStream members() {
-    return IntStream.range(span.from(), span.to()).filter(located::isRead);
   }
 
   /**

@@ -63,8 +63,7 @@ final class ReadAttempt {
   }
 
   private void readWhen(CompletableFuture<Void> found) {
-    BitSet all = new BitSet();
-    located.members().forEach(all::set);
+    BitSet all = located.members();
     found.whenComplete(
         (done, failure) ->
             guard(
@@ -102,7 +101,7 @@ final class ReadAttempt {
       call.fallBack(blocks(which), reason);
       return;
     }
-    path.locator().forget(located, which.stream());
+    path.locator().forget(located, which);
     List<RequestedBlock> stale = blocks(which);
     call.guard(stale, () -> start(path, call, stale, true));
   }
@@ -110,8 +109,7 @@ final class ReadAttempt {
   private void read() {
     Map<FallbackReason, BitSet> failures = new EnumMap<>(FallbackReason.class);
     BitSet large = new BitSet();
-    located
-        .members()
+    located.members().stream()
         .forEach(
             block -> {
               FallbackReason reason = failure(block);

@@ -9,17 +9,15 @@ import dev.sluice.spark.table.BlockLocator;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,15 +87,9 @@ final class TaskGather implements RemoteChunks {
    * @param members where they are is not known yet
    */
   private record Locating(BlockGroup group, BitSet members, long deadlineNanos) implements Step {
-    static Locating of(BlockGroup group, IntStream members, long deadlineNanos) {
-      BitSet set = new BitSet();
-      members.forEach(set::set);
-      return new Locating(group, set, deadlineNanos);
-    }
-
     @Override
     public void leave() {
-      group.leave(members.stream());
+      group.leave(members);
     }
 
     /** Nothing is READ yet. */
@@ -118,7 +110,9 @@ final class TaskGather implements RemoteChunks {
     if (group.meanBytes() > maxMemberBytes() / 2) {
       return false;
     }
-    Locating step = Locating.of(group, IntStream.range(0, group.size()), path.deadlineNanos());
+    BitSet all = new BitSet();
+    all.set(0, group.size());
+    Locating step = new Locating(group, all, path.deadlineNanos());
     CompletableFuture<List<BlockLocator.Part>> locating =
         path.locate(group.address().executorId(), group, true, step.deadlineNanos());
     if (locating.state() == Future.State.SUCCESS
@@ -164,19 +158,21 @@ final class TaskGather implements RemoteChunks {
       failed(all, failure);
       return;
     }
-    Map<Locating, BlockLocator.Part> steps = new LinkedHashMap<>();
+    List<Locating> steps = new ArrayList<>();
     for (BlockLocator.Part part : parts) {
-      IntStream members = part.blocks().members();
-      steps.put(Locating.of(all.group(), members, all.deadlineNanos()), part);
+      steps.add(new Locating(all.group(), part.blocks().members(), all.deadlineNanos()));
     }
     synchronized (this) {
       if (!underWay.remove(all)) {
         return;
       }
-      underWay.addAll(steps.keySet());
+      underWay.addAll(steps);
     }
-    steps.forEach(
-        (step, part) -> part.found().whenComplete((_, e) -> located(step, part.blocks(), e)));
+    for (int i = 0; i < parts.size(); i++) {
+      Locating step = steps.get(i);
+      LocatedBlocks blocks = parts.get(i).blocks();
+      parts.get(i).found().whenComplete((_, e) -> located(step, blocks, e));
+    }
   }
 
   /** A part's answer: where it is to be READ. */
@@ -211,20 +207,25 @@ final class TaskGather implements RemoteChunks {
   /** What cannot be READ and verified here, or is large, is left to Spark. */
   private List<GatheredChunk> layOut(BlockGroup group, LocatedBlocks located) {
     int maxMemberBytes = maxMemberBytes();
-    int[] unfit =
-        located
-            .members()
-            .filter(
-                member ->
-                    located.failure(member) != null
-                        || located.length(member)
-                            > Math.min(maxMemberBytes, path.maxGatheredBytes(located, member)))
-            .toArray();
-    IntStream.of(unfit).forEach(located::leaveOut);
-    group.leave(IntStream.of(unfit));
-    return path.spans(located, maxChunkBytes()).stream()
-        .map(span -> new GatheredChunk(path, this, group, located, span))
-        .toList();
+    BitSet members = located.members();
+    BitSet unfit = new BitSet();
+    for (int member = members.nextSetBit(0); member >= 0; member = members.nextSetBit(member + 1)) {
+      if (!fits(located, member, maxMemberBytes)) {
+        unfit.set(member);
+        located.leaveOut(member);
+      }
+    }
+    group.leave(unfit);
+    List<GatheredChunk> chunks = new ArrayList<>();
+    for (LocatedBlocks.Span span : path.spans(located, maxChunkBytes())) {
+      chunks.add(new GatheredChunk(path, this, group, located, span));
+    }
+    return chunks;
+  }
+
+  private boolean fits(LocatedBlocks located, int member, int maxBytes) {
+    return located.failure(member) == null
+        && located.length(member) <= Math.min(maxBytes, path.maxGatheredBytes(located, member));
   }
 
   /** Starts what there is room for. One thread at a time, in a loop: a chunk may fail at once. */
@@ -400,11 +401,19 @@ final class TaskGather implements RemoteChunks {
   private synchronized List<Step> awaitStep() throws InterruptedException {
     while (arrived.isEmpty() && !left && isMoreToCome()) {
       long now = path.timer().nanoTime();
-      List<Step> late = underWay.stream().filter(step -> step.deadlineNanos() - now <= 0).toList();
+      long wait = TimeUnit.MILLISECONDS.toNanos(path.options().readTimeoutMs());
+      List<Step> late = new ArrayList<>();
+      for (Step step : underWay) {
+        long left = step.deadlineNanos() - now;
+        wait = Math.min(wait, left);
+        if (left <= 0) {
+          late.add(step);
+        }
+      }
       if (!late.isEmpty()) {
         return late;
       }
-      TimeUnit.NANOSECONDS.timedWait(this, nanosToDeadline(now));
+      TimeUnit.NANOSECONDS.timedWait(this, wait);
     }
     left = false;
     return List.of();
@@ -414,23 +423,17 @@ final class TaskGather implements RemoteChunks {
     return !underWay.isEmpty() || !waiting.isEmpty();
   }
 
-  private long nanosToDeadline(long now) {
-    return underWay.stream()
-        .mapToLong(step -> step.deadlineNanos() - now)
-        .min()
-        .orElse(TimeUnit.MILLISECONDS.toNanos(path.options().readTimeoutMs()));
-  }
-
   @Override
   public synchronized List<Chunk> close() {
     waiting.clear();
     underWay.clear();
     leaveLimit();
-    List<Chunk> undelivered =
-        arrived.stream()
-            .filter(GatheredChunk.class::isInstance)
-            .map(read -> ((GatheredChunk) read).chunk())
-            .toList();
+    List<Chunk> undelivered = new ArrayList<>();
+    for (Arrived each : arrived) {
+      if (each instanceof GatheredChunk read) {
+        undelivered.add(read.chunk());
+      }
+    }
     arrived.clear();
     notifyAll();
     return undelivered;

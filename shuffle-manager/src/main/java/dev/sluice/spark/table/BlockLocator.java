@@ -3,12 +3,13 @@ package dev.sluice.spark.table;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.transport.ReadTransport;
+import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 
 /**
  * Finds blocks, for all fetches of an executor: in the driver's table or at the executor that has
@@ -71,34 +72,40 @@ public final class BlockLocator {
     try {
       return locator
           .locate(blocks.shuffleId(), executorId, blocks.mapIds())
-          .thenApply(found -> new LocatedBlocks(blocks, found, verifiable))
           .thenApply(
-              located ->
-                  located.parts().stream()
-                      .map(part -> read(part, deadlineNanos, bufferDeadlineNanos.getAsLong()))
-                      .toList());
+              found ->
+                  read(
+                      new LocatedBlocks(blocks, found, verifiable),
+                      deadlineNanos,
+                      bufferDeadlineNanos));
     } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }
 
-  private Part read(LocatedBlocks part, long deadlineNanos, long bufferDeadlineNanos) {
-    int shuffleId = part.blocks().shuffleId();
-    return new Part(
-        part,
-        tables
-            .read(part.peer(), shuffleId, part.pieces(), deadlineNanos, bufferDeadlineNanos)
-            .thenRun(part::fill));
+  private List<Part> read(
+      LocatedBlocks located, long deadlineNanos, LongSupplier bufferDeadlineNanos) {
+    int shuffleId = located.blocks().shuffleId();
+    long bufferNanos = bufferDeadlineNanos.getAsLong();
+    List<Part> parts = new ArrayList<>();
+    for (LocatedBlocks part : located.parts()) {
+      CompletableFuture<Void> found =
+          tables
+              .read(part.peer(), shuffleId, part.pieces(), deadlineNanos, bufferNanos)
+              .thenRun(part::fill);
+      parts.add(new Part(part, found));
+    }
+    return parts;
   }
 
   /**
    * A READ found the locations of blocks stale: neither they nor what was READ through them is used
    * again.
    */
-  public void forget(LocatedBlocks located, IntStream blocks) {
+  public void forget(LocatedBlocks located, BitSet blocks) {
     int shuffleId = located.blocks().shuffleId();
     List<MapOutputLocation> stale =
-        blocks.mapToObj(located::location).filter(Objects::nonNull).distinct().toList();
+        blocks.stream().mapToObj(located::location).filter(Objects::nonNull).distinct().toList();
     for (MapOutputLocation location : stale) {
       locator.invalidate(shuffleId, location);
       tables.drop(shuffleId, location);

@@ -4,10 +4,8 @@ import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.RemoteRegion;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 
 /**
  * Bytes [position, position + length) of a map output's data file.
@@ -29,15 +27,10 @@ public record Extent(MapOutputHeader output, boolean isStaged, long position, lo
     return new Piece(output.mapId(), position, Math.toIntExact(length));
   }
 
-  /** What adjoins is one. */
-  public static List<Extent> join(Stream<Extent> extents) {
-    List<Extent> joined = new ArrayList<>();
-    extents.forEach(
-        next -> {
-          boolean adjoins = !joined.isEmpty() && joined.getLast().adjoins(next);
-          joined.add(adjoins ? joined.removeLast().with(next) : next);
-        });
-    return joined;
+  /** Adds the next one; what adjoins is one. */
+  public static void add(List<Extent> extents, Extent next) {
+    boolean adjoins = !extents.isEmpty() && extents.getLast().adjoins(next);
+    extents.add(adjoins ? extents.removeLast().with(next) : next);
   }
 
   /**

@@ -13,8 +13,6 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.IntPredicate;
-import java.util.stream.IntStream;
 
 /**
  * Where blocks of an executor are to be READ, and what their bytes must be: in arrays, some 60
@@ -70,7 +68,7 @@ public final class LocatedBlocks {
   }
 
   /** Some of the blocks, in the same arrays. */
-  private LocatedBlocks(LocatedBlocks all, IntPredicate which) {
+  private LocatedBlocks(LocatedBlocks all, BitSet members) {
     blocks = all.blocks;
     verifiable = all.verifiable;
     peer = all.peer;
@@ -80,7 +78,7 @@ public final class LocatedBlocks {
     pieces = all.pieces;
     offsets = all.offsets;
     lengths = all.lengths;
-    all.members().filter(which).forEach(members::set);
+    this.members.or(members);
   }
 
   /**
@@ -88,10 +86,16 @@ public final class LocatedBlocks {
    * and it says nothing of those that are not registered.
    */
   List<LocatedBlocks> parts() {
-    LocatedBlocks asked = new LocatedBlocks(this, this::hasTableToAskFor);
-    return asked.members.isEmpty() || asked.members.equals(members)
-        ? List.of(this)
-        : List.of(new LocatedBlocks(this, block -> !hasTableToAskFor(block)), asked);
+    BitSet asked = new BitSet();
+    for (int block = nextMember(0); block >= 0; block = nextMember(block + 1)) {
+      asked.set(block, hasTableToAskFor(block));
+    }
+    if (asked.isEmpty() || asked.equals(members)) {
+      return List.of(this);
+    }
+    BitSet others = members();
+    others.andNot(asked);
+    return List.of(new LocatedBlocks(this, others), new LocatedBlocks(this, asked));
   }
 
   private boolean hasTableToAskFor(int block) {
@@ -180,8 +184,8 @@ public final class LocatedBlocks {
   }
 
   /** The blocks that this is about: all of them, or those that were found together. */
-  public IntStream members() {
-    return members.stream();
+  public BitSet members() {
+    return (BitSet) members.clone();
   }
 
   /** Null where the executor has none. */
@@ -202,6 +206,15 @@ public final class LocatedBlocks {
   /** Whether the block is READ with the others. */
   public boolean isRead(int block) {
     return members.get(block) && failures[block] == null && !leftOut.get(block);
+  }
+
+  /** The blocks of a span that are READ. */
+  public BitSet read(Span span) {
+    BitSet read = new BitSet();
+    for (int block = span.from(); block < span.to(); block++) {
+      read.set(block, isRead(block));
+    }
+    return read;
   }
 
   /** Whether the peer has to be asked for its bytes before they can be READ. */
@@ -293,10 +306,13 @@ public final class LocatedBlocks {
 
   /** What to READ to have the blocks of a span one after the other; what adjoins is one extent. */
   public List<Extent> extents(Span span) {
-    return Extent.join(
-        IntStream.range(span.from(), span.to())
-            .filter(this::isRead)
-            .mapToObj(block -> extent(block, 0, length(block))));
+    List<Extent> extents = new ArrayList<>();
+    for (int block = span.from(); block < span.to(); block++) {
+      if (isRead(block)) {
+        Extent.add(extents, extent(block, 0, length(block)));
+      }
+    }
+    return extents;
   }
 
   /** Whether the peer has to be asked for some bytes of the span. */
@@ -306,10 +322,11 @@ public final class LocatedBlocks {
 
   /** Bytes of the span that the peer has to be asked for. */
   public long stagedBytes(Span span) {
-    return IntStream.range(span.from(), span.to())
-        .filter(block -> isRead(block) && isStaged(block))
-        .mapToLong(this::length)
-        .sum();
+    long bytes = 0;
+    for (int block = span.from(); block < span.to(); block++) {
+      bytes += isRead(block) && isStaged(block) ? length(block) : 0;
+    }
+    return bytes;
   }
 
   /** Where a block was thought to be; null where that was not known. */

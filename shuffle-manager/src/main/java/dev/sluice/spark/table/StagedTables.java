@@ -16,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,15 +63,21 @@ final class StagedTables {
     this.shuffleId = shuffleId;
   }
 
-  /** Fills the pieces. What it returns never completes exceptionally: pieces say what failed. */
-  Stream<CompletableFuture<Void>> ask(List<TablePiece> pieces, long deadlineNanos) {
+  /**
+   * Fills the pieces.
+   *
+   * @param answers gets what never completes exceptionally: pieces say what failed
+   */
+  void ask(List<TablePiece> pieces, long deadlineNanos, List<CompletableFuture<Void>> answers) {
     List<Part> parts = new ArrayList<>();
     for (TablePiece piece : pieces) {
       piece.headers(new long[MapOutputHeader.LONGS]);
       piece.rows().forEach(rows -> add(piece, rows, parts));
     }
-    return TableReader.batches(parts, Part::entries, ControlMessages.MAX_ENTRIES).stream()
-        .map(batch -> question(batch, deadlineNanos));
+    for (List<Part> batch :
+        TableReader.batches(parts, Part::entries, ControlMessages.MAX_ENTRIES)) {
+      answers.add(question(batch, deadlineNanos));
+    }
   }
 
   /** In parts of which each fits a request. */

@@ -19,7 +19,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
-import java.util.stream.Stream;
 
 /**
  * READs other executors' partition tables, and asks for those that are not registered ({@link
@@ -112,15 +111,14 @@ final class TableReader {
     if (parts.isEmpty() && staged.isEmpty()) {
       return CompletableFuture.completedFuture(null);
     }
-    Stream<CompletableFuture<Void>> reads =
-        batches(parts, part -> part.region().length(), maxReadBytes).stream()
-            .map(batch -> new TableRead(transport, deliverer, peer, batch, deadlineNanos))
-            .map(read -> read.start(bufferDeadlineNanos));
-    Stream<CompletableFuture<Void>> questions =
-        new StagedTables(transport, deliverer, nanoClock, peer, shuffleId)
-            .ask(staged, deadlineNanos);
-    return CompletableFuture.allOf(
-            Stream.concat(reads, questions).toArray(CompletableFuture[]::new))
+    List<CompletableFuture<Void>> answers = new ArrayList<>();
+    for (List<Part> batch : batches(parts, part -> part.region().length(), maxReadBytes)) {
+      TableRead read = new TableRead(transport, deliverer, peer, batch, deadlineNanos);
+      answers.add(read.start(bufferDeadlineNanos));
+    }
+    new StagedTables(transport, deliverer, nanoClock, peer, shuffleId)
+        .ask(staged, deadlineNanos, answers);
+    return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
         .thenRun(
             () -> {
               toKeep.forEach((piece, before) -> keep(shuffleId, piece, before));

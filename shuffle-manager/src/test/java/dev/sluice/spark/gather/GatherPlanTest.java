@@ -3,8 +3,8 @@ package dev.sluice.spark.gather;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
@@ -92,15 +92,15 @@ class GatherPlanTest {
     block(11, 4);
     block(12, 4);
     BlockGroup group = group();
-    group.leave(IntStream.of(0));
-    group.leave(IntStream.of(2));
-    group.leave(IntStream.of(0));
+    group.leave(BitSet.valueOf(new long[] {0b1}));
+    group.leave(BitSet.valueOf(new long[] {0b100}));
+    group.leave(BitSet.valueOf(new long[] {0b1}));
     assertThat(group.takeLeft().blocks())
         .containsExactly(blocks.get(0), blocks.get(1), blocks.get(3));
     assertThat(group.hasLeft()).isFalse();
-    group.leave(IntStream.of(0));
+    group.leave(BitSet.valueOf(new long[] {0b1}));
     assertThat(group.hasLeft()).as("it has it").isFalse();
-    group.leave(IntStream.range(0, 2));
+    group.leave(BitSet.valueOf(new long[] {0b11}));
     assertThat(group.hasLeft()).isTrue();
     assertThat(group.takeLeft().blocks()).containsExactly(blocks.get(2));
   }

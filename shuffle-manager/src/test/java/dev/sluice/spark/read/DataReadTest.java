@@ -54,8 +54,10 @@ class DataReadTest {
         path.locate("7", blocks, false, deadlineNanos).join().stream()
             .map(BlockLocator.Part::blocks)
             .toList();
-    List<Extent> extents =
-        Extent.join(IntStream.range(0, blocks.size()).mapToObj(block -> extent(parts, block)));
+    List<Extent> extents = new ArrayList<>();
+    for (int block = 0; block < blocks.size(); block++) {
+      Extent.add(extents, extent(parts, block));
+    }
     int bytes = extents.stream().mapToInt(extent -> (int) extent.length()).sum();
     path.transport().acquire(bytes, deadlineNanos, acquired -> buffer = acquired);
     new DataRead(path, parts.getFirst(), extents, buffer, 0, deadlineNanos, new Sink()).start();

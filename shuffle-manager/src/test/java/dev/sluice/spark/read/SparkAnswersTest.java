@@ -16,6 +16,7 @@ import java.io.InputStream;
 import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockId$;
@@ -69,7 +69,7 @@ class SparkAnswersTest {
     private final Queue<Arrival> arrived = new ArrayDeque<>();
 
     void leave(String executorId) {
-      groups.get(executorId).leave(IntStream.of(0));
+      groups.get(executorId).leave(BitSet.valueOf(new long[] {0b1}));
     }
 
     @Override
