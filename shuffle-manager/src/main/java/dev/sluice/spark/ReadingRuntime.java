@@ -31,7 +31,9 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * Registers, publishes, serves and READs map outputs: an executor's parts, put together in one
@@ -74,7 +76,7 @@ final class ReadingRuntime extends SluiceRuntime {
                   conf.locateTimeoutMs(),
                   ReadingRuntime::clockMs));
       RdmaEndpoint endpoint = open(opener.open(), servers);
-      Runnable flush = () -> {};
+      Supplier<CompletableFuture<Void>> flush = () -> CompletableFuture.completedFuture(null);
       String server;
       if (conf.isNodeRequired()) {
         registry = started(openRegistry(endpoint, MapOutputListener.NONE));
@@ -204,7 +206,8 @@ final class ReadingRuntime extends SluiceRuntime {
     return NetworkInterface.getByInetAddress(address) == null ? null : host;
   }
 
-  private LocatorClient locator(RdmaEndpoint endpoint, BlockServerClient servers, Runnable flush) {
+  private LocatorClient locator(
+      RdmaEndpoint endpoint, BlockServerClient servers, Supplier<CompletableFuture<Void>> flush) {
     return new LocatorClient(
         new LocatorClient.Services(
             endpoint.device().providerName(),

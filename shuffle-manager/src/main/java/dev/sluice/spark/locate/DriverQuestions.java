@@ -30,24 +30,29 @@ final class DriverQuestions {
     this.timeoutMs = timeoutMs;
   }
 
-  /** Completes, always normally, when the question has been asked or its time is over. */
-  CompletableFuture<Void> ask(Runnable question) {
-    return ask(question, driver.asker());
+  /**
+   * Completes, always normally, when the question has been asked or its time is over.
+   *
+   * @param before what comes first, within the same time
+   */
+  CompletableFuture<Void> ask(CompletableFuture<Void> before, Runnable question) {
+    return ask(before, question, driver.asker());
   }
 
-  private CompletableFuture<Void> ask(Runnable question, Executor thread) {
-    try {
-      return CompletableFuture.runAsync(question, thread)
-          .orTimeout(timeoutMs, TimeUnit.MILLISECONDS)
-          .exceptionally(DriverQuestions::unanswered);
-    } catch (RejectedExecutionException e) {
-      // The executor stops.
-      return CompletableFuture.completedFuture(null);
-    }
+  private CompletableFuture<Void> ask(
+      CompletableFuture<Void> before, Runnable question, Executor thread) {
+    return before
+        .thenRunAsync(question, thread)
+        .orTimeout(timeoutMs, TimeUnit.MILLISECONDS)
+        .exceptionally(DriverQuestions::unanswered);
   }
 
   private static Void unanswered(Throwable failure) {
-    LOG.warn("The driver's location directory does not answer", failure);
+    if (failure.getCause() instanceof RejectedExecutionException) {
+      LOG.debug("The driver is not asked: the executor stops");
+    } else {
+      LOG.warn("The driver's location directory does not answer", failure);
+    }
     return null;
   }
 
@@ -70,7 +75,7 @@ final class DriverQuestions {
     if (asked != null) {
       return asked;
     }
-    ask(() -> question.accept(answer), thread)
+    ask(CompletableFuture.completedFuture(null), () -> question.accept(answer), thread)
         .thenRun(
             () -> {
               underWay.remove(about);

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -75,10 +76,14 @@ public final class LocatorClient implements Locator {
    * How the driver is asked.
    *
    * @param asker runs the questions, and fetches what the driver has broadcast: both block
-   * @param publisher sends at once what the driver has not been told yet: {@link Publisher#flush}
+   * @param publisher tells the driver at once what it has not been told yet, and completes then:
+   *     {@link Publisher#flush}
    */
   public record Driver(
-      DriverChannel channel, Broadcasts broadcasts, Executor asker, Runnable publisher) {}
+      DriverChannel channel,
+      Broadcasts broadcasts,
+      Executor asker,
+      Supplier<CompletableFuture<Void>> publisher) {}
 
   private final Services services;
   private final DriverQuestions questions;
@@ -108,8 +113,9 @@ public final class LocatorClient implements Locator {
     CachedShuffle shuffle = cached(shuffleId);
     synchronized (shuffle) {
       if (shuffle.refresh == null) {
-        services.driver().publisher().run(); // Executors that begin, too, look for what is here.
-        refresh(shuffle);
+        // Executors that begin, too, look for what is here, and tell what they have meanwhile: who
+        // asks later need not ask them.
+        refresh(shuffle, services.driver().publisher().get());
       }
     }
   }
@@ -246,6 +252,13 @@ public final class LocatorClient implements Locator {
 
   /** Completes, always normally, when the shuffle's table is as new as it may be. */
   private CompletableFuture<Void> refresh(CachedShuffle shuffle) {
+    return refresh(shuffle, CompletableFuture.completedFuture(null));
+  }
+
+  /**
+   * @param before the driver is not asked before it completes
+   */
+  private CompletableFuture<Void> refresh(CachedShuffle shuffle, CompletableFuture<Void> before) {
     synchronized (shuffle) {
       long now = services.nanoClock().getAsLong();
       if (shuffle.refresh != null && now - shuffle.refreshNanos < REFRESH_NANOS) {
@@ -256,7 +269,9 @@ public final class LocatorClient implements Locator {
       }
       shuffle.refreshNanos = now;
       shuffle.refresh =
-          questions.ask(() -> ask(shuffle.locations)).thenRun(() -> shuffle.newsNanos = now);
+          questions
+              .ask(before, () -> ask(shuffle.locations))
+              .thenRun(() -> shuffle.newsNanos = now);
       return shuffle.refresh;
     }
   }

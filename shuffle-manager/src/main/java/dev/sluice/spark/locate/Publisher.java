@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
@@ -35,13 +36,22 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final long LONGEST_PAUSE_MS = 5_000;
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
 
-  /** In the queue: what comes before it is sent. */
-  private static final Published FLUSH = new Published(-1, null);
+  /**
+   * What is in the queue.
+   *
+   * @param change null where what comes before it is to be sent
+   * @param sent completes then; null for a change
+   */
+  private record Entry(Published change, CompletableFuture<Void> sent) {}
+
+  /** What is sent together, and who waits for that, if anybody does. */
+  private record Batch(List<Published> changes, CompletableFuture<Void> sent) {}
 
   private final DriverChannel driver;
   private final IntPredicate moreExpected;
-  private final BlockingQueue<Published> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
+  private final BlockingQueue<Entry> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
   private Thread sender;
+  private volatile boolean ended;
 
   /**
    * @param moreExpected whether map tasks of a shuffle are writing on this executor: until none is,
@@ -59,22 +69,45 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
 
   @Override
   public void registered(int shuffleId, MapOutputLocation location) {
-    offer(new Published(shuffleId, location));
+    offer(new Published(shuffleId, location), null);
   }
 
   @Override
   public void withdrawn(int shuffleId) {
-    offer(new Published(shuffleId, null));
+    offer(new Published(shuffleId, null), null);
   }
 
-  /** Reduce tasks begin, here and elsewhere: what they look for waits for nothing more. */
-  public void flush() {
-    offer(FLUSH);
+  /**
+   * Reduce tasks begin, here and elsewhere: what they look for waits for nothing more.
+   *
+   * @return completes when the driver knows what was registered before, or is not told: normally,
+   *     and not before {@link #start}
+   */
+  public CompletableFuture<Void> flush() {
+    CompletableFuture<Void> sent = new CompletableFuture<>();
+    if (!offer(null, sent)) {
+      sent.complete(null);
+    }
+    return sent;
   }
 
-  private void offer(Published change) {
-    if (!queue.offer(change)) {
-      LOG.debug("A change to shuffle {} is not published", change.shuffleId());
+  private boolean offer(Published change, CompletableFuture<Void> sent) {
+    boolean isTaken = queue.offer(new Entry(change, sent));
+    if (!isTaken) {
+      LOG.debug("{} is not published", change);
+    }
+    if (ended) {
+      dropAll();
+    }
+    return isTaken;
+  }
+
+  /** Nothing is sent any more. */
+  private void dropAll() {
+    for (Entry next = queue.poll(); next != null; next = queue.poll()) {
+      if (next.sent() != null) {
+        next.sent().complete(null);
+      }
     }
   }
 
@@ -82,13 +115,20 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     try {
       send(endpoint, List.of());
       while (true) {
-        List<Published> batch = nextBatch();
-        if (!batch.isEmpty()) {
-          send(endpoint, batch);
+        Batch batch = nextBatch();
+        try {
+          if (!batch.changes().isEmpty()) {
+            send(endpoint, batch.changes());
+          }
+        } finally {
+          batch.sent().complete(null);
         }
       }
     } catch (InterruptedException e) {
       LOG.debug("The publisher is closed");
+    } finally {
+      ended = true;
+      dropAll();
     }
   }
 
@@ -97,22 +137,27 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
    * shuffles are writing then, within up to half a second, since small tasks would cost a message
    * each.
    */
-  private List<Published> nextBatch() throws InterruptedException {
-    List<Published> batch = new ArrayList<>();
-    Published next = queue.take();
+  private Batch nextBatch() throws InterruptedException {
+    List<Published> changes = new ArrayList<>();
+    Entry next = queue.take();
     long deadlineNanos = System.nanoTime() + MAX_LINGER.toNanos();
-    while (next != FLUSH && (next != null || isMoreExpected(batch))) {
-      if (next != null) {
-        batch.add(next);
+    while (next != null || isMoreExpected(changes)) {
+      if (next != null && next.sent() != null) {
+        return new Batch(changes, next.sent());
       }
-      boolean isOver = batch.size() == MAX_BATCH || System.nanoTime() - deadlineNanos >= 0;
-      next = isOver ? FLUSH : queue.poll(LINGER_MS, TimeUnit.MILLISECONDS);
+      if (next != null) {
+        changes.add(next.change());
+      }
+      if (changes.size() == MAX_BATCH || System.nanoTime() - deadlineNanos >= 0) {
+        break;
+      }
+      next = queue.poll(LINGER_MS, TimeUnit.MILLISECONDS);
     }
-    return batch;
+    return new Batch(changes, new CompletableFuture<>());
   }
 
-  private boolean isMoreExpected(List<Published> batch) {
-    return batch.stream().allMatch(output -> moreExpected.test(output.shuffleId()));
+  private boolean isMoreExpected(List<Published> changes) {
+    return changes.stream().allMatch(change -> moreExpected.test(change.shuffleId()));
   }
 
   /** Sends, again and again until the deadline where the driver does not answer. */

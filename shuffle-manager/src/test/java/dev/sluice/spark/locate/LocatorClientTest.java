@@ -53,6 +53,7 @@ class LocatorClientTest {
   private LocatorClient locator;
 
   private int flushes;
+  private CompletableFuture<Void> published = CompletableFuture.completedFuture(null);
 
   @BeforeEach
   void newLocator() {
@@ -63,10 +64,15 @@ class LocatorClientTest {
     return new LocatorClient(services(asker, timeoutMs));
   }
 
+  private CompletableFuture<Void> flush() {
+    flushes++;
+    return published;
+  }
+
   private LocatorClient.Services services(Executor asker, long timeoutMs) {
     return new LocatorClient.Services(
         "soft",
-        new LocatorClient.Driver(this::driver, broadcasts, asker, () -> flushes++),
+        new LocatorClient.Driver(this::driver, broadcasts, asker, this::flush),
         this::peer,
         timeoutMs,
         peer -> lost.add(peer.id()),
@@ -112,6 +118,31 @@ class LocatorClientTest {
     locator.prepare(SHUFFLE);
     locator.prepare(SHUFFLE + 1);
     assertThat(flushes).isEqualTo(2);
+  }
+
+  @Test
+  void asksForOthersWhenItsOwnArePublished() throws IOException {
+    published = new CompletableFuture<>();
+    locator.prepare(SHUFFLE);
+    var located = locator.locate(SHUFFLE, "1", new long[] {5});
+    assertThat(driverQuestions).isEmpty();
+
+    directory.handle(publish("1", location(5))); // at the same time as this one
+    published.complete(null);
+    answer();
+
+    assertThat(located.join().outputs()).containsExactly(location(5));
+    assertThat(asked).isEqualTo(1);
+    assertThat(peerQuestions).isEmpty();
+  }
+
+  @Test
+  void doesNotWaitForEverForADriverThatIsToldNothing() {
+    published = new CompletableFuture<>();
+    locator = locator(driverQuestions::add, 1);
+    locator.prepare(SHUFFLE);
+    assertThat(locator.locate(SHUFFLE, "1", new long[] {5}).join().peer()).isNull();
+    assertThat(driverQuestions).isEmpty();
   }
 
   @Test

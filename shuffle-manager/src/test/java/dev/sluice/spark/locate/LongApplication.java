@@ -112,7 +112,11 @@ final class LongApplication implements AutoCloseable {
         new LocatorClient(
             new LocatorClient.Services(
                 SoftProvider.NAME,
-                new LocatorClient.Driver(this::ask, new FakeBroadcasts(), Runnable::run, () -> {}),
+                new LocatorClient.Driver(
+                    this::ask,
+                    new FakeBroadcasts(),
+                    Runnable::run,
+                    () -> CompletableFuture.completedFuture(null)),
                 client::resolve,
                 TIMEOUT_MS,
                 this::peerLost,

@@ -7,9 +7,11 @@ import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -102,6 +104,33 @@ class PublisherTest {
     next();
     assertThat(next().outputs()).containsExactly(new Published(3, location(1)));
     assertThat(next().outputs()).containsExactly(new Published(4, location(2)));
+  }
+
+  @Test
+  void saysWhenTheDriverKnows() throws InterruptedException {
+    publisher.start(ENDPOINT);
+    next();
+    answers.release();
+    publisher.registered(3, location(1));
+    CompletableFuture<Void> known = publisher.flush();
+    next();
+    assertThat(known).isNotDone();
+
+    answers.release();
+
+    assertThat(known).succeedsWithin(Duration.ofSeconds(20));
+  }
+
+  @Test
+  void keepsNobodyWaitingOnceItIsClosed() throws InterruptedException {
+    publisher.start(ENDPOINT);
+    next();
+    CompletableFuture<Void> waiting = publisher.flush();
+
+    publisher.close();
+
+    assertThat(waiting).succeedsWithin(Duration.ofSeconds(20));
+    assertThat(publisher.flush()).succeedsWithin(Duration.ofSeconds(20));
   }
 
   @Test
