@@ -108,7 +108,7 @@ final class TableReader {
         staged.add(piece);
       }
     }
-    if (parts.isEmpty() && staged.isEmpty()) {
+    if (pieces.isEmpty()) {
       return CompletableFuture.completedFuture(null);
     }
     List<CompletableFuture<Void>> answers = new ArrayList<>();

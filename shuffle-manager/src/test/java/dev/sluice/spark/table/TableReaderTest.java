@@ -75,6 +75,16 @@ class TableReaderTest {
     assertThat(transport.reads().getFirst().ranges()).containsExactly(location.segment().region());
   }
 
+  /** A peer that hears of nobody who READs what it has registered deregisters it. */
+  @Test
+  void thePeerHearsAlsoOfReducersWhoseTablesAreKnown() {
+    List<MapOutputLocation> maps = maps(1, 10);
+    read(maps, 0, 1);
+    read(maps, 1, 2);
+    assertThat(transport.reads()).hasSize(1);
+    assertThat(transport.touched()).containsExactly(PEER, PEER);
+  }
+
   @Test
   void aSlotThatWasBeingWrittenIsReadAgainWhereAllWasRead() {
     TableSegment segment =
