@@ -327,7 +327,7 @@ public final class LocatorClient implements Locator {
           .resolver()
           .resolve(peer, shuffleId, mapIds)
           .orTimeout(services.timeoutMs(), TimeUnit.MILLISECONDS);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // Others wait for the answer, too.
       return CompletableFuture.failedFuture(e);
     }
   }

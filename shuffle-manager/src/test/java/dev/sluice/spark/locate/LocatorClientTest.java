@@ -43,6 +43,7 @@ class LocatorClientTest {
   private final List<String> peerQuestions = new ArrayList<>();
   private final Map<Long, MapOutputLocation> atPeer = new HashMap<>();
   private CompletableFuture<Void> peerAnswers = CompletableFuture.completedFuture(null);
+  private Error peerDefect;
   private boolean driverIsGone;
 
   /** What it looks at itself. */
@@ -269,6 +270,18 @@ class LocatorClientTest {
     directory.handle(publish("1"));
     peerAnswers = CompletableFuture.failedFuture(new IOException("connection refused"));
     assertThat(locate("1", 8).outputs()).containsExactly((MapOutputLocation) null);
+  }
+
+  @Test
+  void aPeerThatCannotBeAskedIsAskedAgain() throws IOException {
+    directory.handle(publish("1"));
+    peerDefect = new OutOfMemoryError("scripted");
+    assertThat(locate("1", 8).outputs()).containsExactly((MapOutputLocation) null);
+
+    peerDefect = null;
+    atPeer.put(8L, location(8));
+    nowNanos += TimeUnit.SECONDS.toNanos(10);
+    assertThat(locate("1", 8).outputs()).containsExactly(location(8));
   }
 
   @Test
@@ -549,6 +562,21 @@ class LocatorClientTest {
   }
 
   @Test
+  void completesWhereThereIsNoMemoryForAThread() {
+    LocatorClient poor =
+        locator(
+            _ -> {
+              throw new OutOfMemoryError("unable to create native thread");
+            },
+            10_000);
+    Locator.Whereabouts unknown = new Locator.Whereabouts(Optional.empty(), false);
+    assertThat(poor.find("1")).isCompletedWithValue(unknown);
+    assertThat(poor.find("1")).isCompletedWithValue(unknown);
+    assertThat(poor.locate(SHUFFLE, "1", new long[] {5}))
+        .isCompletedWithValueMatching(located -> located.peer() == null);
+  }
+
+  @Test
   void completesWhileTheExecutorStops() {
     LocatorClient stopping =
         locator(
@@ -599,6 +627,9 @@ class LocatorClientTest {
   private CompletableFuture<List<MapOutputLocation>> peer(
       PeerAddress peer, int shuffleId, long[] mapIds) {
     peerQuestions.add(peer.id() + " " + Arrays.toString(mapIds));
+    if (peerDefect != null) {
+      throw peerDefect;
+    }
     return peerAnswers.thenApply(_ -> Arrays.stream(mapIds).mapToObj(atPeer::get).toList());
   }
 }
