@@ -209,13 +209,16 @@ final class TaskGather implements RemoteChunks {
     int maxMemberBytes = maxMemberBytes();
     BitSet members = located.members();
     BitSet unfit = new BitSet();
+    BitSet stale = new BitSet();
     for (int member = members.nextSetBit(0); member >= 0; member = members.nextSetBit(member + 1)) {
+      stale.set(member, located.failure(member) == FallbackReason.STALE_LOCATION);
       if (!fits(located, member, maxMemberBytes)) {
         unfit.set(member);
         located.leaveOut(member);
       }
     }
     group.leave(unfit);
+    path.locator().forget(located, stale);
     List<GatheredChunk> chunks = new ArrayList<>();
     for (LocatedBlocks.Span span : path.spans(located, maxChunkBytes())) {
       chunks.add(new GatheredChunk(path, this, group, located, span));

@@ -355,6 +355,14 @@ class TaskGatherTest {
     assertThat(reads.locator.invalidated()).hasSize(21);
   }
 
+  @Test
+  void staleTablesAreNotReadAgain() {
+    register(MAPS);
+    reads.transport.script((number, _) -> number == 0 ? Cause.STALE_LOCATION : null);
+    assertThat(readAll().bySpark).containsExactly(blocks);
+    assertThat(reads.locator.invalidated()).hasSize(MAPS);
+  }
+
   private final List<FakeTransport.Read> dataReads = new ArrayList<>();
 
   private boolean isThirdChunk(FakeTransport.Read read) {
