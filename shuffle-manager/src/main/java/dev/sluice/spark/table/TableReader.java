@@ -28,7 +28,7 @@ import java.util.function.ToLongFunction;
  * {@link BlockLocator}; holds heap only.
  *
  * <p>A shuffle of 100,000 maps has 3.2 MB of headers. Where there is more than may be kept, the
- * least recently used leaves and is READ again, with the entries: 32 bytes more a block.
+ * least recently used leaves and is READ again: 32 bytes more a block, or 528 where all is READ.
  */
 final class TableReader {
   /** Heap of what is known of a segment beside its longs. */
@@ -91,7 +91,7 @@ final class TableReader {
     this.nanoClock = nanoClock;
   }
 
-  /** Fills the pieces. Completes on a delivery thread, never exceptionally. */
+  /** Fills the pieces. Completes on a delivery thread, or at once; never exceptionally. */
   CompletableFuture<Void> read(
       PeerAddress peer,
       int shuffleId,
