@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.transport.MapOutput;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -64,14 +65,15 @@ class RandomFaultsTest {
     }
 
     private void makeMapOutputs() {
+      int partitions = chance(50) ? 5 : 40; // Tables are READ whole, or what is wanted of them.
       for (long mapId = 0; mapId < 4; mapId++) {
-        int[] lengths = random.ints(5, 0, 2000).toArray();
+        int[] lengths = Arrays.copyOf(random.ints(5, 0, 2000).toArray(), partitions);
         outputs.put(mapId, fixture.any(random, mapId, lengths));
       }
     }
 
     private void breakThings() {
-      fixture.breakReads(random, 4 * 200);
+      fixture.breakReads(random, 4 * 224);
       fixture.locator.onInvalidate(
           stale -> {
             if (chance(50)) {
