@@ -38,6 +38,9 @@ public final class LocatorClient implements Locator {
   /** The driver is not asked for news of a shuffle more often. */
   private static final long REFRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Of the time that there is for a question: longer it does not wait for what is published. */
+  private static final int PUBLISH_SHARE = 10;
+
   /**
    * What nobody has asked for of an executor within this time is not believed before there are
    * news: an executor withdraws what is idle 15 s before it deregisters it.
@@ -114,8 +117,10 @@ public final class LocatorClient implements Locator {
     synchronized (shuffle) {
       if (shuffle.refresh == null) {
         // Executors that begin, too, look for what is here, and tell what they have meanwhile: who
-        // asks later need not ask them.
-        refresh(shuffle, services.driver().publisher().get());
+        // asks later need not ask them. It may be tried for a minute to tell the driver.
+        CompletableFuture<Void> published = services.driver().publisher().get();
+        long soonMs = services.timeoutMs() / PUBLISH_SHARE;
+        refresh(shuffle, published.completeOnTimeout(null, soonMs, TimeUnit.MILLISECONDS));
       }
     }
   }
