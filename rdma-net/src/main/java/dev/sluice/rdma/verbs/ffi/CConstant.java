@@ -1,8 +1,14 @@
 package dev.sluice.rdma.verbs.ffi;
 
-/** A constant of a C enumeration. */
+/** A constant of a C enumeration, which as in C counts from 0 unless it says otherwise. */
 public interface CConstant {
-  int value();
+  /** As in C. */
+  default int value() {
+    return ordinal();
+  }
+
+  /** Of the enum that this is. */
+  int ordinal();
 
   /**
    * The constant of a value from C that can be no other: see {@link CValue} for those that can.
