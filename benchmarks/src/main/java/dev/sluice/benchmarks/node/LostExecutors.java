@@ -16,8 +16,10 @@ import java.util.Set;
  * What it takes to read a shuffle when what had written it is gone: executors between map and
  * reduce stage, the block server in the middle of the reduce stage, and a whole node then. Used by
  * one thread.
+ *
+ * @param answers to add to; different ones say that some are wrong
  */
-final class LostExecutors {
+record LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
   private static final String SERVICE = "service";
   private static final int EXECUTORS = 2;
   static final Load LOAD = new Load(32, 32, 20_000, 400);
@@ -33,19 +35,6 @@ final class LostExecutors {
           "spark.dynamicAllocation.minExecutors", "0",
           "spark.dynamicAllocation.maxExecutors", Integer.toString(EXECUTORS),
           "spark.dynamicAllocation.executorIdleTimeout", "2s");
-
-  private final Path directory;
-  private final Pairs pairs;
-  private final Set<String> answers;
-
-  /**
-   * @param answers to add to; different ones say that some are wrong
-   */
-  LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
-    this.directory = directory;
-    this.pairs = pairs;
-    this.answers = answers;
-  }
 
   /** Executors are lost, and the block server is started again. */
   void executors(int round) throws IOException, InterruptedException {

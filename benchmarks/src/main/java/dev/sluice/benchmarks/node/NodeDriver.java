@@ -15,19 +15,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /** A {@link NodeJob} in a process of its own. Used by one thread, which closes it. */
-final class NodeDriver implements AutoCloseable {
+record NodeDriver(AnsweringProcess process) implements AutoCloseable {
   private static final int EXECUTOR_MB = 640;
-
-  private final AnsweringProcess process;
 
   /** What happens in the middle of something. */
   @FunctionalInterface
   interface Blow {
     void strike() throws IOException, InterruptedException;
-  }
-
-  private NodeDriver(AnsweringProcess process) {
-    this.process = process;
   }
 
   /**

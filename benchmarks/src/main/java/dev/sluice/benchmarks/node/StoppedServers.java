@@ -14,8 +14,10 @@ import java.util.Set;
 /**
  * What it takes to read map outputs while the process that serves them stands still in the middle
  * of the reduce stage. Used by one thread.
+ *
+ * @param answers to add to; different ones say that some are wrong
  */
-final class StoppedServers {
+record StoppedServers(Path directory, Pairs pairs, Set<String> answers) {
   private static final int EXECUTORS = 2;
 
   /** What stands still does so until the reduce stage could long have ended. */
@@ -26,19 +28,6 @@ final class StoppedServers {
   /** Nothing but executors keeps map outputs. */
   private static final Map<String, String> EXECUTORS_SERVE =
       Map.of("spark.shuffle.rdma.node", "off", "spark.shuffle.service.enabled", "false");
-
-  private final Path directory;
-  private final Pairs pairs;
-  private final Set<String> answers;
-
-  /**
-   * @param answers to add to; different ones say that some are wrong
-   */
-  StoppedServers(Path directory, Pairs pairs, Set<String> answers) {
-    this.directory = directory;
-    this.pairs = pairs;
-    this.answers = answers;
-  }
 
   /** What can be stopped. */
   @FunctionalInterface

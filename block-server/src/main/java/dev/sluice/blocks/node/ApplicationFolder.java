@@ -20,22 +20,12 @@ import java.util.regex.Pattern;
  * checksums.}<i>algorithm</i>. Executors write, the daemon reads and removes; a map output is there
  * from the moment that its folder is renamed into place. Any thread, any process.
  */
-final class ApplicationFolder {
+record ApplicationFolder(Path path) {
   private static final String DATA = "data";
   private static final String INDEX = "index";
   private static final String CHECKSUMS = "checksums.";
   private static final String UNFINISHED = ".tmp-";
   private static final Pattern MAP_OUTPUT = Pattern.compile("(\\d{1,9})-(\\d{1,18})");
-
-  private final Path path;
-
-  ApplicationFolder(Path path) {
-    this.path = path;
-  }
-
-  Path path() {
-    return path;
-  }
 
   private Path folder(int shuffleId, long mapId) {
     return path.resolve(shuffleId + "-" + mapId);

@@ -7,12 +7,7 @@ import java.lang.foreign.Arena;
  * Both sides have met, and measure as often as they like: the client says what is to be done, they
  * connect, and when the client is through, the server may go on, too. Used by one thread.
  */
-final class PerfSession {
-  private final Arena arena;
-  private final LocalPort port;
-  private final Rendezvous peer;
-  private final TcpOptions tcp;
-
+record PerfSession(Arena arena, LocalPort port, Rendezvous peer, TcpOptions tcp) {
   /** The client's parameters, for a port. */
   interface Parameters {
     PerfParameters of(LocalPort port) throws IOException;
@@ -28,13 +23,6 @@ final class PerfSession {
     void run(PerfSession session) throws IOException;
   }
 
-  private PerfSession(Arena arena, LocalPort port, Rendezvous peer, TcpOptions tcp) {
-    this.arena = arena;
-    this.port = port;
-    this.peer = peer;
-    this.tcp = tcp;
-  }
-
   /** Opens the device, meets the other side, and closes all when the body has run. */
   static void open(DeviceOptions device, TcpOptions tcp, Body body) throws IOException {
     try (Arena arena = Arena.ofShared();
@@ -42,14 +30,6 @@ final class PerfSession {
         Rendezvous peer = tcp.meet()) {
       body.run(new PerfSession(arena, port, peer, tcp));
     }
-  }
-
-  LocalPort port() {
-    return port;
-  }
-
-  Rendezvous peer() {
-    return peer;
   }
 
   void run(PerfParameters.Test test, Parameters parameters, Side client, Side server)

@@ -10,23 +10,12 @@ import java.util.List;
  * What the ping-pong programs tell each other over TCP: the client all of its addresses, then the
  * server its own, then the client that it has them. The exchange of ibv_srq_pingpong always has the
  * same length, and zeros stand for queue pairs that are not used.
+ *
+ * @param sentAddresses addresses that each side sends
+ * @param queuePairs how many of them are used
  */
-final class PingPongExchange {
+record PingPongExchange(Rendezvous peer, int sentAddresses, int queuePairs) {
   private static final byte[] DONE = "done\0".getBytes(StandardCharsets.US_ASCII);
-
-  private final Rendezvous peer;
-  private final int sentAddresses;
-  private final int queuePairs;
-
-  /**
-   * @param sentAddresses addresses that each side sends
-   * @param queuePairs how many of them are used
-   */
-  PingPongExchange(Rendezvous peer, int sentAddresses, int queuePairs) {
-    this.peer = peer;
-    this.sentAddresses = sentAddresses;
-    this.queuePairs = queuePairs;
-  }
 
   void send(List<QpAddress> addresses) throws IOException {
     List<QpAddress> all = new ArrayList<>(addresses);

@@ -10,16 +10,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 
 /** A port's attributes and GIDs in the form of ibv_devinfo. */
-final class PortInfo {
+record PortInfo(IbvContext context, PrintWriter out) {
   private static final String INVALID = "invalid value";
-
-  private final IbvContext context;
-  private final PrintWriter out;
-
-  PortInfo(IbvContext context, PrintWriter out) {
-    this.context = context;
-    this.out = out;
-  }
 
   void print(int port, boolean verbose) throws IOException {
     IbvPortAttr attr = context.queryPort(port);

@@ -18,21 +18,11 @@ import java.nio.charset.StandardCharsets;
  * The client of an rping: offers data for the server to READ, gets them back by a WRITE, and
  * compares. Used once, by one thread.
  */
-final class RpingClient {
+record RpingClient(RpingCommand options, Deadline deadline, PrintWriter out) {
   /** The letters that data are made of. */
   private static final int FIRST_LETTER = 'A';
 
   private static final int LETTERS = 'z' - 'A' + 1;
-
-  private final RpingCommand options;
-  private final Deadline deadline;
-  private final PrintWriter out;
-
-  RpingClient(RpingCommand options, Deadline deadline, PrintWriter out) {
-    this.options = options;
-    this.deadline = deadline;
-    this.out = out;
-  }
 
   void run(InetSocketAddress server) throws IOException {
     try (Arena arena = Arena.ofShared();

@@ -17,17 +17,7 @@ import java.util.Optional;
  * The server of an rping: for one client, READs what it offers and WRITEs it where the client wants
  * it back, until the client disconnects. Used once, by one thread.
  */
-final class RpingServer {
-  private final RpingCommand options;
-  private final Deadline deadline;
-  private final PrintWriter out;
-
-  RpingServer(RpingCommand options, Deadline deadline, PrintWriter out) {
-    this.options = options;
-    this.deadline = deadline;
-    this.out = out;
-  }
-
+record RpingServer(RpingCommand options, Deadline deadline, PrintWriter out) {
   void run(InetSocketAddress address) throws IOException {
     try (Arena arena = Arena.ofShared();
         RdmaEventChannel events = RdmaEventChannel.create()) {

@@ -12,16 +12,8 @@ import java.util.regex.Pattern;
  * What {@code bin/terasort --json} has written, in a few words. The file is of this release: its
  * fields are looked for by their names, and no more of JSON is read.
  */
-final class TeraSortResult {
+record TeraSortResult(Path file, String json) {
   private static final int RECORD_BYTES = 100;
-
-  private final Path file;
-  private final String json;
-
-  private TeraSortResult(Path file, String json) {
-    this.file = file;
-    this.json = json;
-  }
 
   /**
    * Size, provider and medians, such as {@code 1.0 GB by verbs: 20.1 s, stock 22.4 s}.

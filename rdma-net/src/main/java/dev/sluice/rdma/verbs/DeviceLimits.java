@@ -6,20 +6,12 @@ import dev.sluice.rdma.verbs.ibv.IbvContext;
 import dev.sluice.rdma.verbs.ibv.IbvDeviceAttr;
 
 /** Asks a device for its limits. */
-final class DeviceLimits {
+record DeviceLimits(IbvContext context, int port) {
   /** What a queue pair's attribute of 8 bits can hold. */
   private static final int MAX_RD_ATOMIC = 255;
 
   /** RXE_VENDOR_ID of the kernel: no IEEE organisation. */
   private static final int SOFT_ROCE_VENDOR = 0xFFFFFF;
-
-  private final IbvContext context;
-  private final int port;
-
-  DeviceLimits(IbvContext context, int port) {
-    this.context = context;
-    this.port = port;
-  }
 
   DeviceAttributes read() throws VerbsException {
     IbvDeviceAttr device = context.queryDevice();

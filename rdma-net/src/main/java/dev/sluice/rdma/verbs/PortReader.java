@@ -14,16 +14,8 @@ import java.util.List;
 import java.util.Set;
 
 /** Reads what a device says of its ports, for the {@link PortChooser}. */
-final class PortReader {
+record PortReader(IbvContext context, Sysfs sysfs) {
   private static final Gid UNSET = new Gid(0, 0);
-
-  private final IbvContext context;
-  private final Sysfs sysfs;
-
-  PortReader(IbvContext context, Sysfs sysfs) {
-    this.context = context;
-    this.sysfs = sysfs;
-  }
 
   /**
    * The device's ports that can be read.

@@ -14,20 +14,13 @@ import java.util.stream.Stream;
 /**
  * What the kernel says of ports and processors in files and not by verbs. What is not there is not
  * known, which is no error: containers hide files, and drivers leave them out.
+ *
+ * @param root {@code /}, or a directory that stands for it
  */
-final class Sysfs {
+record Sysfs(Path root) {
   private static final Pattern NUMBER = Pattern.compile("(?:^|tclass=)(\\d+)");
   private static final Pattern NODE = Pattern.compile("node(\\d+)");
   private static final Pattern ALLOWED = Pattern.compile("(?m)^Cpus_allowed_list:\\s*(\\S+)$");
-
-  private final Path root;
-
-  /**
-   * @param root {@code /}, or a directory that stands for it
-   */
-  Sysfs(Path root) {
-    this.root = root;
-  }
 
   /**
    * Whether no module of RDMA is loaded: ib_core makes the class, with devices or without. False

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeoutException;
  * READs what a {@link PeerServer} has, by the shuffle's own engine: looks at the bytes, then at the
  * time they take. One thread.
  */
-final class Reading {
+record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
   static final int SMALL_BYTES = 64;
   static final int LARGE_BYTES = 1 << 20;
 
@@ -35,16 +35,6 @@ final class Reading {
   private static final long MEASURED_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(10);
-
-  private final RdmaEndpoint endpoint;
-  private final PeerAddress peer;
-  private final RemoteRegion region;
-
-  Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
-    this.endpoint = endpoint;
-    this.peer = peer;
-    this.region = region;
-  }
 
   /** Those of an executor, but with little memory, and quick to give up. */
   static TransferOptions options(Patient patient) {

@@ -88,21 +88,10 @@ final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshR
   }
 
   /** One that can neither serve nor READ. */
-  private static final class Absent implements MeshNode {
-    private final String reason;
-
-    Absent(String reason) {
-      this.reason = reason;
-    }
-
+  private record Absent(String failure) implements MeshNode {
     @Override
     public int port() {
       return 0;
-    }
-
-    @Override
-    public String failure() {
-      return reason;
     }
 
     @Override

@@ -16,21 +16,14 @@ import java.lang.foreign.MemorySegment;
  * The verbs outside of the data path that C calls through function pointers: those of {@code struct
  * verbs_context}, which lies before the {@code struct ibv_context} that a device returned and says
  * how much of it there is (verbs_get_ctx_op in verbs.h). Any thread.
+ *
+ * @param context a {@code struct ibv_context}
  */
-final class VerbsContextOps {
+record VerbsContextOps(MemorySegment context) {
   /** {@code __VERBS_ABI_IS_EXTENDED}: the value of abi_compat where there is a verbs_context. */
   private static final long ABI_IS_EXTENDED = -1;
 
   private static final CStruct EXTENDED = IbvStructs.VERBS_CONTEXT;
-
-  private final MemorySegment context;
-
-  /**
-   * @param context a {@code struct ibv_context}
-   */
-  VerbsContextOps(MemorySegment context) {
-    this.context = context;
-  }
 
   /**
    * @throws VerbsException EOPNOTSUPP where the device has no extended form
