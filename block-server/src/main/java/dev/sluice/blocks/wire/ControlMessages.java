@@ -1,6 +1,5 @@
 package dev.sluice.blocks.wire;
 
-import com.esotericsoftware.kryo.KryoException;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
 import dev.sluice.rdma.QueuePairAddress;
@@ -20,9 +19,6 @@ public final class ControlMessages {
 
   /** Such a part of a time that one process gives another is left. */
   private static final int MARGIN = 8;
-
-  private static final int PIECE_BYTES = 2 * Long.BYTES + Integer.BYTES;
-  private static final int PARTITIONS_BYTES = Long.BYTES + 2 * Integer.BYTES;
 
   private static final int FIRST_ID = MessageType.FIRST_ID;
 
@@ -139,11 +135,11 @@ public final class ControlMessages {
   /** One location for each map id of {@link Resolve}, in its order; null for what has none. */
   public record Resolved(List<MapOutputLocation> locations) {
     private void write(Output output) {
-      Fields.writeLocations(output, locations);
+      Fields.writeAll(output, locations, (each, out) -> Fields.writeLocation(out, each));
     }
 
     private static Resolved read(Input input) {
-      return new Resolved(Fields.readLocations(input, MAX_RESOLVE));
+      return new Resolved(Fields.readAtMost(input, MAX_RESOLVE, 1, Fields::readLocation));
     }
   }
 
@@ -162,7 +158,19 @@ public final class ControlMessages {
   }
 
   /** Partitions [start, end) of a map output. */
-  public record Partitions(long mapId, int start, int end) {}
+  public record Partitions(long mapId, int start, int end) {
+    private static final int BYTES = Long.BYTES + 2 * Integer.BYTES;
+
+    private void write(Output output) {
+      output.writeLong(mapId);
+      output.writeInt(start);
+      output.writeInt(end);
+    }
+
+    private static Partitions read(Input input) {
+      return new Partitions(input.readLong(), input.readInt(), input.readInt());
+    }
+  }
 
   /**
    * Asks for parts of partition tables that are not registered; answered by {@link Tables} or
@@ -188,22 +196,14 @@ public final class ControlMessages {
     private void write(Output output) {
       output.writeInt(shuffleId);
       output.writeInt(timeLeftMs);
-      Fields.writeCount(output, wanted.size());
-      for (Partitions partitions : wanted) {
-        output.writeLong(partitions.mapId());
-        output.writeInt(partitions.start());
-        output.writeInt(partitions.end());
-      }
+      Fields.writeAll(output, wanted, Partitions::write);
     }
 
     private static GetTables read(Input input) {
-      int shuffleId = Fields.readShuffleId(input);
-      int timeLeftMs = input.readInt();
-      Partitions[] wanted = new Partitions[Fields.readCount(input, PARTITIONS_BYTES)];
-      for (int i = 0; i < wanted.length; i++) {
-        wanted[i] = new Partitions(input.readLong(), input.readInt(), input.readInt());
-      }
-      return new GetTables(shuffleId, timeLeftMs, List.of(wanted));
+      return new GetTables(
+          Fields.readShuffleId(input),
+          input.readInt(),
+          Fields.readAll(input, Partitions.BYTES, Partitions::read));
     }
   }
 
@@ -217,25 +217,28 @@ public final class ControlMessages {
     public static final long[] UNREADABLE = {0};
 
     private void write(Output output) {
-      Fields.writeCount(output, tables.size());
-      tables.forEach(table -> Fields.writeLongs(output, table));
+      Fields.writeAll(output, tables, (table, out) -> Fields.writeLongs(out, table));
     }
 
     private static Tables read(Input input) {
-      int count = Fields.readCount(input, 1);
-      if (count > MAX_PIECES) {
-        throw new KryoException("%d tables, %d are allowed".formatted(count, MAX_PIECES));
-      }
-      long[][] tables = new long[count][];
-      for (int i = 0; i < count; i++) {
-        tables[i] = Fields.readLongs(input);
-      }
-      return new Tables(List.of(tables));
+      return new Tables(Fields.readAtMost(input, MAX_PIECES, 1, Fields::readLongs));
     }
   }
 
   /** Bytes [position, position + length) of a map output's data file. */
-  public record Piece(long mapId, long position, int length) {}
+  public record Piece(long mapId, long position, int length) {
+    private static final int BYTES = 2 * Long.BYTES + Integer.BYTES;
+
+    private void write(Output output) {
+      output.writeLong(mapId);
+      output.writeLong(position);
+      output.writeInt(length);
+    }
+
+    private static Piece read(Input input) {
+      return new Piece(input.readLong(), input.readLong(), input.readInt());
+    }
+  }
 
   /**
    * What is wanted of a shuffle in registered memory: pieces, one after the other.
@@ -254,22 +257,14 @@ public final class ControlMessages {
     private void write(Output output) {
       output.writeInt(shuffleId);
       output.writeInt(timeLeftMs);
-      Fields.writeCount(output, pieces.size());
-      for (Piece piece : pieces) {
-        output.writeLong(piece.mapId());
-        output.writeLong(piece.position());
-        output.writeInt(piece.length());
-      }
+      Fields.writeAll(output, pieces, Piece::write);
     }
 
     private static Stage read(Input input) {
-      int shuffleId = Fields.readShuffleId(input);
-      int timeLeftMs = input.readInt();
-      Piece[] pieces = new Piece[Fields.readCount(input, PIECE_BYTES)];
-      for (int i = 0; i < pieces.length; i++) {
-        pieces[i] = new Piece(input.readLong(), input.readLong(), input.readInt());
-      }
-      return new Stage(shuffleId, timeLeftMs, List.of(pieces));
+      return new Stage(
+          Fields.readShuffleId(input),
+          input.readInt(),
+          Fields.readAll(input, Piece.BYTES, Piece::read));
     }
   }
 

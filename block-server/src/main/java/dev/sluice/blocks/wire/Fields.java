@@ -7,8 +7,10 @@ import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * Fields that messages consist of. Reading believes no length that the rest of the frame cannot
@@ -35,6 +37,30 @@ public final class Fields {
               .formatted(count, elementBytes, input.limit() - input.position()));
     }
     return count;
+  }
+
+  /** Writes elements, and before them how many they are. */
+  static <T> void writeAll(Output output, List<T> elements, BiConsumer<T, Output> writer) {
+    writeCount(output, elements.size());
+    elements.forEach(element -> writer.accept(element, output));
+  }
+
+  /**
+   * @param elementBytes what each of the elements takes at least; not 0
+   */
+  static <T> List<T> readAll(Input input, int elementBytes, Function<Input, T> reader) {
+    return readAtMost(input, Integer.MAX_VALUE, elementBytes, reader);
+  }
+
+  /**
+   * @param max more are refused: in memory one may take many times its bytes here
+   */
+  static <T> List<T> readAtMost(Input input, int max, int elementBytes, Function<Input, T> reader) {
+    int count = readCount(input, elementBytes);
+    if (count > max) {
+      throw new KryoException("%d elements, %d are allowed".formatted(count, max));
+    }
+    return IntStream.range(0, count).mapToObj(_ -> reader.apply(input)).toList();
   }
 
   /** Spark counts its shuffles from 0. */
@@ -133,32 +159,6 @@ public final class Fields {
       throw new KryoException(segment + " has no slots");
     }
     return segment;
-  }
-
-  /**
-   * @param locations elements may be null
-   */
-  public static void writeLocations(Output output, List<MapOutputLocation> locations) {
-    writeCount(output, locations.size());
-    for (MapOutputLocation location : locations) {
-      writeLocation(output, location);
-    }
-  }
-
-  /**
-   * @param max more are refused: one that is absent takes a byte here, and four times that in
-   *     memory
-   */
-  public static List<MapOutputLocation> readLocations(Input input, int max) {
-    int count = readCount(input, 1);
-    if (count > max) {
-      throw new KryoException("%d locations, %d are allowed".formatted(count, max));
-    }
-    List<MapOutputLocation> locations = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      locations.add(readLocation(input));
-    }
-    return locations;
   }
 
   public static void writeQueuePair(Output output, QueuePairAddress address) {

@@ -2,7 +2,6 @@ package dev.sluice.blocks.wire;
 
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -97,8 +96,7 @@ public final class NodeMessages {
       Fields.writeString(output, host);
       output.writeInt(port);
       Fields.writeString(output, provider);
-      Fields.writeCount(output, folders.size());
-      folders.forEach(folder -> Fields.writeString(output, folder));
+      Fields.writeAll(output, folders, (folder, out) -> Fields.writeString(out, folder));
     }
 
     private static Entered read(Input input) {
@@ -107,16 +105,7 @@ public final class NodeMessages {
           Fields.readString(input),
           input.readInt(),
           Fields.readString(input),
-          readFolders(input));
-    }
-
-    private static List<String> readFolders(Input input) {
-      int count = Fields.readCount(input, 1);
-      List<String> folders = new ArrayList<>(count);
-      for (int i = 0; i < count; i++) {
-        folders.add(Fields.readString(input));
-      }
-      return List.copyOf(folders);
+          Fields.readAll(input, 1, Fields::readString));
     }
   }
 

@@ -188,7 +188,7 @@ class MessageCodecTest {
     byte[] frame = codec.encode(new Tables(List.of(none)));
     assertThatThrownBy(() -> codec.decode(frame))
         .isInstanceOf(MessageException.class)
-        .hasMessageContaining("4097 tables");
+        .hasMessageContaining("4097 elements");
   }
 
   @Test
@@ -197,7 +197,7 @@ class MessageCodecTest {
     byte[] frame = codec.encode(new Resolved(Arrays.asList(none)));
     assertThatThrownBy(() -> codec.decode(frame))
         .isInstanceOf(MessageException.class)
-        .hasMessageContaining("4097 locations");
+        .hasMessageContaining("4097 elements");
   }
 
   @Test
