@@ -4,6 +4,7 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.node.HeldShuffles.Held;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
@@ -11,9 +12,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,25 +23,15 @@ import org.slf4j.LoggerFactory;
  */
 final class Removals implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Removals.class);
-  private static final long IDLE_MS = 10_000;
 
   private final HeldShuffles held;
   private final MapOutputRegistry registry;
-  private final ThreadPoolExecutor thread =
-      new ThreadPoolExecutor(
-          1,
-          1,
-          IDLE_MS,
-          TimeUnit.MILLISECONDS,
-          new LinkedBlockingQueue<>(),
-          Thread.ofPlatform().daemon().name("sluice-node-remove").factory());
-
+  private final ExecutorService thread = DaemonThreads.atMost(1, "sluice-node-remove");
   private final AtomicBoolean renewing = new AtomicBoolean();
 
   Removals(HeldShuffles held, MapOutputRegistry registry) {
     this.held = held;
     this.registry = registry;
-    thread.allowCoreThreadTimeOut(true);
   }
 
   /**
