@@ -16,6 +16,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.apache.commons.lang3.function.FailableIntConsumer;
+import org.apache.commons.lang3.function.FailableRunnable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -55,20 +57,8 @@ public final class NodeCommand implements Callable<Integer> {
   private final List<String> problems = new ArrayList<>();
   private final List<Comparison> rows = new ArrayList<>();
 
-  /** One that fails leaves the others as they are. */
-  @FunctionalInterface
-  private interface Measurement {
-    void run() throws IOException, InterruptedException;
-  }
-
-  /** Of several. */
-  @FunctionalInterface
-  private interface Round {
-    void run(int round) throws IOException, InterruptedException;
-  }
-
   @Override
-  public Integer call() throws IOException, InterruptedException {
+  public Integer call() throws Exception {
     Path directory = RunDirectory.of("node");
     NodeLevels levels = new NodeLevels(directory, pairs);
     Set<String> answers = new HashSet<>();
@@ -95,7 +85,8 @@ public final class NodeCommand implements Callable<Integer> {
     return output.write(rows, problems);
   }
 
-  private void measure(Part part, Measurement measurement) throws InterruptedException {
+  /** One that fails leaves the others as they are. */
+  private void measure(Part part, FailableRunnable<Exception> measurement) throws Exception {
     if (!only.contains(part)) {
       return;
     }
@@ -107,10 +98,10 @@ public final class NodeCommand implements Callable<Integer> {
     }
   }
 
-  private Measurement inRounds(Round measurement) {
+  private FailableRunnable<Exception> inRounds(FailableIntConsumer<Exception> measurement) {
     return () -> {
       for (int round = 0; round < (quick ? 1 : 5); round++) {
-        measurement.run(round);
+        measurement.accept(round);
       }
     };
   }

@@ -13,16 +13,11 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import org.apache.commons.lang3.function.FailableRunnable;
 
 /** A {@link NodeJob} in a process of its own. Used by one thread, which closes it. */
 record NodeDriver(AnsweringProcess process) implements AutoCloseable {
   private static final int EXECUTOR_MB = 640;
-
-  /** What happens in the middle of something. */
-  @FunctionalInterface
-  interface Blow {
-    void strike() throws IOException, InterruptedException;
-  }
 
   /**
    * Returns when its executors are there.
@@ -47,12 +42,13 @@ record NodeDriver(AnsweringProcess process) implements AutoCloseable {
   }
 
   /** The same, and something happens meanwhile. */
-  Reduced reduce(long strikeMs, Blow blow) throws IOException, InterruptedException {
+  Reduced reduce(long strikeMs, FailableRunnable<Exception> blow)
+      throws IOException, InterruptedException {
     FutureTask<Void> strike =
         new FutureTask<>(
             () -> {
               Thread.sleep(strikeMs);
-              blow.strike();
+              blow.run();
               return null;
             });
     Thread.startVirtualThread(strike);
