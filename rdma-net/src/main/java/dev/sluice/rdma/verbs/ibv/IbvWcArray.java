@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.verbs.ffi.CConstant;
 import dev.sluice.rdma.verbs.ffi.CString;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -67,7 +68,7 @@ public final class IbvWcArray {
 
   /** What was completed; meaningful only for a success. */
   public IbvWcOpcode opcode(int index) {
-    return IbvWcOpcode.of(get(index, OPCODE));
+    return CConstant.of(IbvWcOpcode.class, get(index, OPCODE));
   }
 
   /** The device's own error code. */

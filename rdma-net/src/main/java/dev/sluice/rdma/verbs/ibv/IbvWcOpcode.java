@@ -15,22 +15,10 @@ public enum IbvWcOpcode implements CConstant {
   RECV(128),
   RECV_RDMA_WITH_IMM(129);
 
-  private static final IbvWcOpcode[] VALUES = values();
-
   private final int value;
 
   IbvWcOpcode(int value) {
     this.value = value;
-  }
-
-  /** As {@link CConstant#of}, without garbage. */
-  static IbvWcOpcode of(int value) {
-    for (IbvWcOpcode opcode : VALUES) {
-      if (opcode.value == value) {
-        return opcode;
-      }
-    }
-    throw new IllegalArgumentException("IbvWcOpcode has no value " + value);
   }
 
   @Override
