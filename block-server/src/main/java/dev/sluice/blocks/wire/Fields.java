@@ -7,10 +7,10 @@ import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 
 /**
  * Fields that messages consist of. Reading believes no length that the rest of the frame cannot
@@ -40,7 +40,7 @@ public final class Fields {
   }
 
   /** Writes elements, and before them how many they are. */
-  static <T> void writeAll(Output output, List<T> elements, BiConsumer<T, Output> writer) {
+  public static <T> void writeAll(Output output, List<T> elements, BiConsumer<T, Output> writer) {
     writeCount(output, elements.size());
     elements.forEach(element -> writer.accept(element, output));
   }
@@ -48,7 +48,7 @@ public final class Fields {
   /**
    * @param elementBytes what each of the elements takes at least; not 0
    */
-  static <T> List<T> readAll(Input input, int elementBytes, Function<Input, T> reader) {
+  public static <T> List<T> readAll(Input input, int elementBytes, Function<Input, T> reader) {
     return readAtMost(input, Integer.MAX_VALUE, elementBytes, reader);
   }
 
@@ -60,7 +60,11 @@ public final class Fields {
     if (count > max) {
       throw new KryoException("%d elements, %d are allowed".formatted(count, max));
     }
-    return IntStream.range(0, count).mapToObj(_ -> reader.apply(input)).toList();
+    List<T> elements = new ArrayList<>();
+    for (int left = count; left > 0; left--) {
+      elements.add(reader.apply(input));
+    }
+    return elements;
   }
 
   /** Spark counts its shuffles from 0. */

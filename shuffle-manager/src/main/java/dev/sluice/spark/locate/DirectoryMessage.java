@@ -5,12 +5,9 @@ import com.esotericsoftware.kryo.io.Output;
 import dev.sluice.blocks.wire.Fields;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiConsumer;
-import java.util.function.Function;
 
 /**
  * What executors and the driver's {@link LocationDirectory} say to each other. On the wire all of
@@ -27,11 +24,11 @@ public sealed interface DirectoryMessage {
   record Publish(ExecutorEndpoint endpoint, List<Published> outputs) implements DirectoryMessage {
     void write(Output output) {
       endpoint.write(output);
-      writeAll(output, outputs, Published::write);
+      Fields.writeAll(output, outputs, Published::write);
     }
 
     static Publish read(Input input) {
-      return new Publish(ExecutorEndpoint.read(input), readAll(input, Published::read));
+      return new Publish(ExecutorEndpoint.read(input), Fields.readAll(input, 1, Published::read));
     }
   }
 
@@ -113,18 +110,18 @@ public sealed interface DirectoryMessage {
   record LiveExecutors(int version, List<Arrival> arrived, List<Integer> staying) {
     private void write(Output output) {
       output.writeInt(version);
-      writeAll(output, arrived, Arrival::write);
+      Fields.writeAll(output, arrived, Arrival::write);
       output.writeBoolean(staying != null);
       if (staying != null) {
-        writeAll(output, staying, (number, to) -> to.writeInt(number));
+        Fields.writeAll(output, staying, (number, to) -> to.writeInt(number));
       }
     }
 
     private static LiveExecutors read(Input input) {
       return new LiveExecutors(
           input.readInt(),
-          readAll(input, Arrival::read),
-          input.readBoolean() ? readAll(input, Input::readInt) : null);
+          Fields.readAll(input, 1, Arrival::read),
+          input.readBoolean() ? Fields.readAll(input, 1, Input::readInt) : null);
     }
   }
 
@@ -173,7 +170,7 @@ public sealed interface DirectoryMessage {
             Fields.writeString(output, name);
             output.writeLong(value);
           });
-      writeAll(output, shuffles, (shuffleId, to) -> to.writeInt(shuffleId));
+      Fields.writeAll(output, shuffles, (shuffleId, to) -> to.writeInt(shuffleId));
     }
 
     static Report read(Input input) {
@@ -185,18 +182,18 @@ public sealed interface DirectoryMessage {
         counters.put(Fields.readString(input), input.readLong());
       }
       return new Report(
-          executorId, sequence, device, counters, readAll(input, Fields::readShuffleId));
+          executorId, sequence, device, counters, Fields.readAll(input, 1, Fields::readShuffleId));
     }
   }
 
   /** Shuffles that an executor holds map outputs of, and that nobody can read any more. */
   record Over(List<Integer> shuffles) implements DirectoryMessage {
     void write(Output output) {
-      writeAll(output, shuffles, (shuffleId, to) -> to.writeInt(shuffleId));
+      Fields.writeAll(output, shuffles, (shuffleId, to) -> to.writeInt(shuffleId));
     }
 
     static Over read(Input input) {
-      return new Over(readAll(input, Fields::readShuffleId));
+      return new Over(Fields.readAll(input, 1, Fields::readShuffleId));
     }
   }
 
@@ -268,18 +265,5 @@ public sealed interface DirectoryMessage {
     static Ack read(Input input) {
       return new Ack();
     }
-  }
-
-  private static <T> void writeAll(Output output, List<T> elements, BiConsumer<T, Output> write) {
-    Fields.writeCount(output, elements.size());
-    elements.forEach(element -> write.accept(element, output));
-  }
-
-  private static <T> List<T> readAll(Input input, Function<Input, T> read) {
-    List<T> elements = new ArrayList<>();
-    for (int left = Fields.readCount(input, 1); left > 0; left--) {
-      elements.add(read.apply(input));
-    }
-    return elements;
   }
 }
