@@ -78,7 +78,6 @@ final class TablePiece {
 
   private final TableSegment segment;
   private final long mapId;
-  private final boolean isWhole;
 
   /** By their starts; none touches another. */
   private final TreeMap<Integer, Rows> rows = new TreeMap<>();
@@ -97,7 +96,6 @@ final class TablePiece {
   TablePiece(MapOutputLocation first) {
     segment = first.segment();
     mapId = first.mapId();
-    isWhole = segment.isRegistered() && segment.partitions() <= FEW_PARTITIONS;
   }
 
   /** What is the same for all locations of a piece. */
@@ -136,9 +134,18 @@ final class TablePiece {
     return slots;
   }
 
-  /** Whether all of the segment is READ at once, and the rows are not. */
+  /** Whether all of the segment may be READ at once. */
+  boolean hasFewPartitions() {
+    return segment.isRegistered() && segment.partitions() <= FEW_PARTITIONS;
+  }
+
+  /** Whether it is, and the rows are not. */
   boolean isWhole() {
-    return isWhole;
+    return hasFewPartitions() && headers.length == segmentLongs();
+  }
+
+  int segmentLongs() {
+    return Math.toIntExact(segment.region().length() / Long.BYTES);
   }
 
   int firstSlot() {
@@ -158,7 +165,7 @@ final class TablePiece {
     return rows.values();
   }
 
-  /** Takes what is known, or about to be READ or asked for. */
+  /** Takes what is known, or about to be READ or asked for: no more, or all of the segment. */
   void headers(long[] ofSegment) {
     headers = ofSegment;
   }
@@ -195,7 +202,7 @@ final class TablePiece {
 
   /** One of the longs of an entry. */
   private long entry(int slot, int partition, int at) {
-    if (isWhole) {
+    if (isWhole()) {
       return headers[(int) (segment.entry(partition, slot) / Long.BYTES) + at];
     }
     Rows of = rows(partition);

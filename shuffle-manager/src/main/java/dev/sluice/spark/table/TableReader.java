@@ -9,6 +9,7 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.table.TableRead.Part;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -71,6 +72,9 @@ final class TableReader {
   private final Map<Key, Known> cached = new LinkedHashMap<>(16, 0.75f, true);
 
   private long cachedBytes;
+
+  /** Of segments that are READ whole now. */
+  private long wholeBytes;
 
   /**
    * @param deliverer takes what was READ out of its buffer
@@ -143,13 +147,13 @@ final class TableReader {
   /** All of the segment, or the headers that are wanted. */
   private void addUnknown(TablePiece piece, Known known, List<Part> parts) {
     TableSegment segment = piece.segment();
-    if (piece.isWhole()) {
-      piece.headers(new long[Math.toIntExact(segment.region().length() / Long.BYTES)]);
+    if (piece.hasFewPartitions() && beginWhole(segment)) {
+      piece.headers(new long[piece.segmentLongs()]);
       addParts(piece, List.of(segment.region()), piece.headers(), parts);
       return;
     }
     int longs = segment.slots() * MapOutputHeader.LONGS;
-    piece.headers(known.longs() == null ? new long[longs] : known.longs().clone());
+    piece.headers(known.longs() == null ? new long[longs] : Arrays.copyOf(known.longs(), longs));
     RemoteRegion region = segment.headers(piece.firstSlot(), piece.lastSlot() + 1);
     int at = piece.firstSlot() * MapOutputHeader.LONGS;
     parts.add(new Part(piece, region, piece.headers(), at));
@@ -203,11 +207,20 @@ final class TableReader {
     return batches;
   }
 
+  /** Of many segments it would be more than may be kept, and in each task's heap at that. */
+  private synchronized boolean beginWhole(TableSegment segment) {
+    long bytes = segment.region().length();
+    boolean fits = wholeBytes + bytes <= maxCachedBytes / 2;
+    wholeBytes += fits ? bytes : 0;
+    return fits;
+  }
+
   private synchronized Known known(Key key) {
     return cached.getOrDefault(key, Known.NOTHING);
   }
 
   private synchronized void keep(int shuffleId, TablePiece piece, Known before) {
+    wholeBytes -= piece.isWhole() ? piece.segment().region().length() : 0;
     if (piece.failure() != null) {
       return;
     }

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -73,6 +74,27 @@ class TableReaderTest {
     }
     assertThat(transport.reads()).hasSize(1);
     assertThat(transport.reads().getFirst().ranges()).containsExactly(location.segment().region());
+  }
+
+  @Test
+  void noMoreIsReadWholeThanMayBeKept() {
+    int[] lengths = IntStream.rangeClosed(1, TablePiece.FEW_PARTITIONS).toArray();
+    List<MapOutputLocation> maps = new ArrayList<>();
+    for (int map = 0; map < 3; map++) {
+      maps.add(new MapOutput(map, lengths).register(transport, (map + 1L) << 20));
+    }
+    reader = reader(5 * maps.getFirst().segment().region().length());
+    for (int partition = 0; partition < 2; partition++) {
+      List<TablePiece> pieces = read(maps, partition, partition + 1);
+      for (int map = 0; map < 3; map++) {
+        TablePiece piece = pieces.get(map);
+        assertThat(piece.isWhole()).isEqualTo(map < 2);
+        assertThat(header(List.of(piece), maps.get(map))).isNotNull();
+        assertThat(piece.length(maps.get(map).slot(), partition)).isEqualTo(lengths[partition]);
+      }
+    }
+    assertThat(transport.reads()).hasSize(2);
+    assertThat(transport.reads().getLast().bytes()).isEqualTo(TableEntry.BYTES);
   }
 
   /** A peer that hears of nobody who READs what it has registered deregisters it. */
