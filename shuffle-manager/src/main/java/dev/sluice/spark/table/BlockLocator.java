@@ -5,8 +5,9 @@ import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
@@ -104,8 +105,11 @@ public final class BlockLocator {
    */
   public void forget(LocatedBlocks located, BitSet blocks) {
     int shuffleId = located.blocks().shuffleId();
-    List<MapOutputLocation> stale =
-        blocks.stream().mapToObj(located::location).filter(Objects::nonNull).distinct().toList();
+    Set<MapOutputLocation> stale = new LinkedHashSet<>();
+    for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
+      stale.add(located.location(block));
+    }
+    stale.remove(null); // that was not known
     for (MapOutputLocation location : stale) {
       locator.invalidate(shuffleId, location);
       tables.drop(shuffleId, location);
