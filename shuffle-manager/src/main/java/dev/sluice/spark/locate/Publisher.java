@@ -69,12 +69,18 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
 
   @Override
   public void registered(int shuffleId, MapOutputLocation location) {
-    offer(new Published(shuffleId, location), null);
+    publish(new Published(shuffleId, location));
   }
 
   @Override
   public void withdrawn(int shuffleId) {
-    offer(new Published(shuffleId, null), null);
+    publish(new Published(shuffleId, null));
+  }
+
+  private void publish(Published change) {
+    if (!offer(new Entry(change, null))) {
+      LOG.debug("A change to shuffle {} is not published", change.shuffleId());
+    }
   }
 
   /**
@@ -85,17 +91,14 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
    */
   public CompletableFuture<Void> flush() {
     CompletableFuture<Void> sent = new CompletableFuture<>();
-    if (!offer(null, sent)) {
+    if (!offer(new Entry(null, sent))) {
       sent.complete(null);
     }
     return sent;
   }
 
-  private boolean offer(Published change, CompletableFuture<Void> sent) {
-    boolean isTaken = queue.offer(new Entry(change, sent));
-    if (!isTaken) {
-      LOG.debug("{} is not published", change);
-    }
+  private boolean offer(Entry entry) {
+    boolean isTaken = queue.offer(entry);
     if (ended) {
       dropAll();
     }
