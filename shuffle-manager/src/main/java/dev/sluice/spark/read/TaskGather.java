@@ -404,19 +404,19 @@ final class TaskGather implements RemoteChunks {
   private synchronized List<Step> awaitStep() throws InterruptedException {
     while (arrived.isEmpty() && !left && isMoreToCome()) {
       long now = path.timer().nanoTime();
-      long wait = TimeUnit.MILLISECONDS.toNanos(path.options().readTimeoutMs());
+      long nanosToWait = TimeUnit.MILLISECONDS.toNanos(path.options().readTimeoutMs());
       List<Step> late = new ArrayList<>();
       for (Step step : underWay) {
-        long left = step.deadlineNanos() - now;
-        wait = Math.min(wait, left);
-        if (left <= 0) {
+        long nanosLeft = step.deadlineNanos() - now;
+        nanosToWait = Math.min(nanosToWait, nanosLeft);
+        if (nanosLeft <= 0) {
           late.add(step);
         }
       }
       if (!late.isEmpty()) {
         return late;
       }
-      TimeUnit.NANOSECONDS.timedWait(this, wait);
+      TimeUnit.NANOSECONDS.timedWait(this, nanosToWait);
     }
     left = false;
     return List.of();
