@@ -8,6 +8,7 @@ import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -64,7 +65,7 @@ public final class Fields {
     for (int left = count; left > 0; left--) {
       elements.add(reader.apply(input));
     }
-    return elements;
+    return Collections.unmodifiableList(elements);
   }
 
   /** Spark counts its shuffles from 0. */
