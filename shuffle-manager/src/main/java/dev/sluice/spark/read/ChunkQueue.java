@@ -2,6 +2,7 @@ package dev.sluice.spark.read;
 
 import dev.sluice.spark.gather.BlockGroup;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -79,6 +80,19 @@ final class ChunkQueue {
     boolean hasTurn = part.peek() != null;
     part.staged -= chunk.isStaged() ? 1 : 0;
     giveTurn(part, hasTurn);
+  }
+
+  /** One of each executor that has some. */
+  List<GatheredChunk> firsts() {
+    List<GatheredChunk> firsts = new ArrayList<>();
+    for (Part part : parts.values()) {
+      GatheredChunk first =
+          part.registered.isEmpty() ? part.toStage.peek() : part.registered.peek();
+      if (first != null) {
+        firsts.add(first);
+      }
+    }
+    return firsts;
   }
 
   boolean isEmpty() {

@@ -78,6 +78,11 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
     read.start(task.limit());
   }
 
+  /** Its peer is to keep registered what it is READ from. */
+  void touch() {
+    path.transport().touch(located.peer(), group.shuffleId());
+  }
+
   @Override
   public boolean awaits() {
     return task.awaits(this);
@@ -114,7 +119,7 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
       bytes.release();
       throw e;
     }
-    path.transport().touch(located.peer(), group.shuffleId());
+    touch();
     if (!wrong) {
       return chunk();
     }

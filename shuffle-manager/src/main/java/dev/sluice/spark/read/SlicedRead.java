@@ -78,7 +78,6 @@ final class SlicedRead implements Slices.Sink {
     if (current == NONE) {
       ended = true;
       slices.close();
-      path.transport().touch(located.peer(), located.blocks().shuffleId());
     } else {
       beginBlock();
     }
@@ -101,6 +100,7 @@ final class SlicedRead implements Slices.Sink {
 
   @Override
   public void arrived(MemorySegment slice) throws IOException {
+    path.transport().touch(located.peer(), located.blocks().shuffleId());
     if (!attempt.block(current).isPending()) {
       slices.skipRest();
       return;

@@ -1,5 +1,6 @@
 package dev.sluice.spark.read;
 
+import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.spark.gather.Arrival;
 import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
@@ -55,6 +56,9 @@ final class TaskGather implements RemoteChunks {
    */
   private static final int MIN_CHUNKS = 4;
 
+  /** A touch is sent within {@link Touch#INTERVAL_MS} and this of the last one. */
+  private static final long TOUCH_NANOS = TimeUnit.MILLISECONDS.toNanos(Touch.INTERVAL_MS / 4);
+
   private final ReadPath path;
   private final TaskLimit limit;
 
@@ -65,6 +69,9 @@ final class TaskGather implements RemoteChunks {
   private long bytes;
   private boolean entered;
   private boolean requesting;
+
+  /** Null while nothing waits. */
+  private Future<?> touching;
 
   /** Something may have been left to Spark since the task waited last. */
   private boolean left;
@@ -197,6 +204,27 @@ final class TaskGather implements RemoteChunks {
       notifyAll();
     }
     request();
+    touchLater();
+  }
+
+  /**
+   * A task may take minutes to consume what it has. Peers would take for idle what waits meanwhile,
+   * and deregister it: who READ it then would cost all who READ there their queue pair.
+   */
+  private synchronized void touchLater() {
+    if (touching == null && !waiting.firsts().isEmpty()) {
+      touching = path.timer().schedule(this::touchWaiting, TOUCH_NANOS);
+    }
+  }
+
+  private void touchWaiting() {
+    List<GatheredChunk> firsts;
+    synchronized (this) {
+      touching = null;
+      firsts = waiting.firsts();
+    }
+    firsts.forEach(GatheredChunk::touch);
+    touchLater();
   }
 
   private void failed(Step step, Throwable e) {
@@ -430,6 +458,9 @@ final class TaskGather implements RemoteChunks {
   public synchronized List<Chunk> close() {
     waiting.clear();
     underWay.clear();
+    if (touching != null) {
+      touching.cancel(false);
+    }
     leaveLimit();
     List<Chunk> undelivered = new ArrayList<>();
     for (Arrived each : arrived) {

@@ -105,6 +105,17 @@ class SlicedReadTest {
     fixture.assertDelivered(block(11, 0));
   }
 
+  /** It may take longer than what is not READ is kept. */
+  @Test
+  void thePeerHearsOfEachSlice() {
+    fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxGroupBytes = BUFFER_BYTES));
+    fixture.registered(11, 4 * BUFFER_BYTES);
+
+    fixture.fetch(downloads, block(11, 0));
+
+    assertThat(fixture.transport.touched()).as("and of the table").hasSize(5);
+  }
+
   @Test
   void buffersThatOthersWaitForAreGivenBackButTwo() {
     Deque<Runnable> underWay = new ArrayDeque<>();

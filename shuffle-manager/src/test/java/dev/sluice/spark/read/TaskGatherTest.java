@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.RemoteChunks;
@@ -65,6 +66,40 @@ class TaskGatherTest {
     // One READ for the partition tables.
     assertThat(reads.transport.reads()).hasSize(6);
     assertThat(reads.transport.touched()).hasSize(6);
+  }
+
+  /** Peers would take it for idle while the task consumes what it has, and deregister it. */
+  @Test
+  void whatWaitsForRoomIsSaidToBeWanted() {
+    ReadFixture few = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 1 << 17));
+    for (int map = 0; map < MAPS; map++) {
+      few.registered(map, 500, BLOCK_BYTES, 500);
+    }
+    GatherFixture task = new GatherFixture(few).start(blocks);
+    task.readNext();
+    int touched = few.transport.touched().size();
+
+    few.timer.advanceMs(Touch.INTERVAL_MS);
+    few.timer.advanceMs(Touch.INTERVAL_MS);
+
+    assertThat(few.transport.touched()).hasSize(touched + 2);
+    task.readAll();
+    few.timer.advanceMs(Touch.INTERVAL_MS);
+    assertThat(few.timer.scheduled()).as("nothing waits any more").isZero();
+  }
+
+  @Test
+  void aTaskThatEndsWantsNothing() {
+    ReadFixture few = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 1 << 17));
+    for (int map = 0; map < MAPS; map++) {
+      few.registered(map, 500, BLOCK_BYTES, 500);
+    }
+    GatherFixture task = new GatherFixture(few).start(blocks);
+    assertThat(few.timer.scheduled()).isOne();
+
+    task.close();
+
+    assertThat(few.timer.scheduled()).isZero();
   }
 
   @Test
