@@ -20,8 +20,8 @@ import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
@@ -48,8 +48,11 @@ final class BlockServerHandler extends RpcHandler {
   private final TableServer tables;
   private final StreamManager noStreams = new OneForOneStreamManager();
 
-  /** Those that have queue pairs, by their connections to here. */
-  private final Map<TransportClient, String> peers = new ConcurrentHashMap<>();
+  /**
+   * Those that asked for queue pairs, by their connections to here. Guarded by itself: one that
+   * connects anew is here before it has a queue pair, or has left before it is accepted.
+   */
+  private final Map<TransportClient, String> peers = new HashMap<>();
 
   BlockServerHandler(
       MessageCodec codec,
@@ -122,20 +125,18 @@ final class BlockServerHandler extends RpcHandler {
                   .formatted(providerName, request.providerName(), request.peerId())));
       return;
     }
+    synchronized (peers) {
+      peers.put(client, request.peerId());
+    }
     acceptor
         .accept(request.peerId(), request.queuePair())
-        .whenComplete((accepted, e) -> answer.accept(connected(client, request, accepted, e)));
+        .whenComplete((accepted, e) -> answer.accept(connected(request, accepted, e)));
   }
 
-  private Object connected(
-      TransportClient client, Connect request, QueuePairAddress accepted, Throwable e) {
+  private static Object connected(Connect request, QueuePairAddress accepted, Throwable e) {
     if (e != null) {
       LOG.warn("No queue pair for {}: {}", request.peerId(), e.getMessage());
       return new Refused(String.valueOf(e.getMessage()));
-    }
-    peers.put(client, request.peerId());
-    if (!client.isActive()) {
-      channelInactive(client); // which came while the queue pair was connected
     }
     return new Connected(accepted);
   }
@@ -168,11 +169,13 @@ final class BlockServerHandler extends RpcHandler {
 
   @Override
   public void channelInactive(TransportClient client) {
-    String peerId = peers.remove(client);
-    // A peer that has connected anew has not left, when its old connection's end is noticed at
-    // last.
-    if (peerId != null && !peers.containsValue(peerId)) {
-      acceptor.peerLeft(peerId);
+    synchronized (peers) {
+      String peerId = peers.remove(client);
+      // A peer that has connected anew has not left, when its old connection's end is noticed at
+      // last.
+      if (peerId != null && !peers.containsValue(peerId)) {
+        acceptor.peerLeft(peerId);
+      }
     }
   }
 

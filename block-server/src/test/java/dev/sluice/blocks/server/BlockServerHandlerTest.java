@@ -8,6 +8,8 @@ import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.client.TransportResponseHandler;
@@ -31,6 +33,40 @@ class BlockServerHandlerTest {
 
     handler.channelInactive(fresh);
     assertThat(acceptor.events).last().isEqualTo("left reader");
+  }
+
+  /** A device may take a second to connect one. */
+  @Test
+  void aPeerWhoseQueuePairIsBeingConnectedHasNotLeft() throws Exception {
+    TransportClient old = connect(7);
+    acceptor.connected = new CompletableFuture<>();
+    TransportClient fresh = connect(8);
+
+    handler.channelInactive(old);
+    assertThat(acceptor.events).containsExactly("accepted reader 7", "accepted reader 8");
+
+    handler.channelInactive(fresh);
+    acceptor.connected.complete(null);
+    assertThat(acceptor.events).endsWith("accepted reader 8", "left reader");
+  }
+
+  @Test
+  void aPeerThatConnectsAnewWhileItLeavesIsAcceptedAfterwards() throws Exception {
+    TransportClient old = connect(7);
+    Thread anew = new Thread(new FutureTask<>(() -> connect(8)));
+    acceptor.leaving =
+        () -> {
+          anew.start();
+          while (anew.isAlive() && anew.getState() != Thread.State.BLOCKED) {
+            Thread.onSpinWait();
+          }
+        };
+
+    handler.channelInactive(old);
+    anew.join();
+
+    assertThat(acceptor.events)
+        .containsExactly("accepted reader 7", "left reader", "accepted reader 8");
   }
 
   private TransportClient connect(int qpNumber) throws Exception {

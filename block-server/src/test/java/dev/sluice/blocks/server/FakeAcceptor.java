@@ -13,6 +13,12 @@ public final class FakeAcceptor implements QueuePairAcceptor {
   public static final int REFUSED_QP = 0xbad;
   public final List<String> events = new CopyOnWriteArrayList<>();
 
+  /** Until then queue pairs are being connected. */
+  CompletableFuture<Void> connected = CompletableFuture.completedFuture(null);
+
+  /** Runs while a peer leaves. */
+  Runnable leaving = () -> {};
+
   public static QueuePairAddress queuePair(int qpNumber) {
     return new QueuePairAddress(qpNumber, 1, 0, new Gid(0, 0), 4096, 16, new byte[] {42});
   }
@@ -24,7 +30,7 @@ public final class FakeAcceptor implements QueuePairAcceptor {
           new VerbsException("ibv_create_qp", VerbsException.ENOMEM, "no queue pair is idle"));
     }
     events.add("accepted " + peerId + " " + remote.qpNumber());
-    return CompletableFuture.completedFuture(queuePair(remote.qpNumber() + 1));
+    return connected.thenApply(_ -> queuePair(remote.qpNumber() + 1));
   }
 
   @Override
@@ -34,6 +40,7 @@ public final class FakeAcceptor implements QueuePairAcceptor {
 
   @Override
   public void peerLeft(String peerId) {
+    leaving.run();
     events.add("left " + peerId);
   }
 }

@@ -20,6 +20,9 @@ public interface QueuePairAcceptor {
   /** The peer has closed its queue pair {@code remoteQpNumber}. */
   void disconnected(String peerId, int remoteQpNumber);
 
-  /** The connection on which the peer asked has ended, and perhaps the peer with it. */
+  /**
+   * The connection on which the peer asked has ended, and perhaps the peer with it: what it has
+   * asked for until now, connected or not yet, may have to make room. Never blocks.
+   */
   void peerLeft(String peerId);
 }

@@ -110,6 +110,23 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
+  void oneThatWasConnectedAsItsPeerLeftMakesRoom() throws VerbsException {
+    Queue<Runnable> connecting = new ArrayDeque<>();
+    threads = connecting::add;
+    ask("a", 1);
+    accepted.peerLeft("a");
+    connecting.remove().run();
+    ScriptedQueuePair left = device.last();
+    threads = Runnable::run;
+    accept("b", 1);
+    assertThat(left.isClosed()).isFalse();
+
+    accept("c", 1);
+
+    assertThat(left.isClosed()).isTrue();
+  }
+
+  @Test
   void theSameRemoteQueuePairIsConnectedAnew() throws VerbsException {
     ScriptedQueuePair before = accept("a", 1);
     accept("a", 1);
