@@ -59,16 +59,19 @@ final class StageQueue {
 
   /**
    * Has the request begin when it is its turn, which ends with {@link #wasRead} of all its
-   * directories and with {@link #end}.
+   * directories and with {@link #end}. One that has its answer is not queued: whoever gave it that
+   * has ended it already, or does so next.
    *
    * @return whether it need not wait
    */
   boolean add(StageRequest request) {
     boolean atOnce;
     synchronized (this) {
-      waiting.add(request);
-      count(wanted, request, 1);
-      takeAll();
+      if (!request.isAnswered()) {
+        waiting.add(request);
+        count(wanted, request, 1);
+        takeAll();
+      }
       atOnce = !waiting.contains(request);
     }
     taken.run();

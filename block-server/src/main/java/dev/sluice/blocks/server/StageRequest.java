@@ -108,6 +108,10 @@ final class StageRequest {
     return first;
   }
 
+  boolean isAnswered() {
+    return answered.get();
+  }
+
   /**
    * Puts a directory's pieces at their places in the buffer, as long as somebody waits for them.
    * Blocks as its disk does.

@@ -18,13 +18,16 @@ class StageQueueTest {
   private final StageQueue queue = new StageQueue(SHARE, 20, READERS, begun::add);
 
   private StageRequest add(Object peer, int bytes, int... directories) {
+    StageRequest request = request(peer, bytes, directories);
+    queue.add(request);
+    return request;
+  }
+
+  private static StageRequest request(Object peer, int bytes, int... directories) {
     Piece[] pieces = new Piece[directories.length];
     Arrays.fill(pieces, new Piece(1, 0, bytes));
     Stage stage = new Stage(1, 1_000, List.of(pieces));
-    StageRequest request =
-        new StageRequest(peer, () -> true, stage, List.of(), directories, 0, _ -> {});
-    queue.add(request);
-    return request;
+    return new StageRequest(peer, () -> true, stage, List.of(), directories, 0, _ -> {});
   }
 
   private void end(StageRequest request) {
@@ -44,6 +47,17 @@ class StageQueueTest {
     queue.end(first);
     queue.end(first);
     assertThat(begun).hasSize(SHARE / PAGE + 1);
+  }
+
+  /** As where its peer leaves, or its disk hangs, before it is queued. */
+  @Test
+  void whoHasItsAnswerAlreadyHasNoTurn() {
+    StageRequest answered = request("a", SHARE, 0);
+    answered.answer(Stager.HANGS);
+    queue.end(answered);
+    assertThat(queue.add(answered)).isTrue();
+    StageRequest next = add("a", SHARE, 0);
+    assertThat(begun).containsExactly(next);
   }
 
   /** There are always small ones that wait, which would fit. */
