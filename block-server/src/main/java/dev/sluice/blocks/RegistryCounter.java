@@ -38,7 +38,7 @@ public enum RegistryCounter {
   /** Bytes that are being staged, or that a reader has a lease of, now. */
   STAGING_BYTES_IN_USE,
 
-  /** Times so far that a request for staged bytes had to wait for its turn or for memory. */
+  /** Requests for staged bytes so far that had to wait for their turn, for memory or for both. */
   STAGING_WAITS,
 
   /**

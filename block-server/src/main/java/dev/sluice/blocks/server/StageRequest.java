@@ -35,6 +35,7 @@ final class StageRequest {
   private final long receivedNanos;
   private final Consumer<Object> answer;
   private final AtomicBoolean answered = new AtomicBoolean();
+  private final AtomicBoolean waited = new AtomicBoolean();
 
   /** Directories that have not been read. */
   private final AtomicInteger unread = new AtomicInteger();
@@ -110,6 +111,11 @@ final class StageRequest {
 
   boolean isAnswered() {
     return answered.get();
+  }
+
+  /** False where it has waited before. */
+  boolean waits() {
+    return waited.compareAndSet(false, true);
   }
 
   /**

@@ -163,6 +163,12 @@ public final class Stager implements AutoCloseable {
     if (closed) {
       answer(request, STOPS);
     } else if (!queue.add(request)) {
+      countWait(request);
+    }
+  }
+
+  private void countWait(StageRequest request) {
+    if (request.waits()) {
       counters.add(RegistryCounter.STAGING_WAITS, 1);
     }
   }
@@ -178,7 +184,7 @@ public final class Stager implements AutoCloseable {
         memory.acquire(
             request.bytes(), request.deadlineNanos(), buffer -> hasMemory(request, buffer));
     if (!atOnce) {
-      counters.add(RegistryCounter.STAGING_WAITS, 1);
+      countWait(request);
     }
   }
 

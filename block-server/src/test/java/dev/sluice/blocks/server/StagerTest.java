@@ -19,6 +19,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -220,6 +221,26 @@ class StagerTest {
     assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
     stager.done("0", first.leaseId());
     assertThat(staged("late", all(0, MAX_BYTES))).isNotNull();
+  }
+
+  /** Two of a directory wait for memory, where all has a lease, and a third one for its turn. */
+  @Test
+  void whoWaitsForItsTurnAndThenForMemoryHasWaitedOnce() throws Exception {
+    List<Staged> leases = new ArrayList<>();
+    for (int peer = 0; peer < MEMORY_BYTES / MAX_BYTES; peer++) {
+      leases.add(staged(peer, all(0, MAX_BYTES)));
+    }
+    for (int peer = 10; peer < 13; peer++) {
+      stage(peer, IN_TIME_MS, all(0, MAX_BYTES));
+    }
+    while (registry.counters().get(RegistryCounter.STAGING_WAITS) < 3) {
+      Thread.onSpinWait();
+    }
+    for (int peer = 0; peer < 3; peer++) {
+      stager.done(peer, leases.get(peer).leaseId());
+      assertThat(answer()).isInstanceOf(Staged.class);
+    }
+    assertThat(registry.counters().get(RegistryCounter.STAGING_WAITS)).isEqualTo(3);
   }
 
   @Test
