@@ -109,6 +109,15 @@ final class LocationTable {
     }
   }
 
+  /** Forgets what the executor of that number has. */
+  void removeAll(int executor) {
+    for (int index = 0; index < places.length; index++) {
+      if (isOf(index, executor)) {
+        places[index] = ABSENT;
+      }
+    }
+  }
+
   /** New locations, in the order of the log. */
   private static final class Arrivals implements LocationReader.Sink {
     private long[] ids = new long[64];

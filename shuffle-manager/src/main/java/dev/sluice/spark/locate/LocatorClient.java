@@ -144,9 +144,16 @@ public final class LocatorClient implements Locator {
       belief.usedNanos = now;
       if (isOld) {
         shuffle.locations.forgetAnswers(executorId);
-        belief.news = refresh(shuffle);
+        belief.news = refresh(shuffle).thenRun(() -> doubt(shuffle, executorId, now));
       }
       return belief.news;
+    }
+  }
+
+  /** Where the driver has no news, the executor itself is asked. */
+  private static void doubt(CachedShuffle shuffle, String executorId, long nowNanos) {
+    if (nowNanos - shuffle.newsNanos > BELIEF_NANOS) {
+      shuffle.locations.forgetPublished(executorId);
     }
   }
 
@@ -273,23 +280,21 @@ public final class LocatorClient implements Locator {
         return shuffle.refresh;
       }
       shuffle.refreshNanos = now;
-      shuffle.refresh =
-          questions
-              .ask(before, () -> ask(shuffle.locations))
-              .thenRun(() -> shuffle.newsNanos = now);
+      shuffle.refresh = questions.ask(before, () -> ask(shuffle, now));
       return shuffle.refresh;
     }
   }
 
-  private void ask(ShuffleLocations locations) {
-    Locate question = locations.question();
+  private void ask(CachedShuffle shuffle, long nowNanos) {
+    Locate question = shuffle.locations.question();
     try {
       if (services.driver().channel().ask(question) instanceof Table table) {
         // Before what may fail: peers are asked for what the table lacks.
         executors.update(table.executors());
         byte[] handle = table.broadcast();
         byte[] broadcast = handle.length == 0 ? null : services.driver().broadcasts().fetch(handle);
-        locations.update(question, table, broadcast);
+        shuffle.locations.update(question, table, broadcast);
+        shuffle.newsNanos = nowNanos;
       }
     } catch (IOException e) {
       LOG.warn("Locations of shuffle {} are not refreshed: {}", question.shuffleId(), e.toString());

@@ -79,6 +79,11 @@ final class ShuffleLocations {
     answers.values().removeIf(answer -> answer.executorId().equals(executorId));
   }
 
+  /** What the driver has said of the executor may be old. */
+  synchronized void forgetPublished(String executorId) {
+    table.removeAll(executors.number(executorId));
+  }
+
   /** The question for what is not known yet. */
   synchronized Locate question() {
     return new Locate(shuffleId, generation, table.bytes(), executors.version());

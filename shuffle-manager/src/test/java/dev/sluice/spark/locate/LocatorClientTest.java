@@ -477,6 +477,24 @@ class LocatorClientTest {
     assertThat(asked).isEqualTo(2);
   }
 
+  /** It may have withdrawn them meanwhile, and the driver not have said so. */
+  @Test
+  void anExecutorIsAskedItselfWhereTheDriverHasNoNewsOfIt() throws IOException {
+    directory.handle(publish("1", location(5)));
+    directory.handle(publish("2", location(6)));
+    assertThat(locate("1", 5).outputs()).containsExactly(location(5));
+    atPeer.put(5L, location(5, 1));
+    driverIsGone = true;
+    nowNanos += TimeUnit.SECONDS.toNanos(11);
+
+    assertThat(locate("1", 5).outputs()).containsExactly(location(5, 1));
+    assertThat(locate("1", 5).outputs()).containsExactly(location(5, 1));
+    assertThat(peerQuestions).hasSize(1);
+    driverIsGone = false;
+    nowNanos += TimeUnit.SECONDS.toNanos(2);
+    assertThat(locate("2", 6).outputs()).containsExactly(location(6));
+  }
+
   /** Whether they were READ or not. */
   @Test
   void newsAreBelievedOfAllExecutors() throws IOException {
