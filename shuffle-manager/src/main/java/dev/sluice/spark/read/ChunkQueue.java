@@ -82,14 +82,12 @@ final class ChunkQueue {
     giveTurn(part, hasTurn);
   }
 
-  /** One of each executor that has some. */
+  /** Of what is registered one of each executor that has some. */
   List<GatheredChunk> firsts() {
     List<GatheredChunk> firsts = new ArrayList<>();
     for (Part part : parts.values()) {
-      GatheredChunk first =
-          part.registered.isEmpty() ? part.toStage.peek() : part.registered.peek();
-      if (first != null) {
-        firsts.add(first);
+      if (!part.registered.isEmpty()) {
+        firsts.add(part.registered.peek());
       }
     }
     return firsts;

@@ -212,7 +212,7 @@ final class TaskGather implements RemoteChunks {
    * and deregister it: who READ it then would cost all who READ there their queue pair.
    */
   private synchronized void touchLater() {
-    if (touching == null && !waiting.firsts().isEmpty()) {
+    if (touching == null && !waiting.isEmpty()) {
       touching = path.timer().schedule(this::touchWaiting, TOUCH_NANOS);
     }
   }

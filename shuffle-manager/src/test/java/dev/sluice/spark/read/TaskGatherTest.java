@@ -43,6 +43,15 @@ class TaskGatherTest {
     }
   }
 
+  /** There is room for less than half of the blocks at a time. */
+  private static ReadFixture withLittleRoom() {
+    ReadFixture few = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 1 << 17));
+    for (int map = 0; map < MAPS; map++) {
+      few.registered(map, 500, BLOCK_BYTES, 500);
+    }
+    return few;
+  }
+
   /** All blocks were read, those of Spark's iterator after the gathered ones. */
   private GatherFixture readAll() {
     GatherFixture task = new GatherFixture(reads).start(blocks).readAll();
@@ -71,10 +80,7 @@ class TaskGatherTest {
   /** Peers would take it for idle while the task consumes what it has, and deregister it. */
   @Test
   void whatWaitsForRoomIsSaidToBeWanted() {
-    ReadFixture few = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 1 << 17));
-    for (int map = 0; map < MAPS; map++) {
-      few.registered(map, 500, BLOCK_BYTES, 500);
-    }
+    ReadFixture few = withLittleRoom();
     GatherFixture task = new GatherFixture(few).start(blocks);
     task.readNext();
     int touched = few.transport.touched().size();
@@ -90,10 +96,7 @@ class TaskGatherTest {
 
   @Test
   void aTaskThatEndsWantsNothing() {
-    ReadFixture few = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 1 << 17));
-    for (int map = 0; map < MAPS; map++) {
-      few.registered(map, 500, BLOCK_BYTES, 500);
-    }
+    ReadFixture few = withLittleRoom();
     GatherFixture task = new GatherFixture(few).start(blocks);
     assertThat(few.timer.scheduled()).isOne();
 
