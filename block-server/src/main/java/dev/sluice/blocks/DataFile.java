@@ -14,8 +14,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * A data file on its way into a memory region. Lives on the thread that registers it, which closes
- * it when it is registered; where the region is the open file, it is the region's from then on.
+ * A data file on its way into a memory region: of a {@link Registration}, which closes it when it
+ * is registered; where the region is the open file, it is the region's from then on.
  *
  * <p>Its length is compared with what the index says when it is opened, right before its bytes are
  * mapped, because mapping beyond the end of a file makes it longer if the mapping is for writing,

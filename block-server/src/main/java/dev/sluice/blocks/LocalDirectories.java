@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 import dev.sluice.rdma.ProtectionDomain;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -114,6 +115,16 @@ public final class LocalDirectories {
       index++;
     }
     return index;
+  }
+
+  /** Which of them these files lie in, as {@link #indexOf}; {@link #count} where there are none. */
+  BitSet indexesOf(List<Path> files) {
+    BitSet indexes = new BitSet();
+    files.forEach(file -> indexes.set(indexOf(file)));
+    if (files.isEmpty()) {
+      indexes.set(count());
+    }
+    return indexes;
   }
 
   /** Numbers for where a map output's files lie, so that nobody compares paths to find them. */

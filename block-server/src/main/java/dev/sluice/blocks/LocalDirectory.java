@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A directory that map outputs lie in, with the form in which they are registered there. Where a
  * better form could not be tried out when the process started, it is tried again with the first map
- * output that is registered there, and from then on less and less often. The registry's thread asks
- * it; it owns nothing.
+ * output that is registered there, and from then on less and less often. Those who open map outputs
+ * there ask it; it owns nothing.
  */
 final class LocalDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(LocalDirectory.class);

@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 
 /** Knows where a map output's files are; implemented over Spark's resolver, or over local dirs. */
 public interface MapOutputFiles {
@@ -18,4 +19,12 @@ public interface MapOutputFiles {
 
   /** The files of a map output; null when there is none (any more). Any thread. */
   Files find(int shuffleId, long mapId) throws IOException;
+
+  /**
+   * Paths in all local directories that {@link #find} looks into, and that what it finds lies in:
+   * one that does not answer holds up nothing of the others. Asks no disk. Any thread.
+   */
+  default List<Path> paths(int shuffleId, long mapId) {
+    return List.of();
+  }
 }

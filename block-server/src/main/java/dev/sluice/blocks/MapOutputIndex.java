@@ -9,7 +9,7 @@ import java.nio.file.Path;
 
 /**
  * A map output's index and checksum files, read and checked, on their way into a {@link TableSlot}.
- * Lives on one thread for one registration: 160 KB of garbage for 10,000 partitions.
+ * Lives for one registration, on one thread at a time: 160 KB of garbage for 10,000 partitions.
  */
 public final class MapOutputIndex {
   /** More than Spark's serialized shuffle allows; an index beyond it is not read into memory. */

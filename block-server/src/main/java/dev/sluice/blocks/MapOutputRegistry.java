@@ -8,12 +8,18 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,7 +29,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Any thread may call any method. Registrations are done one after the other by the daemon
  * thread {@code sluice-register}, because mapping and pinning a file is not the committing task's
- * business. Whoever creates the registry closes it, before the protection domain.
+ * business. Where there are several local directories it does not open files: threads {@code
+ * sluice-open} do that before, one at a time for what lies in the same directories, so that a disk
+ * that does not answer holds up what lies on it alone; but to pin what is not in the page cache the
+ * registry's one thread reads it. Whoever creates the registry closes it, before the protection
+ * domain.
  *
  * <p>The budget bounds what is registered. Before it is used up, the shuffle that was READ least
  * recently gives way, if it is idle; one that is in use never does, and what finds no room is
@@ -39,8 +49,8 @@ public final class MapOutputRegistry implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MapOutputRegistry.class);
 
   /**
-   * Requests that wait; a map output beyond them is registered when a reader resolves it. An add
-   * takes 200 bytes, a peer's request 32 KB at most.
+   * Map outputs on their way, and requests that wait for them; a map output beyond them is
+   * registered when a reader resolves it. It takes 300 bytes, a peer's request 32 KB at most.
    */
   private static final int MAX_PENDING = 10_000;
 
@@ -55,11 +65,21 @@ public final class MapOutputRegistry implements AutoCloseable {
   public record Segment(Path file, long offset, long length, boolean mapped) {}
 
   private final LocalDirectories directories;
+  private final MapOutputFiles outputs;
+  private final RegistryLimits limits;
   private final RegistryCounters counters = new RegistryCounters();
   private final OpenFiles files;
   private final ShuffleEpochs epochs;
   private final Registrar registrar;
   private final ScheduledThreadPoolExecutor thread;
+
+  /** The same thread where there is one directory: nobody else is held up then. */
+  private final ExecutorService openers;
+
+  /** By the directories that they lie in, of which there are few sets: the last that was begun. */
+  private final Map<BitSet, CompletableFuture<Void>> last = new ConcurrentHashMap<>();
+
+  private final AtomicInteger pending = new AtomicInteger();
 
   /** The process's only one. */
   public MapOutputRegistry(
@@ -86,6 +106,8 @@ public final class MapOutputRegistry implements AutoCloseable {
       MapOutputListener listener,
       LongSupplier clockMs) {
     this.directories = directories;
+    this.outputs = outputs;
+    this.limits = limits;
     RegistrationBudget budget = new RegistrationBudget(limits, counters, clockMs);
     directories.count(counters);
     IndexCache indexes = new IndexCache(IndexCache.maxBytes(Runtime.getRuntime().maxMemory()));
@@ -98,8 +120,12 @@ public final class MapOutputRegistry implements AutoCloseable {
     if (limits.equals(RegistryLimits.OFF)) {
       epochs.close(); // so that nothing enters
     }
-    registrar = new Registrar(outputs, limits, budget, epochs, listener, counters, clockMs);
+    registrar = new Registrar(limits, budget, epochs, listener, counters, clockMs);
     thread = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("sluice-register"));
+    openers =
+        directories.count() > 1
+            ? Executors.newCachedThreadPool(DaemonThreads.named("sluice-open"))
+            : thread;
     every(TICK_MS, registrar::tidy);
     every(TICK_MS, files::expire);
     if (directories.mayPageOnDemand()) {
@@ -121,30 +147,24 @@ public final class MapOutputRegistry implements AutoCloseable {
         TimeUnit.MILLISECONDS);
   }
 
-  /**
-   * @throws RejectedExecutionException when too much waits, and once it is closed
-   */
-  private void execute(Runnable task) {
-    if (thread.getQueue().size() > MAX_PENDING) {
-      throw new RejectedExecutionException("more than " + MAX_PENDING + " tasks wait");
-    }
-    thread.execute(task);
-  }
-
-  /** A committed map output: registers it soon, on the registry's own thread. Never blocks. */
+  /** A committed map output: registers it soon, on threads of the registry's. Never blocks. */
   public void add(int shuffleId, long mapId) {
     RegisteredShuffle shuffle = epochs.enterForCommit(shuffleId);
     if (shuffle != null) {
-      shuffle.committed(mapId);
-      registerSoon(shuffle, new long[] {mapId});
+      try {
+        shuffle.committed(mapId);
+        registerSoon(shuffle, mapId);
+      } finally {
+        epochs.leave(shuffle);
+      }
     }
   }
 
   /**
    * Locations of map outputs that a reader could not find in the driver's table: waits for, or
-   * performs, their registration. Never blocks.
+   * performs, their registration, for {@link RegistryLimits#resolveMs} at most. Never blocks.
    *
-   * @return one element a map id, null for what cannot be registered
+   * @return one element a map id, null for what cannot be registered, or not by then
    */
   public CompletableFuture<List<MapOutputLocation>> resolve(int shuffleId, long[] mapIds) {
     RegisteredShuffle known = epochs.get(shuffleId);
@@ -156,9 +176,14 @@ public final class MapOutputRegistry implements AutoCloseable {
       }
     }
     RegisteredShuffle shuffle = epochs.enterForReader(shuffleId);
-    return shuffle == null
-        ? CompletableFuture.completedFuture(locations(null, mapIds))
-        : registerSoon(shuffle, mapIds.clone());
+    if (shuffle == null) {
+      return CompletableFuture.completedFuture(locations(null, mapIds));
+    }
+    try {
+      return registerSoon(shuffle, mapIds.clone());
+    } finally {
+      epochs.leave(shuffle);
+    }
   }
 
   /** Null when it is neither registered nor staged from. */
@@ -256,7 +281,7 @@ public final class MapOutputRegistry implements AutoCloseable {
       return;
     }
     try {
-      execute(() -> registrar.evict(shuffle));
+      thread.execute(() -> registrar.evict(shuffle));
     } catch (RejectedExecutionException e) {
       LOG.debug("Shuffle {} stays registered for now", shuffleId);
     }
@@ -289,7 +314,8 @@ public final class MapOutputRegistry implements AutoCloseable {
   @Override
   public void close() {
     epochs.close().forEach(RegisteredShuffle::close);
-    if (!DaemonThreads.stop(thread, CLOSE_TIMEOUT_MS)) {
+    if (!DaemonThreads.stop(openers, CLOSE_TIMEOUT_MS / 2)
+        | !DaemonThreads.stop(thread, CLOSE_TIMEOUT_MS / 2)) {
       LOG.warn("A registration has not ended when nobody waits for that any more");
     }
     files.close();
@@ -297,24 +323,54 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   private CompletableFuture<List<MapOutputLocation>> registerSoon(
       RegisteredShuffle shuffle, long[] mapIds) {
-    try {
-      return CompletableFuture.supplyAsync(() -> register(shuffle, mapIds), this::execute);
-    } catch (RejectedExecutionException e) {
-      LOG.debug("Shuffle {}: {} map outputs have to wait", shuffle.id(), mapIds.length);
-      epochs.leave(shuffle);
+    for (long mapId : mapIds) {
+      registerSoon(shuffle, mapId);
+    }
+    if (pending.incrementAndGet() > MAX_PENDING) {
+      pending.decrementAndGet();
       return CompletableFuture.completedFuture(locations(shuffle, mapIds));
+    }
+    return shuffle
+        .await(mapIds)
+        .completeOnTimeout(null, limits.resolveMs(), TimeUnit.MILLISECONDS)
+        .thenApply(
+            _ -> {
+              pending.decrementAndGet();
+              return locations(shuffle, mapIds);
+            });
+  }
+
+  private void registerSoon(RegisteredShuffle shuffle, long mapId) {
+    if (pending.get() >= MAX_PENDING || shuffle.get(mapId) != null) {
+      return;
+    }
+    BitSet used =
+        directories.indexesOf(openers == thread ? List.of() : outputs.paths(shuffle.id(), mapId));
+    Registration registration = shuffle.begin(mapId);
+    if (registration != null) {
+      pending.incrementAndGet();
+      last.compute(
+          used,
+          (_, before) ->
+              (before == null ? CompletableFuture.<Void>completedFuture(null) : before)
+                  .thenRunAsync(() -> shuffle.open(registration, outputs), openers)
+                  .thenRunAsync(() -> registrar.register(registration), thread)
+                  .handle((_, e) -> finish(registration, e)));
     }
   }
 
-  private List<MapOutputLocation> register(RegisteredShuffle shuffle, long[] mapIds) {
-    try {
-      for (long mapId : mapIds) {
-        registrar.register(shuffle, mapId);
-      }
-      return locations(shuffle, mapIds);
-    } finally {
-      epochs.leave(shuffle);
+  /**
+   * @param e null unless it was not even tried, as after closing
+   */
+  private Void finish(Registration registration, Throwable e) {
+    if (e != null) {
+      LOG.debug("Map output {} is not registered", registration.mapId(), e);
     }
+    registration.close();
+    pending.decrementAndGet();
+    registration.shuffle().finish(registration);
+    epochs.dropIfUnused(registration.shuffle());
+    return null;
   }
 
   private static List<MapOutputLocation> locations(RegisteredShuffle shuffle, long[] mapIds) {

@@ -16,6 +16,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -28,10 +29,12 @@ import org.slf4j.LoggerFactory;
  * One epoch of a shuffle: from the first map output after the shuffle was unknown or unregistered,
  * to {@link #close}, after which nothing can be registered in it any more.
  *
- * <p>Map outputs are registered by the registry's thread and looked up by any. The lock is held for
- * as long as one map output takes to register, so that {@link #close} and {@link #invalidate} leave
- * no registration behind that is half done. A disk that does not answer may hold it for ever: who
- * does not get it in time leaves what is to be done to the holder.
+ * <p>Map outputs are opened on threads that may wait for their disks, registered by the registry's
+ * thread and looked up by any. The lock is held for as long as one that is open takes to register,
+ * so that {@link #close} and {@link #invalidate} leave no registration behind that is half done;
+ * what they end before is not registered any more. To pin what is not in the page cache a disk is
+ * read, which may hold the lock for ever where it does not answer: who does not get it in time
+ * leaves what is to be done to the holder.
  */
 final class RegisteredShuffle {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredShuffle.class);
@@ -59,6 +62,11 @@ final class RegisteredShuffle {
 
   /** Map outputs that cannot be registered for a reason of their own, such as their disk. */
   private final ConcurrentHashMap<Long, Backoff> failures = new ConcurrentHashMap<>();
+
+  /** By map id. One that is not here any more is not registered: its files may be others by now. */
+  private final ConcurrentHashMap<Long, Registration> underWay = new ConcurrentHashMap<>();
+
+  private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
 
   private volatile long lastReadMs;
 
@@ -125,9 +133,9 @@ final class RegisteredShuffle {
     }
   }
 
-  /** Whether nothing is registered, nor known to be impossible to register. */
+  /** Whether nothing is registered, nor about to be, nor known to be impossible to register. */
   boolean isBlank() {
-    return outputs.isEmpty() && failures.isEmpty();
+    return outputs.isEmpty() && failures.isEmpty() && underWay.isEmpty();
   }
 
   /** The shuffle is READ: it is not idle. */
@@ -159,31 +167,115 @@ final class RegisteredShuffle {
     return any;
   }
 
+  /** Map outputs that somebody waits for. */
+  private final class Wait {
+    private final long[] mapIds;
+    private final CompletableFuture<Void> over = new CompletableFuture<>();
+    private int next;
+
+    Wait(long[] mapIds) {
+      this.mapIds = mapIds;
+    }
+
+    void look() {
+      if (isOver()) {
+        over.complete(null);
+      }
+    }
+
+    private synchronized boolean isOver() {
+      while (next < mapIds.length && !underWay.containsKey(mapIds[next])) {
+        next++;
+      }
+      return next == mapIds.length;
+    }
+  }
+
+  /** Completes when none of them is under way. */
+  CompletableFuture<Void> await(long[] mapIds) {
+    Wait wait = new Wait(mapIds);
+    waits.add(wait);
+    wait.over.whenComplete((_, _) -> waits.remove(wait));
+    wait.look();
+    return wait.over;
+  }
+
   /**
-   * Registers a map output, or else has it staged, or finds it registered or staged. One that
-   * failed for a reason of its own is left alone for a while: to ask a failing disk takes long, and
-   * every reader would have it asked.
+   * Begins to register a map output: the caller has it {@linkplain #open opened}, {@linkplain
+   * #register registered} and {@linkplain #finish finished}. One that failed for a reason of its
+   * own is left alone for a while: to ask a failing disk takes long, and every reader would have it
+   * asked. Never blocks.
    *
-   * @return null when the shuffle is closed, or it is too early to try again
+   * @return null when it is registered or under way already, or it is too early to try again
+   */
+  Registration begin(long mapId) {
+    if (outputs.containsKey(mapId) || !mayBeTried(mapId)) {
+      return null;
+    }
+    Registration registration = new Registration(this, mapId);
+    return underWay.putIfAbsent(mapId, registration) == null ? registration : null;
+  }
+
+  private boolean mayBeTried(long mapId) {
+    Backoff failure = failures.get(mapId);
+    return failure == null || failure.isOver(clockMs.getAsLong());
+  }
+
+  private boolean isUnderWay(Registration registration) {
+    return underWay.get(registration.mapId()) == registration;
+  }
+
+  /** Finds and opens its files, unless it has ended meanwhile. Waits as their disks do. */
+  void open(Registration registration, MapOutputFiles files) {
+    if (isUnderWay(registration)) {
+      registration.open(() -> find(registration.mapId(), files));
+    }
+  }
+
+  private Registration.Found find(long mapId, MapOutputFiles outputs) throws IOException {
+    MapOutputFiles.Files files = outputs.find(id, mapId);
+    if (files == null) {
+      throw new NoSuchFileException("map output " + mapId + " of shuffle " + id);
+    }
+    MapOutputIndex index = MapOutputIndex.read(files);
+    try {
+      return new Registration.Found(files, index, open(files.data(), index), true);
+    } catch (RegistrationUnavailableException | OutOfMemoryError e) {
+      LOG.debug("Shuffle {}: map output {} is to be staged", id, mapId, e);
+      checkLength(files.data(), index);
+      return new Registration.Found(files, index, null, false);
+    }
+  }
+
+  /** It is registered, or not to be. */
+  void finish(Registration registration) {
+    underWay.remove(registration.mapId(), registration);
+    waits.forEach(Wait::look);
+  }
+
+  /**
+   * Registers a map output that is open, or else has it staged.
+   *
+   * @return null when that is not to be done any more, or was done meanwhile
    * @throws NoSuchFileException when the map output does not exist (any more)
    * @throws InconsistentFilesException when its files do not fit together
    */
-  MapOutput register(long mapId, MapOutputFiles files, Room room) throws IOException {
+  MapOutput register(Registration registration, Room room) throws IOException {
     lock.lock(); // Others hold it as long as deregistering takes.
     try {
-      return registerLocked(mapId, files, room);
+      return registerLocked(registration, room);
     } finally {
       unlock();
     }
   }
 
-  private MapOutput registerLocked(long mapId, MapOutputFiles files, Room room) throws IOException {
-    MapOutput known = outputs.get(mapId);
-    if (closed || known != null || !mayBeTried(mapId)) {
-      return known;
+  private MapOutput registerLocked(Registration registration, Room room) throws IOException {
+    long mapId = registration.mapId();
+    if (closed || outputs.containsKey(mapId) || !isUnderWay(registration)) {
+      return null;
     }
     try {
-      MapOutput output = registerNew(mapId, files, room);
+      MapOutput output = registerNew(mapId, registration.found(), room);
       failures.remove(mapId);
       return output;
     } catch (NoSuchFileException | FileNotFoundException e) {
@@ -196,33 +288,25 @@ final class RegisteredShuffle {
     }
   }
 
-  private boolean mayBeTried(long mapId) {
-    Backoff failure = failures.get(mapId);
-    return failure == null || failure.isOver(clockMs.getAsLong());
-  }
-
-  private MapOutput registerNew(long mapId, MapOutputFiles files, Room room) throws IOException {
-    MapOutputFiles.Files found = files.find(id, mapId);
-    if (found == null) {
-      throw new NoSuchFileException("map output " + mapId + " of shuffle " + id);
-    }
-    MapOutput output = register(mapId, found, room);
+  private MapOutput registerNew(long mapId, Registration.Found found, Room room)
+      throws IOException {
+    MapOutput output = found.registers() ? register(mapId, found, room) : stage(mapId, found);
     outputs.put(mapId, output);
     counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
-    if (!Files.exists(found.index())) {
+    Path index = found.files().index();
+    if (!Files.exists(index)) {
       remove(mapId);
-      throw new NoSuchFileException(found.index().toString());
+      throw new NoSuchFileException(index.toString());
     }
     return output;
   }
 
-  private MapOutput register(long mapId, MapOutputFiles.Files files, Room room) throws IOException {
-    MapOutputIndex index = MapOutputIndex.read(files);
-    try (DataFile data = open(files.data(), index)) {
-      return register(mapId, files, index, data, room);
+  private MapOutput register(long mapId, Registration.Found found, Room room) throws IOException {
+    try {
+      return register(mapId, found.files(), found.index(), found.data(), room);
     } catch (RegistrationUnavailableException | VerbsException | OutOfMemoryError e) {
       LOG.debug("Shuffle {}: map output {} is to be staged", id, mapId, e);
-      return stage(mapId, files, index);
+      return stage(mapId, found);
     }
   }
 
@@ -236,9 +320,9 @@ final class RegisteredShuffle {
   }
 
   /** Nothing of it is registered: it is copied when somebody asks for it. */
-  private MapOutput stage(long mapId, MapOutputFiles.Files files, MapOutputIndex index)
-      throws IOException {
-    checkLength(files.data(), index);
+  private MapOutput stage(long mapId, Registration.Found found) {
+    MapOutputFiles.Files files = found.files();
+    MapOutputIndex index = found.index();
     MapOutputData data = new MapOutputData.Unregistered(openFiles, files.data(), index.dataBytes());
     PartitionTable table = new IndexTable(indexes, files, index);
     counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
@@ -323,6 +407,7 @@ final class RegisteredShuffle {
 
   /** The map outputs' files are replaced or deleted. Waits as {@link #close}. */
   void invalidate(Set<Long> mapIds) {
+    underWay.keySet().removeAll(mapIds);
     end(
         () -> {
           failures.keySet().removeAll(mapIds);
@@ -336,11 +421,13 @@ final class RegisteredShuffle {
   }
 
   /**
-   * Ends the epoch: no region of it is left, and none will be. Waits for the end of a registration
-   * under way; where that takes longer than 10 s, or the thread is interrupted, the regions go when
-   * it ends. Their files may go before: what is mapped stays as it was. Idempotent.
+   * Ends the epoch: no region of it is left, and none will be. Waits where a map output that is
+   * open is just being registered; where that takes longer than 10 s, or the thread is interrupted,
+   * the regions go when it ends. Their files may go before: what is mapped stays as it was.
+   * Idempotent.
    */
   void close() {
+    underWay.clear();
     end(
         () -> {
           closed = true;
@@ -363,6 +450,7 @@ final class RegisteredShuffle {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    waits.forEach(Wait::look);
   }
 
   private void unlock() {

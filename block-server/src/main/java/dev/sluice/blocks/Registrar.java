@@ -34,7 +34,6 @@ final class Registrar {
   /** Longer than readers that go on READing need to say so. */
   static final long GRACE_MS = Touch.INTERVAL_MS + 5_000;
 
-  private final MapOutputFiles files;
   private final RegistryLimits limits;
   private final RegistrationBudget budget;
   private final ShuffleEpochs epochs;
@@ -54,14 +53,12 @@ final class Registrar {
   private record Withdrawal(long atMs, long lastReadMs) {}
 
   Registrar(
-      MapOutputFiles files,
       RegistryLimits limits,
       RegistrationBudget budget,
       ShuffleEpochs epochs,
       MapOutputListener listener,
       RegistryCounters counters,
       LongSupplier clockMs) {
-    this.files = files;
     this.limits = limits;
     this.budget = budget;
     this.epochs = epochs;
@@ -70,20 +67,19 @@ final class Registrar {
     this.clockMs = clockMs;
   }
 
-  /** Registers what is not registered yet; what cannot be is counted and logged. */
-  void register(RegisteredShuffle shuffle, long mapId) {
-    shuffle.touch();
+  /** Registers what is open; what cannot be registered is counted and logged. */
+  void register(Registration registration) {
+    registration.shuffle().touch();
     tidy();
-    if (shuffle.get(mapId) == null) {
-      registerNew(shuffle, mapId);
-      announce();
-    }
+    registerNew(registration.shuffle(), registration);
+    announce();
   }
 
-  private void registerNew(RegisteredShuffle shuffle, long mapId) {
+  private void registerNew(RegisteredShuffle shuffle, Registration registration) {
+    long mapId = registration.mapId();
     MapOutput output = null;
     try {
-      output = shuffle.register(mapId, files, (memory, cost) -> reserve(shuffle, memory, cost));
+      output = shuffle.register(registration, (memory, cost) -> reserve(shuffle, memory, cost));
     } catch (NoSuchFileException | FileNotFoundException e) {
       counters.add(RegistryCounter.GONE, 1);
       LOG.debug("Shuffle {}: map output {} is gone: {}", shuffle.id(), mapId, e.getMessage());

@@ -322,6 +322,7 @@ class MapOutputRegistryTest {
     proceed.countDown();
 
     assertThat(resolving.get(10, TimeUnit.SECONDS)).containsOnlyNulls();
+    registry.resolve(9, new long[] {1}).get(10, TimeUnit.SECONDS);
     assertThat(listener.events).containsExactly("registered 9/1");
   }
 
@@ -330,15 +331,11 @@ class MapOutputRegistryTest {
   void whatIsUnregisteredWithoutWaitingGoesWhenItsRegistrationEnds() throws Exception {
     CountDownLatch asked = new CountDownLatch(1);
     CountDownLatch proceed = new CountDownLatch(1);
-    registry.close();
-    registry =
-        registry(
-            (shuffleId, mapId) -> {
-              asked.countDown();
-              TestMapOutputs.await(proceed);
-              return outputs.find(shuffleId, mapId);
-            },
-            LIMITS);
+    domain.whenRegistering(
+        () -> {
+          asked.countDown();
+          TestMapOutputs.await(proceed);
+        });
     outputs.write(SHUFFLE, 7, 10);
     CompletableFuture<List<MapOutputLocation>> resolving =
         registry.resolve(SHUFFLE, new long[] {7});
@@ -349,6 +346,7 @@ class MapOutputRegistryTest {
     proceed.countDown();
 
     assertThat(resolving.get(10, TimeUnit.SECONDS)).containsOnlyNulls();
+    registry.close(); // behind that registration
     assertThat(domain.openRegions()).isZero();
     assertThat(registry.counters().get(REGISTERED_OUTPUTS)).isZero();
   }

@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -308,23 +309,25 @@ class RegistrationBudgetTest {
   void whatIsUnregisteredWhileItLooksForRoomLeavesNothing() throws Exception {
     CountDownLatch looking = new CountDownLatch(1);
     CountDownLatch mayGoOn = new CountDownLatch(1);
+    AtomicBoolean waits = new AtomicBoolean();
     registry =
         new MapOutputRegistry(
             domain,
             outputs.directories(),
-            (shuffleId, mapId) -> {
-              if (mapId == 8) {
+            outputs::find,
+            new RegistryLimits(OUTPUT_BYTES, 100, 0),
+            listener,
+            () -> {
+              if (waits.get() && isLookingForRoom()) {
                 looking.countDown();
                 TestMapOutputs.await(mayGoOn);
               }
-              return outputs.find(shuffleId, mapId);
-            },
-            new RegistryLimits(OUTPUT_BYTES, 100, 0),
-            listener,
-            nowMs::get);
+              return nowMs.get();
+            });
     resolve(1);
     awaitTrue(() -> listener.events.contains("withdrawn 1"));
     outputs.write(1, 8, 100);
+    waits.set(true);
     registry.add(1, 8);
     TestMapOutputs.await(looking);
     Thread unregistering = Thread.ofVirtual().start(() -> registry.unregister(1));
@@ -332,6 +335,11 @@ class RegistrationBudgetTest {
     mayGoOn.countDown();
     unregistering.join();
     assertThat(registry.counters().get(RegistryCounter.REGISTERED_OUTPUTS)).isZero();
+  }
+
+  private static boolean isLookingForRoom() {
+    return StackWalker.getInstance()
+        .walk(frames -> frames.anyMatch(frame -> frame.getMethodName().equals("reserve")));
   }
 
   @Test

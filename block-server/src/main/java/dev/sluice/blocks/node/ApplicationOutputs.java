@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -59,7 +60,7 @@ final class ApplicationOutputs implements AutoCloseable {
             domain,
             RegistrationMode.AUTO,
             folders.stream().map(folder -> folder.path().getParent()).toList()),
-        this::find,
+        new Found(),
         device.memory().registryLimits(domain.registersFiles()),
         device.files(),
         MapOutputListener.NONE,
@@ -142,14 +143,31 @@ final class ApplicationOutputs implements AutoCloseable {
 
   /** Where it was put, as far as that is known, so that no disk waits for another. */
   MapOutputFiles.Files find(int shuffleId, long mapId) {
-    Held known = held.get(shuffleId, mapId);
-    for (ApplicationFolder folder : known == null ? folders : List.of(known.folder())) {
+    for (ApplicationFolder folder : foldersOf(shuffleId, mapId)) {
       MapOutputFiles.Files files = folder.find(shuffleId, mapId);
       if (files != null) {
         return files;
       }
     }
     return null;
+  }
+
+  private List<ApplicationFolder> foldersOf(int shuffleId, long mapId) {
+    Held known = held.get(shuffleId, mapId);
+    return known == null ? folders : List.of(known.folder());
+  }
+
+  /** For the registry. */
+  private final class Found implements MapOutputFiles {
+    @Override
+    public Files find(int shuffleId, long mapId) {
+      return ApplicationOutputs.this.find(shuffleId, mapId);
+    }
+
+    @Override
+    public List<Path> paths(int shuffleId, long mapId) {
+      return foldersOf(shuffleId, mapId).stream().map(ApplicationFolder::path).toList();
+    }
   }
 
   /**

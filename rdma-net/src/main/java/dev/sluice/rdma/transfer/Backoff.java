@@ -3,7 +3,7 @@ package dev.sluice.rdma.transfer;
 /**
  * When something that failed may be tried again: after a pause that doubles with each failure in a
  * row, which is one that comes soon after the pause. What else fails within a pause has the same
- * cause, and changes nothing. Guarded by whatever it belongs to.
+ * cause, and changes nothing. Any thread.
  */
 public final class Backoff {
   public static final long FIRST_MS = 10_000;
@@ -19,7 +19,7 @@ public final class Backoff {
    *
    * @param nowMs on a monotonic clock, in milliseconds
    */
-  public void failed(long nowMs) {
+  public synchronized void failed(long nowMs) {
     if (!isOver(nowMs)) {
       return;
     }
@@ -29,7 +29,7 @@ public final class Backoff {
   }
 
   /** Whether it may be tried (again). */
-  public boolean isOver(long nowMs) {
+  public synchronized boolean isOver(long nowMs) {
     return pauseMs == 0 || nowMs - failedMs >= pauseMs;
   }
 }

@@ -1,0 +1,195 @@
+package dev.sluice.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.wire.MapOutputLocation;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Map outputs in two local directories, of which the disk of one does not answer: the index file
+ * there is a named pipe.
+ */
+@ParameterizedClass
+@EnumSource(names = {"OPEN_FILE", "READ_ONLY_MAPPING"})
+@Timeout(60)
+class RegistrationSlowDiskTest {
+  private static final int SHUFFLE = 3;
+  private static final long SLOW = 1;
+  private static final long FAST = 2;
+  private static final long OTHER_FAST = 3;
+
+  /** More than have their turn at a directory. */
+  private static final int MANY = 20;
+
+  @Parameter RegistrationForm form;
+  @TempDir Path slowDirectory;
+  @TempDir Path fastDirectory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private final RecordingListener listener = new RecordingListener();
+  private TestMapOutputs slow;
+  private TestMapOutputs fast;
+  private SlowFile pipe;
+  private MapOutputRegistry registry;
+
+  @BeforeEach
+  void open() throws Exception {
+    slow = new TestMapOutputs(slowDirectory);
+    fast = new TestMapOutputs(fastDirectory);
+    slow.write(SHUFFLE, SLOW, 10, 20);
+    fast.write(SHUFFLE, FAST, 10);
+    fast.write(SHUFFLE, OTHER_FAST, 10);
+    pipe = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW));
+    registry = registry(new RegistryLimits(1 << 20, 100, 1_000));
+  }
+
+  private MapOutputRegistry registry(RegistryLimits limits) {
+    return new MapOutputRegistry(
+        domain,
+        new LocalDirectories(Map.of(slowDirectory, form, fastDirectory, form)),
+        new MapOutputFiles() {
+          @Override
+          public Files find(int shuffleId, long mapId) {
+            return on(mapId).find(shuffleId, mapId);
+          }
+
+          @Override
+          public List<Path> paths(int shuffleId, long mapId) {
+            return List.of(on(mapId).data(shuffleId, mapId));
+          }
+        },
+        limits,
+        listener,
+        () -> 0);
+  }
+
+  private TestMapOutputs on(long mapId) {
+    return mapId == FAST || mapId == OTHER_FAST ? fast : slow;
+  }
+
+  @AfterEach
+  void nothingIsLeft() throws Exception {
+    pipe.answer();
+    registry.close();
+    assertThat(domain.openRegions()).isZero();
+    assertThat(slow.openFiles() + fast.openFiles()).isZero();
+    assertThat(slow.mappings() + fast.mappings()).isZero();
+  }
+
+  private CompletableFuture<List<MapOutputLocation>> resolve(long... mapIds) {
+    return registry.resolve(SHUFFLE, mapIds);
+  }
+
+  private MapOutputLocation resolveOne(long mapId) throws Exception {
+    return resolve(mapId).get(10, TimeUnit.SECONDS).getFirst();
+  }
+
+  private static byte[] index(long... offsets) {
+    ByteBuffer index = ByteBuffer.allocate(offsets.length * Long.BYTES);
+    index.asLongBuffer().put(offsets);
+    return index.array();
+  }
+
+  private void answer(long... offsets) throws Exception {
+    Files.write(slow.index(SHUFFLE, SLOW), index(offsets), StandardOpenOption.WRITE);
+  }
+
+  @Test
+  void whatLiesInAnotherDirectoryIsRegistered() throws Exception {
+    for (int shuffleId = SHUFFLE + 1; shuffleId < SHUFFLE + MANY; shuffleId++) {
+      slow.write(shuffleId, SLOW, 10);
+    }
+    registry.add(SHUFFLE, SLOW);
+    SlowFile.awaitReaders(1);
+    for (int shuffleId = SHUFFLE + 1; shuffleId < SHUFFLE + MANY; shuffleId++) {
+      registry.add(shuffleId, SLOW);
+    }
+
+    assertThat(resolveOne(FAST)).isNotNull();
+    assertThat(listener.events).contains("registered 3/2").doesNotContain("registered 3/1");
+  }
+
+  @Test
+  void whoAsksForBothHasAnAnswerInTime() throws Exception {
+    registry.close();
+    registry = registry(new RegistryLimits(1 << 20, 100, 1_000, 1));
+    CompletableFuture<List<MapOutputLocation>> slowOne = resolve(SLOW);
+    while (registry.output(SHUFFLE, FAST) == null) {
+      resolve(FAST).get(10, TimeUnit.SECONDS);
+    }
+
+    assertThat(resolve(SLOW, FAST, OTHER_FAST).get(10, TimeUnit.SECONDS))
+        .startsWith(null, registry.output(SHUFFLE, FAST).location());
+    assertThat(slowOne.get(10, TimeUnit.SECONDS)).containsOnlyNulls();
+  }
+
+  @Test
+  void whatIsAskedForTwiceIsRegisteredOnce() throws Exception {
+    CompletableFuture<List<MapOutputLocation>> first = resolve(SLOW);
+    SlowFile.awaitReaders(1);
+    CompletableFuture<List<MapOutputLocation>> second = resolve(SLOW, FAST);
+    answer(0, 10, 30);
+
+    assertThat(first.get(10, TimeUnit.SECONDS)).doesNotContainNull();
+    assertThat(second.get(10, TimeUnit.SECONDS)).containsAll(first.join()).doesNotContainNull();
+    assertThat(listener.events).containsOnlyOnce("registered 3/1").hasSize(2);
+  }
+
+  @Test
+  void whatIsUnregisteredWhileItIsOpenedIsNotRegistered() throws Exception {
+    CompletableFuture<List<MapOutputLocation>> resolving = resolve(SLOW);
+    SlowFile.awaitReaders(1);
+    registry.unregister(SHUFFLE);
+    assertThat(resolving.get(10, TimeUnit.SECONDS)).containsOnlyNulls();
+
+    registry.add(SHUFFLE, FAST);
+    answer(0, 10, 30);
+    assertThat(resolveOne(FAST)).isNotNull();
+    registry.close();
+    assertThat(listener.events).containsExactly("registered 3/2");
+  }
+
+  @Test
+  void whatIsReplacedWhileItIsOpenedIsOpenedAgain() throws Exception {
+    CompletableFuture<List<MapOutputLocation>> stale = resolve(SLOW);
+    SlowFile.awaitReaders(1);
+    try (FileChannel disk = FileChannel.open(slow.index(SHUFFLE, SLOW), StandardOpenOption.WRITE)) {
+      pipe.answer();
+      slow.write(SHUFFLE, SLOW, 20, 10);
+      registry.invalidate(SHUFFLE, SLOW);
+      assertThat(stale.get(10, TimeUnit.SECONDS)).containsOnlyNulls();
+      disk.write(ByteBuffer.wrap(index(0, 10, 30)));
+    }
+
+    assertThat(resolveOne(SLOW)).isNotNull();
+    assertThat(registry.segment(SHUFFLE, SLOW, 0, 1).length()).isEqualTo(20);
+    registry.close();
+    assertThat(listener.events).containsExactly("registered 3/1");
+  }
+
+  @Test
+  void closingAnswersWhoWaitsForIt() throws Exception {
+    CompletableFuture<List<MapOutputLocation>> resolving = resolve(SLOW);
+    SlowFile.awaitReaders(1);
+    CompletableFuture<Void> closing = CompletableFuture.runAsync(registry::close);
+
+    assertThat(resolving.get(10, TimeUnit.SECONDS)).containsOnlyNulls();
+    pipe.answer();
+    closing.get(10, TimeUnit.SECONDS);
+  }
+}
