@@ -9,6 +9,7 @@ import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.node.ExecutorFolders;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
@@ -171,7 +172,8 @@ final class ReadingRuntime extends SluiceRuntime {
         : new RegistryLimits(
             conf.registrationMaxBytes(),
             conf.maxRegions(asFiles),
-            conf.registrationIdleTimeoutMs());
+            conf.registrationIdleTimeoutMs(),
+            ControlMessages.usable(conf.locateTimeoutMs()));
   }
 
   private Stager stager(RdmaEndpoint endpoint) {

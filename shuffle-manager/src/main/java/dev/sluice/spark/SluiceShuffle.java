@@ -163,7 +163,13 @@ public final class SluiceShuffle extends RdmaShuffle {
       SparkEnv spark = SparkEnv.get();
       DriverChannel driver = outside.openDriverChannel(spark, checked);
       SluiceRuntime.Environment env =
-          ExecutorEnvironment.of(spark, driver, new ResolverMapOutputFiles(spark.conf(), resolver));
+          ExecutorEnvironment.of(
+              spark,
+              driver,
+              new ResolverMapOutputFiles(
+                  spark.conf(),
+                  resolver,
+                  spark.blockManager().diskBlockManager().localDirsString()));
       environment = env;
       if (checked.isNodeRequired() && !NodeConfiguration.isInEffect(sparkConf)) {
         throw new IOException(

@@ -3,6 +3,8 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.spark.resolve.ResolverMapOutputFiles;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -31,6 +33,7 @@ import org.apache.spark.storage.ShuffleDataBlockId;
 import org.apache.spark.storage.ShuffleIndexBlockId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import scala.Option;
 import scala.Tuple2;
 
@@ -99,6 +102,22 @@ class RdmaShuffleManagerTest {
         .isEqualTo(expected.nioByteBuffer());
     assertThat(resolver().getBlockData(all(), Option.empty()).size())
         .isEqualTo(resolver().getDataFile(0, FIRST_MAP).length());
+  }
+
+  /** Each file is in one of the directories, by its name. */
+  @Test
+  void itIsKnownWithoutADiskWhereFilesAre(@TempDir Path one, @TempDir Path other) {
+    conf.set("spark.local.dir", one + "," + other);
+    start();
+    counts(shuffle());
+    ResolverMapOutputFiles outputs =
+        new ResolverMapOutputFiles(
+            conf, resolver(), SparkEnv.get().blockManager().diskBlockManager().localDirsString());
+    for (long map = FIRST_MAP; map < FIRST_MAP + MAPS; map++) {
+      MapOutputFiles.Files found = outputs.find(0, map);
+      assertThat(outputs.paths(0, map))
+          .containsExactly(found.data(), found.index(), found.checksums());
+    }
   }
 
   @Test

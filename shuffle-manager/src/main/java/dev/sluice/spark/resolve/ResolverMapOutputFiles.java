@@ -4,11 +4,13 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.apache.spark.SparkConf;
 import org.apache.spark.internal.config.package$;
 import org.apache.spark.io.CompressionCodec$;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import scala.Option;
+import scala.Some;
 
 /** Map outputs as Spark's resolver lays them out in the executor's local directories. */
 public final class ResolverMapOutputFiles implements MapOutputFiles {
@@ -16,9 +18,15 @@ public final class ResolverMapOutputFiles implements MapOutputFiles {
 
   private final IndexShuffleBlockResolver resolver;
   private final ChecksumAlgorithm checksums;
+  private final Option<String[]> directories;
 
-  public ResolverMapOutputFiles(SparkConf conf, IndexShuffleBlockResolver resolver) {
+  /**
+   * @param directories the executor's local ones, as its resolver has them
+   */
+  public ResolverMapOutputFiles(
+      SparkConf conf, IndexShuffleBlockResolver resolver, String[] directories) {
     this.resolver = resolver;
+    this.directories = new Some<>(directories);
     this.checksums = checksumsMatchFiles(conf) ? algorithm(conf) : ChecksumAlgorithm.NONE;
   }
 
@@ -35,11 +43,25 @@ public final class ResolverMapOutputFiles implements MapOutputFiles {
         data, index, checksumFile, checksumFile == null ? ChecksumAlgorithm.NONE : checksums);
   }
 
+  /** Of given directories Spark makes none of the folders that it names. */
+  @Override
+  public List<Path> paths(int shuffleId, long mapId) {
+    Path data = resolver.getDataFile(shuffleId, mapId, directories).toPath();
+    Path index = resolver.getIndexFile(shuffleId, mapId, directories).toPath();
+    return checksums == ChecksumAlgorithm.NONE
+        ? List.of(data, index)
+        : List.of(data, index, checksumFile(shuffleId, mapId, directories));
+  }
+
+  private Path checksumFile(int shuffleId, long mapId, Option<String[]> among) {
+    return resolver.getChecksumFile(shuffleId, mapId, checksums.name(), among).toPath();
+  }
+
   private Path checksumFile(int shuffleId, long mapId) {
     if (checksums == ChecksumAlgorithm.NONE) {
       return null;
     }
-    Path file = resolver.getChecksumFile(shuffleId, mapId, checksums.name(), LOCAL_DIRS).toPath();
+    Path file = checksumFile(shuffleId, mapId, LOCAL_DIRS);
     return java.nio.file.Files.exists(file) ? file : null;
   }
 
