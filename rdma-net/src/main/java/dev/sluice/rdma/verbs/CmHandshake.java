@@ -130,17 +130,18 @@ final class CmHandshake implements Handshake {
   private void enterRtr() throws VerbsException {
     IbvQpAttr found = id.initQpAttr(IbvQpState.RTR);
     IbvQpAttr ours = Transitions.toRtr(wanted.port, wanted.local, wanted.remote, wanted.attributes);
-    if (found.destQpNum() != wanted.remote.qpNumber()) {
-      throw refused("rdma_cm leads to queue pair 0x" + Integer.toHexString(found.destQpNum()));
+    if (found.get("dest_qp_num") != wanted.remote.qpNumber()) {
+      throw refused(
+          "rdma_cm leads to queue pair 0x" + Integer.toHexString(found.get("dest_qp_num")));
     }
     // The path's partition, where INIT took the port's first: rdma_cm says so among what INIT
     // takes.
     ibv.modify(
         found
-            .pkeyIndex(id.initQpAttr(IbvQpState.INIT).pkeyIndex())
+            .pkeyIndex(id.initQpAttr(IbvQpState.INIT).get("pkey_index"))
             .pathMtu(smaller(found.pathMtu(), ours.pathMtu()))
-            .maxDestRdAtomic(ours.maxDestRdAtomic())
-            .minRnrTimer(ours.minRnrTimer()));
+            .maxDestRdAtomic(ours.get("max_dest_rd_atomic"))
+            .minRnrTimer(ours.get("min_rnr_timer")));
   }
 
   private static IbvMtu smaller(IbvMtu a, IbvMtu b) {
@@ -152,10 +153,10 @@ final class CmHandshake implements Handshake {
         Transitions.toRts(wanted.local, wanted.remote, wanted.attributes, device.maxRetryCount());
     ibv.modify(
         id.initQpAttr(IbvQpState.RTS)
-            .timeout(ours.timeout())
-            .retryCnt(ours.retryCnt())
-            .rnrRetry(ours.rnrRetry())
-            .maxRdAtomic(ours.maxRdAtomic()));
+            .timeout(ours.get("timeout"))
+            .retryCnt(ours.get("retry_cnt"))
+            .rnrRetry(ours.get("rnr_retry"))
+            .maxRdAtomic(ours.get("max_rd_atomic")));
   }
 
   /**

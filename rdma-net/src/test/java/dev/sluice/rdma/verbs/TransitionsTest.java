@@ -59,10 +59,10 @@ class TransitionsTest {
                 | IbvQpAttrMask.PORT
                 | IbvQpAttrMask.ACCESS_FLAGS);
     assertThat(attr.state()).isEqualTo(IbvQpState.INIT);
-    assertThat(attr.port()).isEqualTo(2);
-    assertThat(attr.pkeyIndex()).isEqualTo(2);
-    assertThat(attr.accessFlags()).isEqualTo(IbvAccess.REMOTE_READ);
-    assertThat(Transitions.toInit(roce(), Set.of()).accessFlags()).isZero();
+    assertThat(attr.get("port_num")).isEqualTo(2);
+    assertThat(attr.get("pkey_index")).isEqualTo(2);
+    assertThat(attr.get("qp_access_flags")).isEqualTo(IbvAccess.REMOTE_READ);
+    assertThat(Transitions.toInit(roce(), Set.of()).get("qp_access_flags")).isZero();
   }
 
   @Test
@@ -80,10 +80,10 @@ class TransitionsTest {
                 | IbvQpAttrMask.MIN_RNR_TIMER);
     assertThat(attr.state()).isEqualTo(IbvQpState.RTR);
     assertThat(attr.pathMtu()).isEqualTo(IbvMtu.MTU_1024);
-    assertThat(attr.destQpNum()).isEqualTo(0x123456);
-    assertThat(attr.rqPsn()).isEqualTo(0x222222);
-    assertThat(attr.maxDestRdAtomic()).isEqualTo(8);
-    assertThat(attr.minRnrTimer()).isEqualTo(12);
+    assertThat(attr.get("dest_qp_num")).isEqualTo(0x123456);
+    assertThat(attr.get("rq_psn")).isEqualTo(0x222222);
+    assertThat(attr.get("max_dest_rd_atomic")).isEqualTo(8);
+    assertThat(attr.get("min_rnr_timer")).isEqualTo(12);
   }
 
   @Test
@@ -156,16 +156,16 @@ class TransitionsTest {
                 | IbvQpAttrMask.SQ_PSN
                 | IbvQpAttrMask.MAX_QP_RD_ATOMIC);
     assertThat(attr.state()).isEqualTo(IbvQpState.RTS);
-    assertThat(attr.timeout()).isEqualTo(18);
-    assertThat(attr.retryCnt()).isEqualTo(7);
-    assertThat(attr.rnrRetry()).isEqualTo(5);
-    assertThat(attr.sqPsn()).isEqualTo(0x111111);
-    assertThat(attr.maxRdAtomic()).isEqualTo(4);
+    assertThat(attr.get("timeout")).isEqualTo(18);
+    assertThat(attr.get("retry_cnt")).isEqualTo(7);
+    assertThat(attr.get("rnr_retry")).isEqualTo(5);
+    assertThat(attr.get("sq_psn")).isEqualTo(0x111111);
+    assertThat(attr.get("max_rd_atomic")).isEqualTo(4);
   }
 
   @Test
   void retriesStayBelowWhatADeviceTakesForEver() {
     QueuePairAddress remote = address("10.0.0.2", 0, 1, 4096, 4);
-    assertThat(Transitions.toRts(LOCAL, remote, ATTRIBUTES, 6).retryCnt()).isEqualTo(6);
+    assertThat(Transitions.toRts(LOCAL, remote, ATTRIBUTES, 6).get("retry_cnt")).isEqualTo(6);
   }
 }

@@ -7,8 +7,8 @@ import java.lang.foreign.SegmentAllocator;
 
 /**
  * Attributes of a queue pair: {@code struct ibv_qp_attr} with the mask of those that were set
- * (ibv_modify_qp(3) has the table of what each transition requires and allows). Not thread-safe;
- * nobody has to close it.
+ * (ibv_modify_qp(3) has the table of what each transition requires and allows). Numbers are read by
+ * their names in C. Not thread-safe; nobody has to close it.
  */
 public final class IbvQpAttr {
   private static final CStruct LAYOUT = IbvStructs.QP_ATTR;
@@ -50,7 +50,7 @@ public final class IbvQpAttr {
   }
 
   public IbvQpState state() {
-    return CConstant.of(IbvQpState.class, number("qp_state"));
+    return CConstant.of(IbvQpState.class, get("qp_state"));
   }
 
   public IbvQpAttr pathMtu(IbvMtu value) {
@@ -58,7 +58,7 @@ public final class IbvQpAttr {
   }
 
   public IbvMtu pathMtu() {
-    return CConstant.of(IbvMtu.class, number("path_mtu"));
+    return CConstant.of(IbvMtu.class, get("path_mtu"));
   }
 
   /** Of datagrams that are accepted. */
@@ -66,17 +66,9 @@ public final class IbvQpAttr {
     return set("qkey", value, IbvQpAttrMask.QKEY);
   }
 
-  public int qkey() {
-    return number("qkey");
-  }
-
   /** First packet sequence number that is expected, 24 bits. */
   public IbvQpAttr rqPsn(int value) {
     return set("rq_psn", value, IbvQpAttrMask.RQ_PSN);
-  }
-
-  public int rqPsn() {
-    return number("rq_psn");
   }
 
   /** First packet sequence number that is sent, 24 bits. */
@@ -84,17 +76,9 @@ public final class IbvQpAttr {
     return set("sq_psn", value, IbvQpAttrMask.SQ_PSN);
   }
 
-  public int sqPsn() {
-    return number("sq_psn");
-  }
-
   /** 24 bits. */
   public IbvQpAttr destQpNum(int value) {
     return set("dest_qp_num", value, IbvQpAttrMask.DEST_QPN);
-  }
-
-  public int destQpNum() {
-    return number("dest_qp_num");
   }
 
   /** What the peer may do, of {@link IbvAccess}. */
@@ -102,16 +86,8 @@ public final class IbvQpAttr {
     return set("qp_access_flags", value, IbvQpAttrMask.ACCESS_FLAGS);
   }
 
-  public int accessFlags() {
-    return number("qp_access_flags");
-  }
-
   public IbvQpAttr pkeyIndex(int value) {
     return set("pkey_index", value, IbvQpAttrMask.PKEY_INDEX);
-  }
-
-  public int pkeyIndex() {
-    return number("pkey_index");
   }
 
   /** 1 for an SQ_DRAINED event. */
@@ -124,17 +100,9 @@ public final class IbvQpAttr {
     return set("max_rd_atomic", value, IbvQpAttrMask.MAX_QP_RD_ATOMIC);
   }
 
-  public int maxRdAtomic() {
-    return number("max_rd_atomic");
-  }
-
   /** READs and atomics served at a time. */
   public IbvQpAttr maxDestRdAtomic(int value) {
     return set("max_dest_rd_atomic", value, IbvQpAttrMask.MAX_DEST_RD_ATOMIC);
-  }
-
-  public int maxDestRdAtomic() {
-    return number("max_dest_rd_atomic");
   }
 
   /** Code 0 to 31. */
@@ -142,17 +110,9 @@ public final class IbvQpAttr {
     return set("min_rnr_timer", value, IbvQpAttrMask.MIN_RNR_TIMER);
   }
 
-  public int minRnrTimer() {
-    return number("min_rnr_timer");
-  }
-
   /** From 1. */
   public IbvQpAttr port(int value) {
     return set("port_num", value, IbvQpAttrMask.PORT);
-  }
-
-  public int port() {
-    return number("port_num");
   }
 
   /** 4.096 us x 2^n; 0 is for ever. */
@@ -160,26 +120,14 @@ public final class IbvQpAttr {
     return set("timeout", value, IbvQpAttrMask.TIMEOUT);
   }
 
-  public int timeout() {
-    return number("timeout");
-  }
-
   /** 0 to 7. */
   public IbvQpAttr retryCnt(int value) {
     return set("retry_cnt", value, IbvQpAttrMask.RETRY_CNT);
   }
 
-  public int retryCnt() {
-    return number("retry_cnt");
-  }
-
   /** 0 to 7; 7 is for ever. */
   public IbvQpAttr rnrRetry(int value) {
     return set("rnr_retry", value, IbvQpAttrMask.RNR_RETRY);
-  }
-
-  public int rnrRetry() {
-    return number("rnr_retry");
   }
 
   /** The address vector of the peer. */
@@ -197,12 +145,8 @@ public final class IbvQpAttr {
     return IbvQpCap.read(LAYOUT.part(struct, "cap"));
   }
 
-  /** Whether the send queue is being drained, in SQD. */
-  public boolean sqDraining() {
-    return number("sq_draining") != 0;
-  }
-
-  private int number(String member) {
+  /** A number by its name in C, such as {@code retry_cnt}. */
+  public int get(String member) {
     return LAYOUT.getInt(struct, member);
   }
 

@@ -180,8 +180,10 @@ final class RdmaCmConnectionTest extends CmTestCase {
     toReadyToSend(client, clientQp);
     client.id.establish();
     server.expect(RdmaCmEventType.ESTABLISHED);
-    assertThat(clientQp.query(IbvQpAttrMask.DEST_QPN).destQpNum()).isEqualTo(serverQp.qpNum());
-    assertThat(serverQp.query(IbvQpAttrMask.DEST_QPN).destQpNum()).isEqualTo(clientQp.qpNum());
+    assertThat(clientQp.query(IbvQpAttrMask.DEST_QPN).get("dest_qp_num"))
+        .isEqualTo(serverQp.qpNum());
+    assertThat(serverQp.query(IbvQpAttrMask.DEST_QPN).get("dest_qp_num"))
+        .isEqualTo(clientQp.qpNum());
     assertThat(clientQp.queryState()).isEqualTo(IbvQpState.RTS);
   }
 

@@ -92,19 +92,19 @@ class IbvQpTest extends IbvTestCase {
 
     assertThat(attr.state()).isEqualTo(IbvQpState.RTS);
     assertThat(attr.pathMtu()).isEqualTo(IbvMtu.MTU_1024);
-    assertThat(attr.destQpNum()).isEqualTo(pair.server().qp.qpNum());
+    assertThat(attr.get("dest_qp_num")).isEqualTo(pair.server().qp.qpNum());
     assertThat(attr.addressVector().dgid()).isEqualTo(gid.gid());
     assertThat(attr.addressVector().sgidIndex()).isEqualTo(gid.index());
     assertThat(attr.addressVector().hopLimit()).isEqualTo(64);
-    assertThat(attr.accessFlags() & ALL_ACCESS & ~IbvAccess.LOCAL_WRITE)
+    assertThat(attr.get("qp_access_flags") & ALL_ACCESS & ~IbvAccess.LOCAL_WRITE)
         .isEqualTo(ALL_ACCESS & ~IbvAccess.LOCAL_WRITE);
-    assertThat(attr.timeout()).isEqualTo(14);
-    assertThat(attr.retryCnt()).isEqualTo(7);
-    assertThat(attr.rnrRetry()).isEqualTo(7);
-    assertThat(attr.minRnrTimer()).isEqualTo(1);
-    assertThat(attr.port()).isEqualTo(PORT);
-    assertThat(attr.maxRdAtomic()).isGreaterThanOrEqualTo(4);
-    assertThat(attr.maxDestRdAtomic()).isGreaterThanOrEqualTo(4);
+    assertThat(attr.get("timeout")).isEqualTo(14);
+    assertThat(attr.get("retry_cnt")).isEqualTo(7);
+    assertThat(attr.get("rnr_retry")).isEqualTo(7);
+    assertThat(attr.get("min_rnr_timer")).isEqualTo(1);
+    assertThat(attr.get("port_num")).isEqualTo(PORT);
+    assertThat(attr.get("max_rd_atomic")).isGreaterThanOrEqualTo(4);
+    assertThat(attr.get("max_dest_rd_atomic")).isGreaterThanOrEqualTo(4);
   }
 
   @Test

@@ -78,10 +78,10 @@ class IbvUdTest extends IbvTestCase {
 
   @Test
   void aQueuePairReportsItsKeyAndTakesAnother() throws Exception {
-    assertThat(server.qp.query(IbvQpAttrMask.QKEY).qkey()).isEqualTo(QKEY);
+    assertThat(server.qp.query(IbvQpAttrMask.QKEY).get("qkey")).isEqualTo(QKEY);
 
     server.qp.modify(new IbvQpAttr().state(IbvQpState.RTS).qkey(5));
 
-    assertThat(server.qp.query(IbvQpAttrMask.QKEY).qkey()).isEqualTo(5);
+    assertThat(server.qp.query(IbvQpAttrMask.QKEY).get("qkey")).isEqualTo(5);
   }
 }
