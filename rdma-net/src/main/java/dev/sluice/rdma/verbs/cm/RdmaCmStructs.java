@@ -10,7 +10,6 @@ import static dev.sluice.rdma.verbs.ffi.CStruct.u8;
 
 import dev.sluice.rdma.verbs.ffi.CStruct;
 import dev.sluice.rdma.verbs.ibv.IbvStructs;
-import java.util.List;
 
 /**
  * The structures of {@code rdma/rdma_cma.h}, member by member. A test compiles a C program against
@@ -118,22 +117,6 @@ final class RdmaCmStructs {
               bytes("", CM_EVENT.offset("param.ud")),
               struct("param.conn", CONN_PARAM))
           .ofSize(CM_EVENT.size());
-
-  /** All of them, for the test. */
-  static final List<CStruct> ALL =
-      List.of(
-          SOCKADDR_IN,
-          SOCKADDR_IN6,
-          SOCKADDR_STORAGE,
-          IB_ADDR,
-          ADDR,
-          ROUTE,
-          EVENT_CHANNEL,
-          CM_ID,
-          CONN_PARAM,
-          UD_PARAM,
-          CM_EVENT,
-          CM_EVENT_CONN);
 
   private RdmaCmStructs() {}
 }

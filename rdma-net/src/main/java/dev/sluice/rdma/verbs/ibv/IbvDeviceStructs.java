@@ -8,7 +8,6 @@ import static dev.sluice.rdma.verbs.ffi.CStruct.u64;
 import static dev.sluice.rdma.verbs.ffi.CStruct.u8;
 
 import dev.sluice.rdma.verbs.ffi.CStruct;
-import java.util.List;
 
 /**
  * What a device and its ports say of themselves, member by member (ibv_query_device_ex(3),
@@ -147,20 +146,6 @@ final class IbvDeviceStructs {
           u8("link_layer"),
           u8("flags"),
           u16("port_cap_flags2"));
-
-  /** All of them, for the test. */
-  static final List<CStruct> ALL =
-      List.of(
-          DEVICE_ATTR,
-          ODP_CAPS,
-          TSO_CAPS,
-          RSS_CAPS,
-          PACKET_PACING_CAPS,
-          TM_CAPS,
-          CQ_MODERATION_CAPS,
-          PCI_ATOMIC_CAPS,
-          DEVICE_ATTR_EX,
-          PORT_ATTR);
 
   private IbvDeviceStructs() {}
 }

@@ -11,7 +11,6 @@ import static dev.sluice.rdma.verbs.ffi.CStruct.words;
 
 import dev.sluice.rdma.verbs.ffi.CStruct;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
 /**
  * The structures of {@code infiniband/verbs.h}, member by member, but for those of {@link
@@ -42,41 +41,19 @@ public final class IbvStructs {
           bytes("dev_path", 256),
           bytes("ibdev_path", 256));
 
+  /** The pointers that inline functions in C call through; Java leaves the others out. */
   static final CStruct CONTEXT_OPS =
       CStruct.of(
           "struct ibv_context_ops",
-          pointer("_compat_query_device"),
-          pointer("_compat_query_port"),
-          pointer("_compat_alloc_pd"),
-          pointer("_compat_dealloc_pd"),
-          pointer("_compat_reg_mr"),
-          pointer("_compat_rereg_mr"),
-          pointer("_compat_dereg_mr"),
-          pointer("alloc_mw"),
-          pointer("bind_mw"),
-          pointer("dealloc_mw"),
-          pointer("_compat_create_cq"),
+          words("", 11),
           pointer("poll_cq"),
           pointer("req_notify_cq"),
-          pointer("_compat_cq_event"),
-          pointer("_compat_resize_cq"),
-          pointer("_compat_destroy_cq"),
-          pointer("_compat_create_srq"),
-          pointer("_compat_modify_srq"),
-          pointer("_compat_query_srq"),
-          pointer("_compat_destroy_srq"),
+          words("", 7),
           pointer("post_srq_recv"),
-          pointer("_compat_create_qp"),
-          pointer("_compat_query_qp"),
-          pointer("_compat_modify_qp"),
-          pointer("_compat_destroy_qp"),
+          words("", 4),
           pointer("post_send"),
           pointer("post_recv"),
-          pointer("_compat_create_ah"),
-          pointer("_compat_destroy_ah"),
-          pointer("_compat_attach_mcast"),
-          pointer("_compat_detach_mcast"),
-          pointer("_compat_async_event"));
+          words("", 5));
 
   static final CStruct CONTEXT =
       CStruct.of(
@@ -89,8 +66,6 @@ public final class IbvStructs {
               words("mutex", 5),
               pointer("abi_compat"))
           .ofSize(328);
-
-  static final CStruct PD = CStruct.of("struct ibv_pd", pointer("context"), u32("handle"));
 
   static final CStruct MR =
       CStruct.of(
@@ -202,15 +177,6 @@ public final class IbvStructs {
               u32("qp_type"))
           .ofSize(160);
 
-  static final CStruct SRQ =
-      CStruct.of(
-              "struct ibv_srq",
-              pointer("context"),
-              pointer("srq_context"),
-              pointer("pd"),
-              u32("handle"))
-          .ofSize(128);
-
   static final CStruct CQ =
       CStruct.of(
               "struct ibv_cq",
@@ -223,9 +189,6 @@ public final class IbvStructs {
 
   static final CStruct COMP_CHANNEL =
       CStruct.of("struct ibv_comp_channel", pointer("context"), u32("fd"), u32("refcnt"));
-
-  static final CStruct AH =
-      CStruct.of("struct ibv_ah", pointer("context"), pointer("pd"), u32("handle"));
 
   static final CStruct ASYNC_EVENT =
       CStruct.of("struct ibv_async_event", u64("element"), u32("event_type"));
@@ -307,38 +270,6 @@ public final class IbvStructs {
           words("ibv_destroy_flow", 11),
           u64("sz"),
           struct("context", CONTEXT));
-
-  /** All of them, for the test. */
-  static final List<CStruct> ALL =
-      List.of(
-          GID,
-          GID_ENTRY,
-          DEVICE,
-          CONTEXT_OPS,
-          CONTEXT,
-          PD,
-          MR,
-          MW_BIND_INFO,
-          GLOBAL_ROUTE,
-          AH_ATTR,
-          SRQ_ATTR,
-          SRQ_INIT_ATTR,
-          QP_CAP,
-          QP_INIT_ATTR,
-          QP_ATTR,
-          QP,
-          SRQ,
-          CQ,
-          COMP_CHANNEL,
-          AH,
-          ASYNC_EVENT,
-          SGE,
-          SEND_WR,
-          SEND_WR_RDMA,
-          SEND_WR_UD,
-          RECV_WR,
-          WC,
-          VERBS_CONTEXT);
 
   private IbvStructs() {}
 
