@@ -43,10 +43,6 @@ public final class IbvDevice {
     return LibIbverbs.GET_DEVICE_INDEX.call(struct);
   }
 
-  public CValue<IbvNodeType> nodeType() {
-    return new CValue<>(IbvNodeType.class, IbvStructs.DEVICE.getInt(struct, "node_type"));
-  }
-
   public CValue<IbvTransportType> transportType() {
     return new CValue<>(IbvTransportType.class, IbvStructs.DEVICE.getInt(struct, "transport_type"));
   }

@@ -4,24 +4,19 @@ import dev.sluice.rdma.verbs.ffi.CConstant;
 
 /** Path MTUs ({@code enum ibv_mtu}). */
 public enum IbvMtu implements CConstant {
-  MTU_256(1),
-  MTU_512(2),
-  MTU_1024(3),
-  MTU_2048(4),
-  MTU_4096(5);
+  MTU_256,
+  MTU_512,
+  MTU_1024,
+  MTU_2048,
+  MTU_4096;
 
-  private final int value;
-
-  IbvMtu(int value) {
-    this.value = value;
-  }
-
+  /** C counts from 1 here. */
   @Override
   public int value() {
-    return value;
+    return ordinal() + 1;
   }
 
   public int bytes() {
-    return 128 << value;
+    return 128 << value();
   }
 }

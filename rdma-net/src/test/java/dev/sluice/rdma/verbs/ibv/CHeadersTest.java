@@ -37,7 +37,6 @@ class CHeadersTest {
           entry(IbvGidType.class, "IBV_GID_TYPE_"),
           entry(IbvLinkLayer.class, "IBV_LINK_LAYER_"),
           entry(IbvMtu.class, "IBV_"),
-          entry(IbvNodeType.class, "IBV_NODE_"),
           entry(IbvOdpCaps.class, "IBV_ODP_"),
           entry(IbvOdpTransportCaps.class, "IBV_ODP_"),
           entry(IbvPortFlags.class, "IBV_QPF_"),
