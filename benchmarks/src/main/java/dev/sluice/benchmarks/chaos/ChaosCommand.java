@@ -63,34 +63,27 @@ public final class ChaosCommand implements Callable<Integer> {
 
   @Option(
       names = "--seeds",
-      defaultValue = "1",
       description = "Runs of each workload under each fault (default: ${DEFAULT-VALUE})")
-  private int seeds;
+  private int seeds = 1;
 
-  @Option(
-      names = "--seed",
-      defaultValue = "1",
-      description = "The first seed (default: ${DEFAULT-VALUE})")
-  private long seed;
+  @Option(names = "--seed", description = "The first seed (default: ${DEFAULT-VALUE})")
+  private long seed = 1;
 
   @Option(
       names = "--minutes",
-      defaultValue = "1440",
       description = "Begin no run after so many (default: ${DEFAULT-VALUE})")
-  private int minutes;
+  private int minutes = 1440;
 
   @Option(
       names = "--provider",
-      defaultValue = "soft",
       description = "spark.shuffle.rdma.provider: soft or verbs (default: ${DEFAULT-VALUE})")
-  private String provider;
+  private String provider = "soft";
 
   @Option(
       names = "--limit",
-      defaultValue = "300",
       paramLabel = "SECONDS",
       description = "A job that takes longer hangs (default: ${DEFAULT-VALUE})")
-  private int limitSeconds;
+  private int limitSeconds = 300;
 
   @Option(
       names = "--json",

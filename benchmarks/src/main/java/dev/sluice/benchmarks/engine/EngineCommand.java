@@ -41,11 +41,8 @@ public final class EngineCommand implements Callable<Integer> {
 
   private static final double CPU_GOAL_MICROS = 0.3;
 
-  @Option(
-      names = "--rounds",
-      defaultValue = "7",
-      description = "Measurements of each (default: ${DEFAULT-VALUE})")
-  private int rounds;
+  @Option(names = "--rounds", description = "Measurements of each (default: ${DEFAULT-VALUE})")
+  private int rounds = 7;
 
   @Mixin private ComparisonOutput output;
 

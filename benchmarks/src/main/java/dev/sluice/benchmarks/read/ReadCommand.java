@@ -35,23 +35,19 @@ public final class ReadCommand implements Callable<Integer> {
   private static final int MOST = 60_000;
   private static final int MOST_LATENCIES = 20_000;
 
-  @Option(
-      names = "--rounds",
-      defaultValue = "7",
-      description = "Measurements of each (default: ${DEFAULT-VALUE})")
-  private int rounds;
+  @Option(names = "--rounds", description = "Measurements of each (default: ${DEFAULT-VALUE})")
+  private int rounds = 7;
 
   @Option(names = "--quick", description = "Fewer sizes and depths")
   private boolean quick;
 
   @Option(
       names = "--gid-index",
-      defaultValue = "1",
       description = {
         "The device's GID that both use (default: ${DEFAULT-VALUE},",
         "in the test bed that of its IPv4 address)"
       })
-  private int gidIndex;
+  private int gidIndex = 1;
 
   @Mixin private ComparisonOutput output;
 

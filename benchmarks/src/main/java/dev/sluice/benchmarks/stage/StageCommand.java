@@ -29,17 +29,11 @@ import picocli.CommandLine.Option;
       "slow disk, as root."
     })
 public final class StageCommand implements Callable<Integer> {
-  @Option(
-      names = "--rounds",
-      defaultValue = "10",
-      description = "Measurements of each (default: ${DEFAULT-VALUE})")
-  private int rounds;
+  @Option(names = "--rounds", description = "Measurements of each (default: ${DEFAULT-VALUE})")
+  private int rounds = 10;
 
-  @Option(
-      names = "--provider",
-      defaultValue = SoftProvider.NAME,
-      description = "soft or verbs (default: ${DEFAULT-VALUE})")
-  private String provider;
+  @Option(names = "--provider", description = "soft or verbs (default: ${DEFAULT-VALUE})")
+  private String provider = SoftProvider.NAME;
 
   @Mixin private ComparisonOutput output;
 

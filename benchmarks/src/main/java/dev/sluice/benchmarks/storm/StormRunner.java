@@ -27,9 +27,8 @@ public final class StormRunner {
 
   @Option(
       names = "--rounds",
-      defaultValue = "3",
       description = "Driver processes of each shuffle (default: ${DEFAULT-VALUE})")
-  private int rounds;
+  private int rounds = 3;
 
   @Option(
       names = "--warm-up",
@@ -45,9 +44,8 @@ public final class StormRunner {
 
   @Option(
       names = "--repetitions",
-      defaultValue = "3",
       description = "Runs of it that count, in each process (default: ${DEFAULT-VALUE})")
-  private int repetitions;
+  private int repetitions = 3;
 
   @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark configuration, for all")
   private Map<String, String> conf = new LinkedHashMap<>();

@@ -53,17 +53,11 @@ public final class TeraSortCommand implements Callable<Integer> {
       description = "Bytes to sort: 64m, 1g, ... (default: ${DEFAULT-VALUE})")
   private long size;
 
-  @Option(
-      names = "--executors",
-      defaultValue = "2",
-      description = "Executor processes (default: ${DEFAULT-VALUE})")
-  private int executors;
+  @Option(names = "--executors", description = "Executor processes (default: ${DEFAULT-VALUE})")
+  private int executors = 2;
 
-  @Option(
-      names = "--cores",
-      defaultValue = "1",
-      description = "Cores of an executor (default: ${DEFAULT-VALUE})")
-  private int cores;
+  @Option(names = "--cores", description = "Cores of an executor (default: ${DEFAULT-VALUE})")
+  private int cores = 1;
 
   @Option(
       names = "--memory",
@@ -82,15 +76,11 @@ public final class TeraSortCommand implements Callable<Integer> {
 
   @Option(
       names = "--provider",
-      defaultValue = "auto",
       description = "spark.shuffle.rdma.provider: auto, soft, ... (default: ${DEFAULT-VALUE})")
-  private String provider;
+  private String provider = "auto";
 
-  @Option(
-      names = "--repeat",
-      defaultValue = "3",
-      description = "Sorts by each shuffle (default: ${DEFAULT-VALUE})")
-  private int repeat;
+  @Option(names = "--repeat", description = "Sorts by each shuffle (default: ${DEFAULT-VALUE})")
+  private int repeat = 3;
 
   @Option(
       names = "--node",

@@ -37,21 +37,19 @@ public final class TpcdsCommand implements Callable<Integer> {
 
   @Option(
       names = "--rounds",
-      defaultValue = "2",
       description = {
         "So often driver processes are started, one of each shuffle at a time: whole",
         "processes differ (default: ${DEFAULT-VALUE})"
       })
-  private int rounds;
+  private int rounds = 2;
 
   @Option(
       names = "--repetitions",
-      defaultValue = "2",
       description = {
         "Of each query in a driver process, in turn with the other's; the first",
         "warms up and does not count (default: ${DEFAULT-VALUE})"
       })
-  private int repetitions;
+  private int repetitions = 2;
 
   @Option(
       names = "--check",

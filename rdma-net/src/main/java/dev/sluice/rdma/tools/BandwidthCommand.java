@@ -31,16 +31,14 @@ final class BandwidthCommand implements Callable<Integer> {
   @Option(
       names = {"-D", "--duration"},
       paramLabel = "SECONDS",
-      defaultValue = "0",
       description = "Measure for so long instead of a number of messages")
   private int durationSeconds;
 
   @Option(
       names = {"-Q", "--cq-mod"},
       paramLabel = "MESSAGES",
-      defaultValue = "1",
       description = "Ask for a completion of one message in so many (default: ${DEFAULT-VALUE})")
-  private int group;
+  private int group = 1;
 
   @Override
   public Integer call() throws IOException {

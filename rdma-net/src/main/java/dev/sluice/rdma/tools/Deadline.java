@@ -12,9 +12,8 @@ final class Deadline {
   @Option(
       names = "--timeout",
       paramLabel = "SECONDS",
-      defaultValue = "60",
       description = "Give up after so many seconds in all (default: ${DEFAULT-VALUE})")
-  private int timeoutSeconds;
+  private int timeoutSeconds = 60;
 
   private final long startNanos = System.nanoTime();
 

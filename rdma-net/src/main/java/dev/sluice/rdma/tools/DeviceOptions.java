@@ -14,9 +14,8 @@ final class DeviceOptions {
   @Option(
       names = {"-i", "--ib-port"},
       paramLabel = "PORT",
-      defaultValue = "1",
       description = "Port of the device, from 1 (default: ${DEFAULT-VALUE})")
-  private int port;
+  private int port = 1;
 
   @Option(
       names = {"-g", "--gid-index"},
@@ -29,7 +28,6 @@ final class DeviceOptions {
   @Option(
       names = {"-l", "--sl"},
       paramLabel = "SL",
-      defaultValue = "0",
       description = "InfiniBand service level, 0 to 15 (default: ${DEFAULT-VALUE})")
   private int serviceLevel;
 

@@ -23,9 +23,8 @@ final class PerfOptions {
   @Option(
       names = {"-n", "--iters"},
       paramLabel = "MESSAGES",
-      defaultValue = "1000",
       description = "Messages to measure (default: ${DEFAULT-VALUE})")
-  private int iters;
+  private int iters = 1000;
 
   @Option(
       names = "--warm-up",
@@ -36,9 +35,8 @@ final class PerfOptions {
   @Option(
       names = {"-t", "--tx-depth", "--depth"},
       paramLabel = "REQUESTS",
-      defaultValue = "128",
       description = "Work requests that are posted at a time (default: ${DEFAULT-VALUE})")
-  private int depth;
+  private int depth = 128;
 
   @Option(
       names = "--outs",

@@ -49,30 +49,26 @@ final class PingPongCommand implements Callable<Integer> {
   @Option(
       names = {"-m", "--mtu"},
       paramLabel = "BYTES",
-      defaultValue = "1024",
       description = "Path MTU: 256, 512, 1024, 2048 or 4096 bytes (default: ${DEFAULT-VALUE})")
-  private int mtu;
+  private int mtu = 1024;
 
   @Option(
       names = {"-r", "--rx-depth"},
       paramLabel = "RECEIVES",
-      defaultValue = "500",
       description = "Receives that are posted at a time (default: ${DEFAULT-VALUE})")
-  private int rxDepth;
+  private int rxDepth = 500;
 
   @Option(
       names = {"-n", "--iters"},
       paramLabel = "MESSAGES",
-      defaultValue = "1000",
       description = "Messages that each side sends in all (default: ${DEFAULT-VALUE})")
-  private int iters;
+  private int iters = 1000;
 
   @Option(
       names = {"-q", "--num-qp"},
       paramLabel = "QPS",
-      defaultValue = "16",
       description = "Queue pairs, with --type srq, at most 256 (default: ${DEFAULT-VALUE})")
-  private int queuePairs;
+  private int queuePairs = 16;
 
   @Option(
       names = {"-e", "--events"},

@@ -33,9 +33,8 @@ final class RowCommand implements Callable<Integer> {
   @Option(
       names = {"-n", "--iters"},
       paramLabel = "READS",
-      defaultValue = "2000",
       description = "READs of each size, after as many to warm up (default: ${DEFAULT-VALUE})")
-  private int iters;
+  private int iters = 2000;
 
   @Option(
       names = {"-e", "--events"},

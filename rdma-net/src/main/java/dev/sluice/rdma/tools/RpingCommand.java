@@ -42,32 +42,28 @@ final class RpingCommand implements Callable<Integer> {
   @Option(
       names = {"-a", "--address"},
       paramLabel = "ADDRESS",
-      defaultValue = "0.0.0.0",
       description = "Address at which the server listens (default: all IPv4 addresses)")
-  private String address;
+  private String address = "0.0.0.0";
 
   @Option(
       names = {"-p", "--port"},
       paramLabel = "PORT",
-      defaultValue = "7174",
       description = "Port of the server (default: ${DEFAULT-VALUE})")
-  private int port;
+  private int port = 7174;
 
   @Option(
       names = {"-S", "--size"},
       paramLabel = "BYTES",
-      defaultValue = "64",
       description =
           "Bytes of the data, 26 to 65536 (default: ${DEFAULT-VALUE}); the client's, but a server in C"
               + " needs the same")
-  private int size;
+  private int size = 64;
 
   @Option(
       names = {"-C", "--count"},
       paramLabel = "PINGS",
-      defaultValue = "10",
       description = "Pings (default: ${DEFAULT-VALUE}); the client's")
-  private int count;
+  private int count = 10;
 
   @Option(
       names = {"-v", "--verbose"},

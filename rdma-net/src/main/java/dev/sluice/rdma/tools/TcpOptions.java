@@ -16,9 +16,8 @@ final class TcpOptions {
   @Option(
       names = {"-p", "--port"},
       paramLabel = "PORT",
-      defaultValue = "18515",
       description = "TCP port of the server (default: ${DEFAULT-VALUE})")
-  private int port;
+  private int port = 18515;
 
   @Mixin private Deadline deadline;
 

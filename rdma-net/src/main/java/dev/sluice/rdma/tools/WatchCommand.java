@@ -49,17 +49,15 @@ final class WatchCommand implements Callable<Integer> {
   @Option(
       names = "--timeout",
       paramLabel = "SECONDS",
-      defaultValue = "3600",
       description = "End after so many seconds (default: ${DEFAULT-VALUE})")
-  private int timeoutSeconds;
+  private int timeoutSeconds = 3600;
 
   @Option(
       names = {"-n", "--count"},
       paramLabel = "EVENTS",
-      defaultValue = "2147483647",
       showDefaultValue = Visibility.NEVER,
       description = "End after so many events")
-  private int count;
+  private int count = Integer.MAX_VALUE;
 
   @Override
   public Integer call() throws IOException {
