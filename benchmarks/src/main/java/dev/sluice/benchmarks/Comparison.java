@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import java.util.Arrays;
+import java.util.function.Function;
 
 /**
  * Something that Sluice and a partner did in turn, round by round, in one run.
@@ -52,6 +53,12 @@ public record Comparison(
   public static Comparison less(
       String name, String unit, double[] sluice, String partner, double[] partnerValues) {
     return new Comparison(name, unit, Better.LESS, sluice, partner, partnerValues);
+  }
+
+  /** Seconds with Sluice beside those with the stock shuffle. */
+  public static Comparison ofSeconds(String name, Function<Shuffle, double[]> seconds) {
+    double[] sluice = seconds.apply(Shuffle.SLUICE);
+    return less(name, "s", sluice, Shuffle.STOCK.label(), seconds.apply(Shuffle.STOCK));
   }
 
   /** Sluice's values by the partner's, round by round. */

@@ -89,11 +89,6 @@ final class StormRounds {
 
   /** Seconds of Sluice beside the stock shuffle's. */
   Comparison compare(String row, ToDoubleFunction<Repetition> seconds) {
-    return Comparison.less(
-        row,
-        "s",
-        values(Shuffle.SLUICE, seconds),
-        Shuffle.STOCK.label(),
-        values(Shuffle.STOCK, seconds));
+    return Comparison.ofSeconds(row, shuffle -> values(shuffle, seconds));
   }
 }

@@ -148,12 +148,7 @@ final class TeraSortReport {
   }
 
   private Comparison row(String name, ToDoubleFunction<SortResult> seconds) {
-    return Comparison.less(
-        name,
-        "s",
-        each(Shuffle.SLUICE, seconds),
-        Shuffle.STOCK.label(),
-        each(Shuffle.STOCK, seconds));
+    return Comparison.ofSeconds(name, shuffle -> each(shuffle, seconds));
   }
 
   private double[] each(Shuffle shuffle, ToDoubleFunction<SortResult> of) {

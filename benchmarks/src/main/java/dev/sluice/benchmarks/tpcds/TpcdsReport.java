@@ -37,12 +37,7 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
 
   private Comparison row(
       String name, List<String> together, ToDoubleFunction<QueryAttempt> figure) {
-    return Comparison.less(
-        PREFIX + name,
-        "s",
-        sums(Shuffle.SLUICE, together, figure),
-        Shuffle.STOCK.label(),
-        sums(Shuffle.STOCK, together, figure));
+    return Comparison.ofSeconds(PREFIX + name, shuffle -> sums(shuffle, together, figure));
   }
 
   /** Round by round. */
