@@ -41,18 +41,6 @@ public record IbvAhAttr(
     return Records.with(IbvAhAttr.class, this, new Builder(), change);
   }
 
-  /** The address of a RoCE peer, or of an InfiniBand one in another subnet. */
-  public static IbvAhAttr global(Gid dgid, int sgidIndex, int hopLimit, int port) {
-    return ZERO.with(
-        ah -> {
-          ah.global = true;
-          ah.dgid = dgid;
-          ah.sgidIndex = sgidIndex;
-          ah.hopLimit = hopLimit;
-          ah.port = port;
-        });
-  }
-
   /** Fills a {@code struct ibv_ah_attr}. */
   public void write(MemorySegment struct) {
     MemorySegment route = IbvStructs.AH_ATTR.part(struct, "grh");

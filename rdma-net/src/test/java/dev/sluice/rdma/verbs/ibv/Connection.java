@@ -64,6 +64,13 @@ record Connection(IbvGidEntry gid, int access, IbvMtu mtu, UnaryOperator<IbvQpAt
   }
 
   IbvAhAttr address() {
-    return IbvAhAttr.global(gid.gid(), gid.index(), 64, IbvTestCase.PORT);
+    return IbvAhAttr.ZERO.with(
+        ah -> {
+          ah.global = true;
+          ah.dgid = gid.gid();
+          ah.sgidIndex = gid.index();
+          ah.hopLimit = 64;
+          ah.port = IbvTestCase.PORT;
+        });
   }
 }

@@ -32,14 +32,16 @@ class IbvAhTest extends IbvTestCase {
   void aPortThatDoesNotExistIsRefused() throws Exception {
     int beyond = context.queryDevice().physPortCnt() + 1;
 
-    assertRefused(EINVAL, () -> pd.createAh(IbvAhAttr.global(gid.gid(), gid.index(), 64, beyond)));
+    IbvAhAttr address = new Connection(gid).address().with(ah -> ah.port = beyond);
+    assertRefused(EINVAL, () -> pd.createAh(address));
   }
 
   @Test
   void anIndexWithoutAGidIsRefused() throws Exception {
     int empty = context.queryPort(PORT).gidTblLen() - 1;
 
-    assertRefused(ENODATA, () -> pd.createAh(IbvAhAttr.global(gid.gid(), empty, 64, PORT)));
+    IbvAhAttr address = new Connection(gid).address().with(ah -> ah.sgidIndex = empty);
+    assertRefused(ENODATA, () -> pd.createAh(address));
   }
 
   @Test
