@@ -7,6 +7,7 @@ import static dev.sluice.rdma.verbs.ffi.CStruct.u16;
 import static dev.sluice.rdma.verbs.ffi.CStruct.u32;
 import static dev.sluice.rdma.verbs.ffi.CStruct.u64;
 import static dev.sluice.rdma.verbs.ffi.CStruct.u8;
+import static dev.sluice.rdma.verbs.ffi.CStruct.words;
 
 import dev.sluice.rdma.verbs.ffi.CStruct;
 import dev.sluice.rdma.verbs.ibv.IbvStructs;
@@ -62,22 +63,14 @@ final class RdmaCmStructs {
 
   static final CStruct CM_ID =
       CStruct.of(
-          "struct rdma_cm_id",
-          pointer("verbs"),
-          pointer("channel"),
-          pointer("context"),
-          pointer("qp"),
-          struct("route", ROUTE),
-          u32("ps"),
-          u8("port_num"),
-          pointer("event"),
-          pointer("send_cq_channel"),
-          pointer("send_cq"),
-          pointer("recv_cq_channel"),
-          pointer("recv_cq"),
-          pointer("srq"),
-          pointer("pd"),
-          u32("qp_type"));
+              "struct rdma_cm_id",
+              pointer("verbs"),
+              words("", 2),
+              pointer("qp"),
+              struct("route", ROUTE),
+              u32("ps"),
+              u8("port_num"))
+          .ofSize(416);
 
   static final CStruct CONN_PARAM =
       CStruct.of(

@@ -70,21 +70,12 @@ public final class IbvStructs {
   static final CStruct MR =
       CStruct.of(
           "struct ibv_mr",
-          pointer("context"),
-          pointer("pd"),
+          words("", 2),
           pointer("addr"),
           u64("length"),
-          u32("handle"),
+          u32(""),
           u32("lkey"),
           u32("rkey"));
-
-  static final CStruct MW_BIND_INFO =
-      CStruct.of(
-          "struct ibv_mw_bind_info",
-          pointer("mr"),
-          u64("addr"),
-          u64("length"),
-          u32("mw_access_flags"));
 
   public static final CStruct GLOBAL_ROUTE =
       CStruct.of(
@@ -163,29 +154,11 @@ public final class IbvStructs {
           u32("rate_limit"));
 
   static final CStruct QP =
-      CStruct.of(
-              "struct ibv_qp",
-              pointer("context"),
-              pointer("qp_context"),
-              pointer("pd"),
-              pointer("send_cq"),
-              pointer("recv_cq"),
-              pointer("srq"),
-              u32("handle"),
-              u32("qp_num"),
-              u32("state"),
-              u32("qp_type"))
+      CStruct.of("struct ibv_qp", words("", 6), u32(""), u32("qp_num"), u32(""), u32("qp_type"))
           .ofSize(160);
 
   static final CStruct CQ =
-      CStruct.of(
-              "struct ibv_cq",
-              pointer("context"),
-              pointer("channel"),
-              pointer("cq_context"),
-              u32("handle"),
-              u32("cqe"))
-          .ofSize(128);
+      CStruct.of("struct ibv_cq", words("", 3), u32(""), u32("cqe")).ofSize(128);
 
   static final CStruct COMP_CHANNEL =
       CStruct.of("struct ibv_comp_channel", pointer("context"), u32("fd"), u32("refcnt"));
@@ -197,24 +170,19 @@ public final class IbvStructs {
 
   static final CStruct SEND_WR =
       CStruct.of(
-          "struct ibv_send_wr",
-          u64("wr_id"),
-          pointer("next"),
-          pointer("sg_list"),
-          u32("num_sge"),
-          u32("opcode"),
-          u32("send_flags"),
-          u32("imm_data"),
-          u64("wr.atomic.remote_addr"),
-          u64("wr.atomic.compare_add"),
-          u64("wr.atomic.swap"),
-          u32("wr.atomic.rkey"),
-          // The union ends at a multiple of its alignment.
-          bytes("", 4),
-          u32("qp_type.xrc.remote_srqn"),
-          pointer("bind_mw.mw"),
-          u32("bind_mw.rkey"),
-          struct("bind_mw.bind_info", MW_BIND_INFO));
+              "struct ibv_send_wr",
+              u64("wr_id"),
+              pointer("next"),
+              pointer("sg_list"),
+              u32("num_sge"),
+              u32("opcode"),
+              u32("send_flags"),
+              u32("imm_data"),
+              u64("wr.atomic.remote_addr"),
+              u64("wr.atomic.compare_add"),
+              u64("wr.atomic.swap"),
+              u32("wr.atomic.rkey"))
+          .ofSize(128);
 
   /** The other views of {@code union wr} in {@link #SEND_WR}, each with what comes before it. */
   static final CStruct SEND_WR_RDMA =
