@@ -51,24 +51,25 @@ public final class ReadAhead {
     }
 
     private boolean tryRead(
-        SharedFile file, long from, ByteBuffer target, boolean fill, long nowNanos)
+        SharedFile file, long from, ByteBuffer target, boolean fill, boolean cached, long nowNanos)
         throws IOException {
       if (!lock.tryLock()) {
         return false;
       }
       try {
-        return owner == file && read(file, from, target, fill, nowNanos);
+        return owner == file && read(file, from, target, fill, cached, nowNanos);
       } finally {
         lock.unlock();
       }
     }
 
-    private boolean read(SharedFile file, long from, ByteBuffer target, boolean fill, long nowNanos)
+    private boolean read(
+        SharedFile file, long from, ByteBuffer target, boolean fill, boolean cached, long nowNanos)
         throws IOException {
       int count = target.remaining();
       if (fill && !holds(from, count)) {
         length = 0; // where it fails
-        length = file.readSome(from, bytes);
+        length = file.readSome(from, bytes, cached);
         position = from;
         given.clear();
       }
@@ -112,13 +113,15 @@ public final class ReadAhead {
    * little behind the one before. With the file's lock.
    *
    * @param before where the file's piece before ended
+   * @param cached whether the file is read only as far as the page cache has it
    * @return false where the caller has to read the file, for whatever reason
    */
-  boolean read(SharedFile file, long before, long from, ByteBuffer target) throws IOException {
+  boolean read(SharedFile file, long before, long from, ByteBuffer target, boolean cached)
+      throws IOException {
     boolean behind = from >= before && from - before < WINDOW_BYTES;
     long nowNanos = nanoClock.getAsLong();
     Window known = file.window();
-    if (known != null && known.tryRead(file, from, target, behind, nowNanos)) {
+    if (known != null && known.tryRead(file, from, target, behind, cached, nowNanos)) {
       return true;
     }
     Window given = behind ? give(file, nowNanos) : null;
@@ -126,7 +129,7 @@ public final class ReadAhead {
       return false;
     }
     file.window(given);
-    return given.tryRead(file, from, target, true, nowNanos);
+    return given.tryRead(file, from, target, true, cached, nowNanos);
   }
 
   /** One is looked at each time, so that nobody looks for long. */

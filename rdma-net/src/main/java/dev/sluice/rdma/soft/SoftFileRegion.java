@@ -7,6 +7,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
 import java.util.EnumSet;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * last to use the file, so that the end of the region waits for no disk.
  */
 final class SoftFileRegion extends SoftRegion implements FileRegion {
+  private final FileChannel channel;
   private final SharedFile file;
 
   /**
@@ -27,6 +29,7 @@ final class SoftFileRegion extends SoftRegion implements FileRegion {
   SoftFileRegion(SoftProtectionDomain domain, RandomAccessFile file, long bytes) {
     super(
         domain, domain.device().nextFileAddress(bytes), bytes, EnumSet.of(AccessFlag.REMOTE_READ));
+    this.channel = file.getChannel();
     this.file = new SharedFile(file, domain.device().readAhead());
   }
 
@@ -68,7 +71,7 @@ final class SoftFileRegion extends SoftRegion implements FileRegion {
    * @throws EOFException when the file has become shorter
    */
   int transfer(long from, int bytes, WritableByteChannel socket) throws IOException {
-    int sent = (int) file.channel().transferTo(from - address(), bytes, socket);
+    int sent = (int) channel.transferTo(from - address(), bytes, socket);
     if (sent == 0) {
       requireBytes(from, bytes); // else the socket is full
     }
@@ -79,7 +82,7 @@ final class SoftFileRegion extends SoftRegion implements FileRegion {
    * @throws EOFException when the file has become shorter
    */
   void requireBytes(long from, int bytes) throws IOException {
-    long size = file.channel().size();
+    long size = channel.size();
     if (size < from - address() + bytes) {
       throw new EOFException(this + " ends at " + size);
     }
