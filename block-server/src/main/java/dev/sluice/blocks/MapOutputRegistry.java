@@ -297,13 +297,17 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * Fills the buffer with the data file's bytes from {@code position} on. Blocks as its disk does.
-   * For threads that nobody interrupts.
+   * Fills the buffer with the data file's bytes from {@code position} on. For threads that nobody
+   * interrupts.
    *
+   * @param cached whether they are wanted only where the page cache has them all; else it blocks as
+   *     the file's disk does, as it does where nobody can tell, and where it is not open
+   * @return false where the page cache lacks some
    * @throws EOFException when the file is shorter
    */
-  public void read(MapOutput output, long position, ByteBuffer target) throws IOException {
-    files.read(output, position, target);
+  public boolean read(MapOutput output, long position, ByteBuffer target, boolean cached)
+      throws IOException {
+    return files.read(output, position, target, cached);
   }
 
   public LocalDirectories directories() {

@@ -4,7 +4,6 @@ import dev.sluice.rdma.file.ReadAhead;
 import dev.sluice.rdma.file.SharedFile;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,15 +56,19 @@ final class OpenFiles implements AutoCloseable {
   }
 
   /**
-   * Fills the buffer with the file's bytes from {@code position} on. Blocks as its disk does. For
-   * threads that nobody interrupts.
+   * Fills the buffer with the file's bytes from {@code position} on. For threads that nobody
+   * interrupts.
    *
+   * @param cached whether they are wanted only where the page cache has them all; else it blocks as
+   *     the file's disk does, as it does where nobody can tell, and where it is not open
+   * @return false where the page cache lacks some
    * @throws EOFException when the file is shorter
    */
-  void read(MapOutput output, long position, ByteBuffer target) throws IOException {
+  boolean read(MapOutput output, long position, ByteBuffer target, boolean cached)
+      throws IOException {
     OpenFile opened = open(output.data(), output.file());
     try {
-      opened.file.read(position, target);
+      return opened.file.read(position, target, cached);
     } finally {
       release(opened);
     }
@@ -94,7 +97,7 @@ final class OpenFiles implements AutoCloseable {
         return known;
       }
     }
-    OpenFile opened = new OpenFile(new SharedFile(new RandomAccessFile(path.toFile(), "r"), ahead));
+    OpenFile opened = new OpenFile(SharedFile.open(path, ahead));
     OpenFile file;
     synchronized (this) {
       file = files.merge(data, opened, (first, _) -> first);

@@ -57,7 +57,7 @@ class OpenFilesTest {
 
   private void read(OpenFiles from, long mapId) {
     try {
-      from.read(registry.output(SHUFFLE, mapId), 0, ByteBuffer.allocate(100));
+      from.read(registry.output(SHUFFLE, mapId), 0, ByteBuffer.allocate(100), false);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

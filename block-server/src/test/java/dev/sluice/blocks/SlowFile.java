@@ -40,8 +40,13 @@ public final class SlowFile implements AutoCloseable {
   public static long readers() {
     return Thread.getAllStackTraces().values().stream()
         .flatMap(Arrays::stream)
-        .filter(frame -> frame.getMethodName().equals("open0"))
+        .filter(SlowFile::opens)
         .count();
+  }
+
+  private static boolean opens(StackTraceElement frame) {
+    return frame.getMethodName().equals("open0")
+        || frame.getClassName().endsWith(".FileFd") && frame.getMethodName().equals("tryOpen");
   }
 
   /** The disk answers all that wait for it. Idempotent. */

@@ -13,21 +13,19 @@ import java.util.function.Consumer;
 
 /**
  * Whose turn it is to be staged for: first come, first served, but who lacks something holds up
- * nobody who does not. A peer has its share of the memory at most, and a local directory is read
- * for so many requests at a time, one of which is left to who waits longest. So a peer that does
- * not say that it is done holds up itself alone, and a disk that does not answer those who want its
- * bytes: what it keeps for longer than its reader waits is of no share, and no lease, any more.
- *
- * <p>What the page cache has and what it has not has no queues of its own: a request is for pieces
- * of many files, and as slow as the slowest of them.
+ * nobody who does not. A peer has its share of the memory at most, and a lane ({@link StageLanes})
+ * is read for so many requests at a time, one of which is left to who waits longest. So a peer that
+ * does not say that it is done holds up itself alone, and a disk that does not answer those who
+ * want its bytes: what it keeps for longer than its reader waits is of no share, and no lease, any
+ * more.
  *
  * <p>Any thread; never blocks; nothing to close. When one comes or makes room, those who wait are
- * looked at as long as any directory that somebody waits for has room: where that is scarce these
- * are few, however many wait. Where shares are, it is all: some 20 us for a thousand.
+ * looked at as long as any lane that somebody waits for has room: where that is scarce these are
+ * few, however many wait. Where shares are, it is all: some 20 us for a thousand.
  */
 final class StageQueue {
   private final long maxPeerBytes;
-  private final int maxReaders;
+  private final int[] maxReaders;
 
   /** Those that have their turn. */
   private final Handover<StageRequest> taken;
@@ -37,30 +35,29 @@ final class StageQueue {
   private final Set<StageRequest> begun = new HashSet<>();
   private final Map<Object, Long> peerBytes = new HashMap<>();
 
-  /** Requests that have their turn and have not read it, of each directory. */
+  /** Requests that have their turn and have not read it, of each lane. */
   private final int[] readers;
 
-  /** Requests that wait, of each directory. */
+  /** Requests that wait, of each lane. */
   private final int[] wanted;
 
   /**
    * @param maxPeerBytes a peer's share; one that has nothing yet gets what it asks for
-   * @param directories that there are
-   * @param maxReaders of a directory at a time: two or more
+   * @param maxReaders of each lane at a time: two or more
    * @param begin takes who has its turn, on the thread that adds it or makes room; must not block
    */
-  StageQueue(long maxPeerBytes, int directories, int maxReaders, Consumer<StageRequest> begin) {
+  StageQueue(long maxPeerBytes, int[] maxReaders, Consumer<StageRequest> begin) {
     this.maxPeerBytes = maxPeerBytes;
     this.maxReaders = maxReaders;
-    this.readers = new int[directories];
-    this.wanted = new int[directories];
+    this.readers = new int[maxReaders.length];
+    this.wanted = new int[maxReaders.length];
     this.taken = new Handover<>(begin);
   }
 
   /**
-   * Has the request begin when it is its turn, which ends with {@link #wasRead} of all its
-   * directories and with {@link #end}. One that has its answer is not queued: whoever gave it that
-   * has ended it already, or does so next.
+   * Has the request begin when it is its turn, which ends with {@link #wasRead} of all its lanes
+   * and with {@link #end}. One that has its answer is not queued: whoever gave it that has ended it
+   * already, or does so next.
    *
    * @return whether it need not wait
    */
@@ -78,11 +75,11 @@ final class StageQueue {
     return atOnce;
   }
 
-  /** What a request wants of such directories has been read, or is not to be. */
-  void wasRead(int... directories) {
+  /** What a request wants of such lanes has been read, or is not to be. */
+  void wasRead(int... lanes) {
     synchronized (this) {
-      for (int directory : directories) {
-        readers[directory]--;
+      for (int lane : lanes) {
+        readers[lane]--;
       }
       takeAll();
     }
@@ -119,8 +116,8 @@ final class StageQueue {
         i.remove();
         take(request);
       } else {
-        for (int directory : request.directories()) {
-          awaited.set(directory);
+        for (int lane : request.lanes()) {
+          awaited.set(lane);
         }
       }
     }
@@ -131,10 +128,10 @@ final class StageQueue {
     return before == 0 || before + BufferPool.roomBytes(request.bytes()) <= maxPeerBytes;
   }
 
-  /** Whether one more can be read of any directory that somebody waits for. */
+  /** Whether one more can be read of any lane that somebody waits for. */
   private boolean anyHasRoom(BitSet awaited) {
-    for (int directory = 0; directory < wanted.length; directory++) {
-      if (wanted[directory] > 0 && hasRoom(directory, awaited)) {
+    for (int lane = 0; lane < wanted.length; lane++) {
+      if (wanted[lane] > 0 && hasRoom(lane, awaited)) {
         return true;
       }
     }
@@ -142,8 +139,8 @@ final class StageQueue {
   }
 
   private boolean hasReaders(StageRequest request, BitSet awaited) {
-    for (int directory : request.directories()) {
-      if (!hasRoom(directory, awaited)) {
+    for (int lane : request.lanes()) {
+      if (!hasRoom(lane, awaited)) {
         return false;
       }
     }
@@ -151,13 +148,13 @@ final class StageQueue {
   }
 
   /** Whether it has one more, beside one for somebody who waits for it. */
-  private boolean hasRoom(int directory, BitSet awaited) {
-    return readers[directory] + (awaited.get(directory) ? 1 : 0) < maxReaders;
+  private boolean hasRoom(int lane, BitSet awaited) {
+    return readers[lane] + (awaited.get(lane) ? 1 : 0) < maxReaders[lane];
   }
 
   private static void count(int[] requests, StageRequest request, int change) {
-    for (int directory : request.directories()) {
-      requests[directory] += change;
+    for (int lane : request.lanes()) {
+      requests[lane] += change;
     }
   }
 

@@ -29,16 +29,24 @@ final class StageRequest {
   private final BooleanSupplier isThere;
   private final Stage stage;
   private final List<MapOutput> outputs;
-  private final int[] directoryOfPiece;
-  private final int[] directories;
   private final int bytes;
   private final long receivedNanos;
   private final Consumer<Object> answer;
   private final AtomicBoolean answered = new AtomicBoolean();
   private final AtomicBoolean waited = new AtomicBoolean();
 
-  /** Directories that have not been read. */
+  private volatile int[] laneOfPiece;
+  private volatile int[] lanes;
+  private volatile long queuedNanos;
+
+  /** Lanes that have not been read. */
   private final AtomicInteger unread = new AtomicInteger();
+
+  /** Whether its disks may be waited for. */
+  private volatile boolean cold;
+
+  /** Whether its disks have to be waited for, and may not. */
+  private volatile boolean uncached;
 
   private volatile PooledBuffer buffer;
 
@@ -48,7 +56,7 @@ final class StageRequest {
   /**
    * @param isThere whether the peer is still connected
    * @param outputs that the pieces are of, one for each
-   * @param directoryOfPiece that these lie in
+   * @param laneOfPiece that these are read in
    * @param receivedNanos on the stager's clock
    * @param answer gets one answer
    */
@@ -57,19 +65,32 @@ final class StageRequest {
       BooleanSupplier isThere,
       Stage stage,
       List<MapOutput> outputs,
-      int[] directoryOfPiece,
+      int[] laneOfPiece,
       long receivedNanos,
       Consumer<Object> answer) {
     this.peer = peer;
     this.isThere = isThere;
     this.stage = stage;
     this.outputs = outputs;
-    this.directoryOfPiece = directoryOfPiece;
-    this.directories = Arrays.stream(directoryOfPiece).distinct().toArray();
     this.bytes = stage.pieces().stream().mapToInt(Piece::length).sum();
     this.receivedNanos = receivedNanos;
     this.answer = answer;
-    this.unread.set(directories.length);
+    queueIn(laneOfPiece, receivedNanos);
+  }
+
+  private void queueIn(int[] ofPiece, long nowNanos) {
+    laneOfPiece = ofPiece;
+    lanes = Arrays.stream(ofPiece).distinct().toArray();
+    unread.set(lanes.length);
+    queuedNanos = nowNanos;
+  }
+
+  /** All of it is to be read once more, from disk, and waits for that; its buffer is another's. */
+  void turnCold(StageLanes all, long nowNanos) {
+    buffer = null;
+    cold = true;
+    uncached = false;
+    queueIn(Arrays.stream(laneOfPiece).map(all::cold).toArray(), nowNanos);
   }
 
   Object peer() {
@@ -80,13 +101,18 @@ final class StageRequest {
     return bytes;
   }
 
-  /** Those that its files lie in, each once. */
-  int[] directories() {
-    return directories;
+  /** Those that its files are read in, each once. */
+  int[] lanes() {
+    return lanes;
   }
 
   long receivedNanos() {
     return receivedNanos;
+  }
+
+  /** Since when it waits for its turn, and then for memory. */
+  long queuedNanos() {
+    return queuedNanos;
   }
 
   /** When the reader has no time left to READ. */
@@ -119,21 +145,23 @@ final class StageRequest {
   }
 
   /**
-   * Puts a directory's pieces at their places in the buffer, as long as somebody waits for them.
-   * Blocks as its disk does.
+   * Puts a lane's pieces at their places in the buffer, as long as somebody waits for them. Blocks
+   * as its disks do once it is cold.
    */
-  void read(MapOutputRegistry registry, int directory, LongSupplier nanoClock) {
+  void read(MapOutputRegistry registry, int lane, LongSupplier nanoClock) {
     try {
       MemorySegment target = buffer.segment();
       int at = 0;
-      for (int i = 0; i < directoryOfPiece.length && failure == null; i++) {
+      for (int i = 0; i < outputs.size() && failure == null && !uncached; i++) {
         Piece piece = stage.pieces().get(i);
-        if (directoryOfPiece[i] == directory) {
+        if (laneOfPiece[i] == lane) {
           if (isLate(nanoClock.getAsLong())) {
             return;
           }
           MemorySegment part = target.asSlice(at, piece.length());
-          registry.read(outputs.get(i), piece.position(), part.asByteBuffer());
+          if (!registry.read(outputs.get(i), piece.position(), part.asByteBuffer(), !cold)) {
+            uncached = true;
+          }
         }
         at += piece.length();
       }
@@ -160,7 +188,11 @@ final class StageRequest {
     return failure;
   }
 
-  /** Whether that was the last of its directories: all is read, or has failed. */
+  boolean isUncached() {
+    return uncached;
+  }
+
+  /** Whether that was the last of its lanes: all is read, or has failed. */
   boolean wasRead() {
     return unread.decrementAndGet() == 0;
   }

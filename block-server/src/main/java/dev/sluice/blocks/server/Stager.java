@@ -39,11 +39,14 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Requests come on the transport's threads and never block them: a request waits for its turn
  * ({@link StageQueue}) and then for memory, which is registered, and files are read, on threads of
- * the stager's own. What would take more than 256 KiB of heap for one process waits at that one
- * ({@link dev.sluice.blocks.client.BlockServerClient#stage}). Each has its answer within the time
- * that its reader has for it, however long a disk takes; once a disk has kept a reader in vain,
- * nobody waits for it until it answers. Whoever creates it closes it, after the block server and
- * before the protection domain.
+ * the stager's own. What the page cache has waits for no disk: a request that is for more gives
+ * back what it has as soon as that is seen, and waits for another turn, in which it waits for disks
+ * as well. Opening a file counts as what the page cache has, as does reading where nobody can tell
+ * ({@link dev.sluice.rdma.verbs.ffi.FileFd}). What would take more than 256 KiB of heap for one
+ * process waits at that one ({@link dev.sluice.blocks.client.BlockServerClient#stage}). Each has
+ * its answer within the time that its reader has for it, however long a disk takes; once a disk has
+ * kept a reader in vain, nobody waits for it until it answers. Whoever creates it closes it, after
+ * the block server and before the protection domain.
  */
 public final class Stager implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Stager.class);
@@ -74,6 +77,7 @@ public final class Stager implements AutoCloseable {
   private final RegistryCounters counters;
   private final LongSupplier nanoClock;
   private final BufferPool memory;
+  private final StageLanes lanes;
   private final StageQueue queue;
   private final Leases leases;
   private final ThreadPoolExecutor threads;
@@ -83,8 +87,8 @@ public final class Stager implements AutoCloseable {
   /** Those that have no answer yet. */
   private final Set<StageRequest> unanswered = ConcurrentHashMap.newKeySet();
 
-  /** A directory's pieces are being read. */
-  private record Reading(StageRequest request, int directory) {}
+  /** A lane's pieces are being read. */
+  private record Reading(StageRequest request, int lane) {}
 
   private final Set<Reading> underWay = ConcurrentHashMap.newKeySet();
 
@@ -106,20 +110,13 @@ public final class Stager implements AutoCloseable {
     this.counters = registry.counters();
     this.nanoClock = nanoClock;
     memory = BufferPool.readable(domain, maxBytes);
-    int directories = registry.directories().count();
-    int readers = readers(maxBytes, Math.clamp(cores, 2, MAX_THREADS), directories);
-    queue = new StageQueue(maxBytes / SHARES, directories + 1, readers, this::begin);
+    lanes =
+        new StageLanes(maxBytes, Math.clamp(cores, 2, MAX_THREADS), registry.directories().count());
+    queue = new StageQueue(maxBytes / SHARES, lanes.maxReaders(), this::begin);
     leases = new Leases(nanoClock);
-    int most = readers * Math.max(1, directories) + 1; // One is left for memory.
+    int most = lanes.threads() + 1; // One is left for memory.
     threads = DaemonThreads.atMost(most, "sluice-stage");
     timer.scheduleWithFixedDelay(this::tick, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
-  }
-
-  /** Of each directory: where there are several, one leaves half of the memory to the others. */
-  private static int readers(long maxBytes, int threads, int directories) {
-    return directories < 2
-        ? threads
-        : Math.clamp(maxBytes / 2 / MAX_REQUEST_BYTES, 2, Math.max(2, threads / 2));
   }
 
   /**
@@ -131,7 +128,7 @@ public final class Stager implements AutoCloseable {
    */
   void stage(Object peer, BooleanSupplier isThere, Stage stage, Consumer<Object> answer) {
     List<MapOutput> outputs = new ArrayList<>();
-    int[] directories = new int[stage.pieces().size()];
+    int[] laneOfPiece = new int[stage.pieces().size()];
     long bytes = 0;
     boolean many = stage.pieces().size() > ControlMessages.MAX_PIECES;
     for (Piece piece : many ? List.<Piece>of() : stage.pieces()) {
@@ -140,7 +137,7 @@ public final class Stager implements AutoCloseable {
         answer.accept(new NotStaged(true, "map output " + piece.mapId() + " has no such bytes"));
         return;
       }
-      directories[outputs.size()] = output.disks().data();
+      laneOfPiece[outputs.size()] = output.disks().data();
       outputs.add(output);
       bytes += piece.length();
     }
@@ -155,14 +152,20 @@ public final class Stager implements AutoCloseable {
     registry.touch(stage.shuffleId());
     add(
         new StageRequest(
-            peer, isThere, stage, outputs, directories, nanoClock.getAsLong(), answer));
+            peer, isThere, stage, outputs, laneOfPiece, nanoClock.getAsLong(), answer));
   }
 
   private void add(StageRequest request) {
     unanswered.add(request);
     if (closed) {
       answer(request, STOPS);
-    } else if (!queue.add(request)) {
+    } else {
+      queue(request);
+    }
+  }
+
+  private void queue(StageRequest request) {
+    if (!queue.add(request)) {
       countWait(request);
     }
   }
@@ -193,20 +196,20 @@ public final class Stager implements AutoCloseable {
    */
   private void hasMemory(StageRequest request, PooledBuffer buffer) {
     countRegions();
-    long waitedNanos = nanoClock.getAsLong() - request.receivedNanos();
+    long waitedNanos = nanoClock.getAsLong() - request.queuedNanos();
     counters.add(RegistryCounter.STAGING_WAIT_MICROS, TimeUnit.NANOSECONDS.toMicros(waitedNanos));
     if (buffer == null) {
-      queue.wasRead(request.directories());
+      queue.wasRead(request.lanes());
       refuse(request, new NotStaged(false, "there is no memory to stage in"));
       return;
     }
     request.has(buffer);
-    for (int directory : request.directories()) {
+    for (int lane : request.lanes()) {
       execute(
-          () -> read(request, directory),
+          () -> read(request, lane),
           e -> {
             request.failed(e);
-            wasRead(request, directory);
+            wasRead(request, lane);
           });
     }
   }
@@ -220,27 +223,38 @@ public final class Stager implements AutoCloseable {
     }
   }
 
-  private void read(StageRequest request, int directory) {
-    Reading reading = new Reading(request, directory);
+  private void read(StageRequest request, int lane) {
+    Reading reading = new Reading(request, lane);
     underWay.add(reading);
-    request.read(registry, directory, nanoClock);
+    request.read(registry, lane, nanoClock);
     underWay.remove(reading);
-    wasRead(request, directory);
+    wasRead(request, lane);
   }
 
-  private void wasRead(StageRequest request, int directory) {
-    queue.wasRead(directory);
+  private void wasRead(StageRequest request, int lane) {
+    queue.wasRead(lane);
     if (request.wasRead()) {
       NotStaged refusal = refusal(request);
-      if (refusal == null) {
-        grant(request);
-      } else {
+      if (refusal != null) {
         refuse(request, refusal);
+      } else if (request.isUncached()) {
+        turnCold(request);
+      } else {
+        grant(request);
       }
     }
   }
 
-  /** Null where all is copied, and there is still somebody who waits for it. */
+  /** It has another turn for that, among those who wait for disks. */
+  private void turnCold(StageRequest request) {
+    counters.add(RegistryCounter.STAGING_BYTES_IN_USE, -request.bytes());
+    request.buffer().release();
+    queue.end(request);
+    request.turnCold(lanes, nanoClock.getAsLong());
+    queue(request);
+  }
+
+  /** Null where nothing has failed, and there is still somebody who waits for it. */
   private NotStaged refusal(StageRequest request) {
     if (!request.isCurrent(registry)) {
       return new NotStaged(true, "its map outputs were unregistered or replaced");
@@ -320,7 +334,7 @@ public final class Stager implements AutoCloseable {
       for (StageRequest request : unanswered) {
         if (request.isLate(nowNanos)) {
           drop(request, LATE);
-        } else if (IntStream.of(request.directories()).anyMatch(hanging::get)) {
+        } else if (IntStream.of(request.lanes()).anyMatch(hanging::get)) {
           drop(request, HANGS);
         }
       }
@@ -330,11 +344,11 @@ public final class Stager implements AutoCloseable {
     }
   }
 
-  /** Directories that keep a thread which nobody waits for any more. */
+  /** Lanes that keep a thread which nobody waits for any more. */
   private BitSet hanging(long nowNanos) {
     return underWay.stream()
         .filter(reading -> nowNanos - reading.request().deadlineNanos() >= HANGS_NANOS)
-        .mapToInt(Reading::directory)
+        .mapToInt(Reading::lane)
         .collect(BitSet::new, BitSet::set, BitSet::or);
   }
 

@@ -15,23 +15,29 @@ class StageQueueTest {
   private static final int READERS = 2;
 
   private final LinkedBlockingDeque<StageRequest> begun = new LinkedBlockingDeque<>();
-  private final StageQueue queue = new StageQueue(SHARE, 20, READERS, begun::add);
+  private final StageQueue queue = new StageQueue(SHARE, maxReaders(), begun::add);
 
-  private StageRequest add(Object peer, int bytes, int... directories) {
-    StageRequest request = request(peer, bytes, directories);
+  private static int[] maxReaders() {
+    int[] most = new int[20];
+    Arrays.fill(most, READERS);
+    return most;
+  }
+
+  private StageRequest add(Object peer, int bytes, int... lanes) {
+    StageRequest request = request(peer, bytes, lanes);
     queue.add(request);
     return request;
   }
 
-  private static StageRequest request(Object peer, int bytes, int... directories) {
-    Piece[] pieces = new Piece[directories.length];
+  private static StageRequest request(Object peer, int bytes, int... lanes) {
+    Piece[] pieces = new Piece[lanes.length];
     Arrays.fill(pieces, new Piece(1, 0, bytes));
     Stage stage = new Stage(1, 1_000, List.of(pieces));
-    return new StageRequest(peer, () -> true, stage, List.of(), directories, 0, _ -> {});
+    return new StageRequest(peer, () -> true, stage, List.of(), lanes, 0, _ -> {});
   }
 
   private void end(StageRequest request) {
-    queue.wasRead(request.directories());
+    queue.wasRead(request.lanes());
     queue.end(request);
   }
 
@@ -40,7 +46,7 @@ class StageQueueTest {
   void aShareIsOfPages() {
     for (int i = 0; i < 10; i++) {
       StageRequest request = add("a", 1, 0);
-      queue.wasRead(request.directories());
+      queue.wasRead(request.lanes());
     }
     assertThat(begun).hasSize(SHARE / PAGE);
     StageRequest first = begun.getFirst();
@@ -105,9 +111,9 @@ class StageQueueTest {
     assertThat(Waiting.looks).isLessThan(20);
   }
 
-  /** There are always others that wait for one of its directories. */
+  /** There are always others that wait for one of its lanes. */
   @Test
-  void aRequestOfManyDirectoriesGetsItsTurn() {
+  void aRequestOfManyLanesGetsItsTurn() {
     for (int peer = 0; peer < READERS; peer++) {
       add(peer, PAGE, 0);
       add(peer, PAGE, 1);
@@ -123,7 +129,7 @@ class StageQueueTest {
   }
 
   @Test
-  void aRequestThatWaitsForOneDirectoryDoesNotHoldUpThoseOfAnother() {
+  void aRequestThatWaitsForOneLaneDoesNotHoldUpThoseOfAnother() {
     for (int peer = 0; peer < READERS; peer++) {
       add(peer, PAGE, 0);
     }

@@ -1,0 +1,21 @@
+package dev.sluice.blocks.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class StageLanesTest {
+  @ParameterizedTest
+  @CsvSource({"4,2,1", "4,8,1", "4,8,2", "4,8,12", "24,8,1", "24,8,2", "24,4,12", "512,8,12"})
+  void whatIsReadFromDiskHasHalfOfTheMemoryAtMost(int mebibytes, int threads, int directories) {
+    StageLanes lanes = new StageLanes((long) mebibytes << 20, threads, directories);
+    int[] most = lanes.maxReaders();
+    assertThat(IntStream.of(most)).allMatch(readers -> readers >= 2);
+    int[] cold = IntStream.rangeClosed(0, directories).map(lanes::cold).distinct().toArray();
+    assertThat(IntStream.of(cold)).allMatch(lane -> lane > directories && lane < most.length);
+    assertThat(IntStream.of(cold).map(lane -> most[lane]).sum())
+        .isBetween(2, Math.max(2, mebibytes / 2));
+  }
+}
