@@ -1,5 +1,6 @@
 package dev.sluice.blocks.server;
 
+import dev.sluice.blocks.server.StageRequest.Share;
 import dev.sluice.rdma.transfer.BufferPool;
 import dev.sluice.rdma.transfer.Handover;
 import java.util.BitSet;
@@ -13,11 +14,11 @@ import java.util.function.Consumer;
 
 /**
  * Whose turn it is to be staged for: first come, first served, but who lacks something holds up
- * nobody who does not. A peer has its share of the memory at most, and a lane ({@link StageLanes})
- * is read for so many requests at a time, one of which is left to who waits longest. So a peer that
- * does not say that it is done holds up itself alone, and a disk that does not answer those who
- * want its bytes: what it keeps for longer than its reader waits is of no share, and no lease, any
- * more.
+ * nobody who does not. A peer has its share of the memory at most, half of which is left to what it
+ * wants from the page cache, and a lane ({@link StageLanes}) is read for so many requests at a
+ * time, one of which is left to who waits longest. So a peer that does not say that it is done
+ * holds up itself alone, and a disk that does not answer those who want its bytes: what it keeps
+ * for longer than its reader waits is of no share, and no lease, any more.
  *
  * <p>Any thread; never blocks; nothing to close. When one comes or makes room, those who wait are
  * looked at as long as any lane that somebody waits for has room: where that is scarce these are
@@ -33,7 +34,7 @@ final class StageQueue {
   // Guarded by this.
   private final Set<StageRequest> waiting = new LinkedHashSet<>();
   private final Set<StageRequest> begun = new HashSet<>();
-  private final Map<Object, Long> peerBytes = new HashMap<>();
+  private final Map<Share, Long> shareBytes = new HashMap<>();
 
   /** Requests that have their turn and have not read it, of each lane. */
   private final int[] readers;
@@ -42,7 +43,7 @@ final class StageQueue {
   private final int[] wanted;
 
   /**
-   * @param maxPeerBytes a peer's share; one that has nothing yet gets what it asks for
+   * @param maxPeerBytes a peer's share; of what it has nothing of yet it gets what it asks for
    * @param maxReaders of each lane at a time: two or more
    * @param begin takes who has its turn, on the thread that adds it or makes room; must not block
    */
@@ -97,8 +98,8 @@ final class StageQueue {
       }
       if (begun.remove(request)) {
         long room = BufferPool.roomBytes(request.bytes());
-        peerBytes.computeIfPresent(
-            request.peer(), (_, before) -> before == room ? null : before - room);
+        shareBytes.computeIfPresent(
+            request.share(), (_, before) -> before == room ? null : before - room);
       }
       takeAll();
     }
@@ -106,12 +107,12 @@ final class StageQueue {
   }
 
   private void takeAll() {
-    Set<Object> full = new HashSet<>();
+    Set<Share> full = new HashSet<>();
     BitSet awaited = new BitSet();
     for (Iterator<StageRequest> i = waiting.iterator(); i.hasNext() && anyHasRoom(awaited); ) {
       StageRequest request = i.next();
-      if (full.contains(request.peer()) || !hasShare(request)) {
-        full.add(request.peer()); // What is large is not overtaken by what is small.
+      if (full.contains(request.share()) || !hasShare(request)) {
+        full.add(request.share()); // What is large is not overtaken by what is small.
       } else if (hasReaders(request, awaited)) {
         i.remove();
         take(request);
@@ -124,8 +125,12 @@ final class StageQueue {
   }
 
   private boolean hasShare(StageRequest request) {
-    long before = peerBytes.getOrDefault(request.peer(), 0L);
-    return before == 0 || before + BufferPool.roomBytes(request.bytes()) <= maxPeerBytes;
+    Share share = request.share();
+    long own = shareBytes.getOrDefault(share, 0L);
+    long rest = shareBytes.getOrDefault(new Share(share.peer(), !share.cold()), 0L);
+    long wanted = own + BufferPool.roomBytes(request.bytes());
+    return own == 0
+        || (wanted + rest <= maxPeerBytes && (!share.cold() || wanted <= maxPeerBytes / 2));
   }
 
   /** Whether one more can be read of any lane that somebody waits for. */
@@ -161,7 +166,7 @@ final class StageQueue {
   private void take(StageRequest request) {
     count(wanted, request, -1);
     count(readers, request, 1);
-    peerBytes.merge(request.peer(), BufferPool.roomBytes(request.bytes()), Long::sum);
+    shareBytes.merge(request.share(), BufferPool.roomBytes(request.bytes()), Long::sum);
     begun.add(request);
     taken.add(request);
   }

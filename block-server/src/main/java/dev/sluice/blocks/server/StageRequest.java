@@ -25,6 +25,13 @@ import java.util.zip.CRC32C;
  * Stager} makes it and takes it from step to step.
  */
 final class StageRequest {
+  /**
+   * Of the memory, what a peer has.
+   *
+   * @param cold for what disks are waited for, or for the rest
+   */
+  record Share(Object peer, boolean cold) {}
+
   private final Object peer;
   private final BooleanSupplier isThere;
   private final Stage stage;
@@ -97,6 +104,11 @@ final class StageRequest {
     return peer;
   }
 
+  /** What it takes memory of. */
+  Share share() {
+    return new Share(peer, cold);
+  }
+
   int bytes() {
     return bytes;
   }
@@ -155,7 +167,7 @@ final class StageRequest {
       for (int i = 0; i < outputs.size() && failure == null && !uncached; i++) {
         Piece piece = stage.pieces().get(i);
         if (laneOfPiece[i] == lane) {
-          if (isLate(nanoClock.getAsLong())) {
+          if (answered.get() || isLate(nanoClock.getAsLong())) {
             return;
           }
           MemorySegment part = target.asSlice(at, piece.length());

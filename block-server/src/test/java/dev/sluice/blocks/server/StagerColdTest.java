@@ -1,6 +1,7 @@
 package dev.sluice.blocks.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.FakeProtectionDomain;
 import dev.sluice.blocks.MapOutputRegistry;
@@ -62,12 +63,18 @@ class StagerColdTest {
     final BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
     final AtomicInteger reads = new AtomicInteger();
     final CountDownLatch letGo = new CountDownLatch(1);
+    final Object process;
     volatile boolean held;
 
     Peer(int timeLeftMs, Piece... pieces) {
+      this(new Object(), timeLeftMs, pieces);
+    }
+
+    Peer(Object process, int timeLeftMs, Piece... pieces) {
+      this.process = process;
       peers.add(this);
       Stage stage = new Stage(SHUFFLE, timeLeftMs, List.of(pieces));
-      stager.stage(this, () -> isThere(pieces.length), stage, answer -> answered(stage, answer));
+      stager.stage(process, () -> isThere(pieces.length), stage, answer -> answered(stage, answer));
     }
 
     private boolean isThere(int pieces) {
@@ -86,7 +93,7 @@ class StagerColdTest {
         byte[] bytes = domain.read(staged.region());
         assertThat(bytes).isEqualTo(expected(stage));
         assertThat(staged.crc32c()).isEqualTo(TestMapOutputs.checksum(bytes, 0, bytes.length));
-        stager.done(this, staged.leaseId());
+        stager.done(process, staged.leaseId());
       }
       answers.add(answer);
     }
@@ -169,6 +176,23 @@ class StagerColdTest {
     holdUp(IN_TIME_MS, COLD);
     stageHotOnes();
     assertThat(held()).hasSize(COLD_READERS).allMatch(peer -> peer.answers.isEmpty());
+  }
+
+  @Test
+  void whatAPeerWantsFromDiskHoldsUpNothingElseThatItWants() throws Exception {
+    Object process = new Object();
+    for (int i = 0; held().isEmpty(); i++) {
+      assumeTrue(i < COLD.length, "the disk is always faster");
+      Peer peer = new Peer(process, IN_TIME_MS, new Piece(COLD[i], 0, MAX_BYTES));
+      while (!peer.held && peer.answers.isEmpty()) {
+        Thread.onSpinWait();
+      }
+    }
+    for (int i = 0; i < 3; i++) {
+      assertThat(new Peer(process, IN_TIME_MS, new Piece(HOT, 0, MAX_BYTES)).answer())
+          .isInstanceOf(Staged.class);
+    }
+    assertThat(held()).allMatch(peer -> peer.answers.isEmpty());
   }
 
   @Test

@@ -124,7 +124,7 @@ public final class ReadAhead {
     if (known != null && known.tryRead(file, from, target, behind, cached, nowNanos)) {
       return true;
     }
-    Window given = behind ? give(file, nowNanos) : null;
+    Window given = behind && !file.missed() ? give(file, nowNanos) : null;
     if (given == null) {
       return false;
     }

@@ -35,6 +35,7 @@ public final class SharedFile implements Closeable {
   // Guarded by reading.
   private ReadAhead.Window window;
   private long lastEnd;
+  private boolean missed;
 
   private SharedFile(Closeable file, Bytes channel, Bytes bytes, ReadAhead ahead) {
     this.file = file;
@@ -127,6 +128,7 @@ public final class SharedFile implements Closeable {
     }
     long before = lastEnd;
     lastEnd = position + target.remaining();
+    missed = false;
     return ahead.read(this, before, position, target, cached);
   }
 
@@ -158,10 +160,16 @@ public final class SharedFile implements Closeable {
   /** Some of what is there, which is nothing at the file's end. With the file's lock. */
   int readSome(long position, byte[] target, boolean cached) throws IOException {
     int count = Math.max(0, bytes.read(position, ByteBuffer.wrap(target), cached));
-    if (cached && count < target.length) {
+    missed = cached && count < target.length;
+    if (missed) {
       lastEnd = position; // It is asked for once more, by who may wait, and read ahead then.
     }
     return count;
+  }
+
+  /** Whether the page cache lacks what is to be read: another window would not have it either. */
+  boolean missed() {
+    return missed;
   }
 
   /** A part of the file in memory, as long as it is this file's; null for none. With the lock. */

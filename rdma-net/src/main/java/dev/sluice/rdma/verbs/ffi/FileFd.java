@@ -11,6 +11,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Set;
 
 /**
  * A file that is open for reading, by its descriptor, and so without a wait for its disk where
@@ -20,6 +21,13 @@ import java.nio.file.Path;
 public final class FileFd implements Closeable {
   private static final int O_CLOEXEC = 0x80000;
   private static final int RWF_NOWAIT = 8;
+
+  private static final Set<Integer> CANNOT_TELL =
+      Set.of(
+          VerbsException.EOPNOTSUPP,
+          VerbsException.ENOSYS,
+          VerbsException.EINVAL,
+          VerbsException.EPERM);
 
   /** On the way to an array. */
   private static final int MAX_COPY_BYTES = 64 << 10;
@@ -117,8 +125,10 @@ public final class FileFd implements Closeable {
       int count = Math.toIntExact((long) PREADV2.invoke(fd, iov, 1, position, RWF_NOWAIT));
       return count == 0 ? -1 : count;
     } catch (VerbsException e) {
-      tellsCached = e.errno() == VerbsException.EAGAIN;
-      return tellsCached ? 0 : -1;
+      if (CANNOT_TELL.contains(e.errno())) {
+        tellsCached = false;
+      }
+      return e.errno() == VerbsException.EAGAIN ? 0 : -1;
     }
   }
 
