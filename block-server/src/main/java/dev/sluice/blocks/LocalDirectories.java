@@ -117,14 +117,9 @@ public final class LocalDirectories {
     return index;
   }
 
-  /** Which of them these files lie in, as {@link #indexOf}; {@link #count} where there are none. */
+  /** Which of them these files lie in, as {@link #indexOf}. */
   BitSet indexesOf(List<Path> files) {
-    BitSet indexes = new BitSet();
-    files.forEach(file -> indexes.set(indexOf(file)));
-    if (files.isEmpty()) {
-      indexes.set(count());
-    }
-    return indexes;
+    return files.stream().mapToInt(this::indexOf).collect(BitSet::new, BitSet::set, BitSet::or);
   }
 
   /** Numbers for where a map output's files lie, so that nobody compares paths to find them. */

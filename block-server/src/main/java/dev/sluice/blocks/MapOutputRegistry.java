@@ -20,6 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,8 +33,8 @@ import org.slf4j.LoggerFactory;
  * business. Where there are several local directories it does not open files: threads {@code
  * sluice-open} do that before, one at a time for what lies in the same directories, so that a disk
  * that does not answer holds up what lies on it alone; but to pin what is not in the page cache the
- * registry's one thread reads it. Whoever creates the registry closes it, before the protection
- * domain.
+ * registry's one thread reads it, and it asks whether files that were opened are still there.
+ * Whoever creates the registry closes it, before the protection domain.
  *
  * <p>The budget bounds what is registered. Before it is used up, the shuffle that was READ least
  * recently gives way, if it is idle; one that is in use never does, and what finds no room is
@@ -48,11 +49,11 @@ import org.slf4j.LoggerFactory;
 public final class MapOutputRegistry implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MapOutputRegistry.class);
 
-  /**
-   * Map outputs on their way, and requests that wait for them; a map output beyond them is
-   * registered when a reader resolves it. It takes 300 bytes, a peer's request 32 KB at most.
-   */
-  private static final int MAX_PENDING = 10_000;
+  /** Map outputs of a line; one beyond them is registered when a reader resolves it: 500 bytes. */
+  private static final int MAX_WAITING = 100_000;
+
+  /** Requests that wait for map outputs: 32 KB each at most. */
+  private static final int MAX_REQUESTS = 10_000;
 
   private static final long TICK_MS = 1_000;
   private static final long CLOSE_TIMEOUT_MS = 10_000;
@@ -76,10 +77,19 @@ public final class MapOutputRegistry implements AutoCloseable {
   /** The same thread where there is one directory: nobody else is held up then. */
   private final ExecutorService openers;
 
-  /** By the directories that they lie in, of which there are few sets: the last that was begun. */
-  private final Map<BitSet, CompletableFuture<Void>> last = new ConcurrentHashMap<>();
+  /** Map outputs that are opened and registered one after the other. */
+  private static final class Line {
+    /** The end of the last one. */
+    final AtomicReference<CompletableFuture<Void>> last =
+        new AtomicReference<>(CompletableFuture.completedFuture(null));
 
-  private final AtomicInteger pending = new AtomicInteger();
+    final AtomicInteger length = new AtomicInteger();
+  }
+
+  /** By the directories that their files lie in, of which there are few sets. */
+  private final Map<BitSet, Line> lines = new ConcurrentHashMap<>();
+
+  private final AtomicInteger requests = new AtomicInteger();
 
   /** The process's only one. */
   public MapOutputRegistry(
@@ -330,8 +340,8 @@ public final class MapOutputRegistry implements AutoCloseable {
     for (long mapId : mapIds) {
       registerSoon(shuffle, mapId);
     }
-    if (pending.incrementAndGet() > MAX_PENDING) {
-      pending.decrementAndGet();
+    if (requests.incrementAndGet() > MAX_REQUESTS) {
+      requests.decrementAndGet();
       return CompletableFuture.completedFuture(locations(shuffle, mapIds));
     }
     return shuffle
@@ -339,42 +349,50 @@ public final class MapOutputRegistry implements AutoCloseable {
         .completeOnTimeout(null, limits.resolveMs(), TimeUnit.MILLISECONDS)
         .thenApply(
             _ -> {
-              pending.decrementAndGet();
+              requests.decrementAndGet();
               return locations(shuffle, mapIds);
             });
   }
 
   private void registerSoon(RegisteredShuffle shuffle, long mapId) {
-    if (pending.get() >= MAX_PENDING || shuffle.get(mapId) != null) {
+    if (!shuffle.mayBegin(mapId)) {
       return;
     }
-    BitSet used =
-        directories.indexesOf(openers == thread ? List.of() : outputs.paths(shuffle.id(), mapId));
-    Registration registration = shuffle.begin(mapId);
+    Line line = lines.computeIfAbsent(used(shuffle.id(), mapId), _ -> new Line());
+    Registration registration = line.length.get() < MAX_WAITING ? shuffle.begin(mapId) : null;
     if (registration != null) {
-      pending.incrementAndGet();
-      last.compute(
-          used,
-          (_, before) ->
-              (before == null ? CompletableFuture.<Void>completedFuture(null) : before)
-                  .thenRunAsync(() -> shuffle.open(registration, outputs), openers)
-                  .thenRunAsync(() -> registrar.register(registration), thread)
-                  .handle((_, e) -> finish(registration, e)));
+      line.length.incrementAndGet();
+      CompletableFuture<Void> end = new CompletableFuture<>();
+      line.last
+          .getAndSet(end)
+          .thenRunAsync(() -> shuffle.open(registration, outputs), openers)
+          .thenRunAsync(() -> registrar.register(registration), thread)
+          .whenComplete((_, e) -> finish(registration, e))
+          .whenComplete((_, _) -> line.length.decrementAndGet())
+          .whenComplete((_, _) -> end.complete(null));
     }
   }
 
+  /** Directories of those files; none where there is only one. */
+  private BitSet used(int shuffleId, long mapId) {
+    return openers == thread
+        ? new BitSet()
+        : directories.indexesOf(outputs.paths(shuffleId, mapId));
+  }
+
   /**
-   * @param e null unless it was not even tried, as after closing
+   * @param e null unless it was not even tried, as after closing, or has met a defect
    */
-  private Void finish(Registration registration, Throwable e) {
-    if (e != null) {
-      LOG.debug("Map output {} is not registered", registration.mapId(), e);
+  private void finish(Registration registration, Throwable e) {
+    int shuffleId = registration.shuffle().id();
+    if (e != null && e.getCause() instanceof RejectedExecutionException) {
+      LOG.debug("Shuffle {}: {} is not registered any more", shuffleId, registration.mapId());
+    } else if (e != null) {
+      LOG.error("Shuffle {}: {} is not registered", shuffleId, registration.mapId(), e);
     }
     registration.close();
-    pending.decrementAndGet();
     registration.shuffle().finish(registration);
     epochs.dropIfUnused(registration.shuffle());
-    return null;
   }
 
   private static List<MapOutputLocation> locations(RegisteredShuffle shuffle, long[] mapIds) {

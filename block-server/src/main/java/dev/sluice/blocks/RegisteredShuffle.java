@@ -144,10 +144,12 @@ final class RegisteredShuffle {
   }
 
   /**
-   * The map output is new, so that an earlier failure to register it says nothing. Never blocks.
+   * The map output is new, so that an earlier failure to register it says nothing, nor what is
+   * found by one under way, which may have looked before. Never blocks.
    */
   void committed(long mapId) {
     failures.remove(mapId);
+    underWay.remove(mapId);
   }
 
   long lastReadMs() {
@@ -209,11 +211,16 @@ final class RegisteredShuffle {
    * @return null when it is registered or under way already, or it is too early to try again
    */
   Registration begin(long mapId) {
-    if (outputs.containsKey(mapId) || !mayBeTried(mapId)) {
+    if (!mayBegin(mapId)) {
       return null;
     }
     Registration registration = new Registration(this, mapId);
     return underWay.putIfAbsent(mapId, registration) == null ? registration : null;
+  }
+
+  /** Whether it is worth while to {@link #begin}. */
+  boolean mayBegin(long mapId) {
+    return !outputs.containsKey(mapId) && !underWay.containsKey(mapId) && mayBeTried(mapId);
   }
 
   private boolean mayBeTried(long mapId) {

@@ -19,7 +19,7 @@ final class ShuffleEpochs {
   private static final class Epoch {
     final RegisteredShuffle shuffle;
 
-    /** Registrations under way. */
+    /** Those who have entered and not left. */
     int pending;
 
     Epoch(RegisteredShuffle shuffle) {

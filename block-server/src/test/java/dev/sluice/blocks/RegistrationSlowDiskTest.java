@@ -11,7 +11,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,6 +37,9 @@ class RegistrationSlowDiskTest {
   private static final long FAST = 2;
   private static final long OTHER_FAST = 3;
 
+  /** Is not there when somebody looks for it first. */
+  private static final long LATE = 4;
+
   /** More than have their turn at a directory. */
   private static final int MANY = 20;
 
@@ -42,6 +48,9 @@ class RegistrationSlowDiskTest {
   @TempDir Path fastDirectory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private final RecordingListener listener = new RecordingListener();
+  private final AtomicInteger asked = new AtomicInteger();
+  private final CountDownLatch looked = new CountDownLatch(1);
+  private final CountDownLatch written = new CountDownLatch(1);
   private TestMapOutputs slow;
   private TestMapOutputs fast;
   private SlowFile pipe;
@@ -65,11 +74,17 @@ class RegistrationSlowDiskTest {
         new MapOutputFiles() {
           @Override
           public Files find(int shuffleId, long mapId) {
-            return on(mapId).find(shuffleId, mapId);
+            Files found = on(mapId).find(shuffleId, mapId);
+            if (found == null && mapId == LATE) {
+              looked.countDown();
+              TestMapOutputs.await(written);
+            }
+            return found;
           }
 
           @Override
           public List<Path> paths(int shuffleId, long mapId) {
+            asked.incrementAndGet();
             return List.of(on(mapId).data(shuffleId, mapId));
           }
         },
@@ -79,7 +94,7 @@ class RegistrationSlowDiskTest {
   }
 
   private TestMapOutputs on(long mapId) {
-    return mapId == FAST || mapId == OTHER_FAST ? fast : slow;
+    return mapId == FAST || mapId == OTHER_FAST || mapId == LATE ? fast : slow;
   }
 
   @AfterEach
@@ -122,6 +137,42 @@ class RegistrationSlowDiskTest {
 
     assertThat(resolveOne(FAST)).isNotNull();
     assertThat(listener.events).contains("registered 3/2").doesNotContain("registered 3/1");
+  }
+
+  @Test
+  void howMuchWaitsForOneDiskIsNothingToAnother() throws Exception {
+    resolve(SLOW);
+    SlowFile.awaitReaders(1);
+    for (int i = 0; i < 3; i++) {
+      resolve(LongStream.range(100 + 4_000 * i, 4_100 + 4_000 * i).toArray());
+    }
+
+    assertThat(resolveOne(FAST)).isNotNull();
+  }
+
+  /** As where a reader asks before the map output is handed over. */
+  @Test
+  void whatIsCommittedWhileItIsLookedForIsRegistered() throws Exception {
+    CompletableFuture<List<MapOutputLocation>> early = resolve(LATE);
+    looked.await();
+    fast.write(SHUFFLE, LATE, 10);
+    registry.add(SHUFFLE, LATE);
+    written.countDown();
+
+    early.get(10, TimeUnit.SECONDS);
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (registry.output(SHUFFLE, LATE) == null) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void whereTheFilesOfOneUnderWayAreIsNotAskedAgain() throws Exception {
+    resolve(SLOW);
+    SlowFile.awaitReaders(1);
+    resolve(SLOW);
+    assertThat(asked).hasValue(1);
   }
 
   @Test
