@@ -32,7 +32,6 @@ final class StageRequest {
    */
   record Share(Object peer, boolean cold) {}
 
-  private final Object peer;
   private final BooleanSupplier isThere;
   private final Stage stage;
   private final List<MapOutput> outputs;
@@ -49,8 +48,8 @@ final class StageRequest {
   /** Lanes that have not been read. */
   private final AtomicInteger unread = new AtomicInteger();
 
-  /** Whether its disks may be waited for. */
-  private volatile boolean cold;
+  /** What it takes memory of. */
+  private volatile Share share;
 
   /** Whether its disks have to be waited for, and may not. */
   private volatile boolean uncached;
@@ -75,7 +74,7 @@ final class StageRequest {
       int[] laneOfPiece,
       long receivedNanos,
       Consumer<Object> answer) {
-    this.peer = peer;
+    this.share = new Share(peer, false);
     this.isThere = isThere;
     this.stage = stage;
     this.outputs = outputs;
@@ -95,18 +94,17 @@ final class StageRequest {
   /** All of it is to be read once more, from disk, and waits for that; its buffer is another's. */
   void turnCold(StageLanes all, long nowNanos) {
     buffer = null;
-    cold = true;
+    share = new Share(share.peer(), true);
     uncached = false;
     queueIn(Arrays.stream(laneOfPiece).map(all::cold).toArray(), nowNanos);
   }
 
   Object peer() {
-    return peer;
+    return share.peer();
   }
 
-  /** What it takes memory of. */
   Share share() {
-    return new Share(peer, cold);
+    return share;
   }
 
   int bytes() {
@@ -171,7 +169,8 @@ final class StageRequest {
             return;
           }
           MemorySegment part = target.asSlice(at, piece.length());
-          if (!registry.read(outputs.get(i), piece.position(), part.asByteBuffer(), !cold)) {
+          if (!registry.read(
+              outputs.get(i), piece.position(), part.asByteBuffer(), !share.cold())) {
             uncached = true;
           }
         }
