@@ -63,10 +63,7 @@ final class RegisteredShuffle {
   /** Map outputs that cannot be registered for a reason of their own, such as their disk. */
   private final ConcurrentHashMap<Long, Backoff> failures = new ConcurrentHashMap<>();
 
-  /** By map id. One that is not here any more is not registered: its files may be others by now. */
-  private final ConcurrentHashMap<Long, Registration> underWay = new ConcurrentHashMap<>();
-
-  private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
+  private final UnderWay underWay = new UnderWay();
 
   private volatile long lastReadMs;
 
@@ -149,7 +146,7 @@ final class RegisteredShuffle {
    */
   void committed(long mapId) {
     failures.remove(mapId);
-    underWay.remove(mapId);
+    underWay.removeAll(Set.of(mapId));
   }
 
   long lastReadMs() {
@@ -169,37 +166,9 @@ final class RegisteredShuffle {
     return any;
   }
 
-  /** Map outputs that somebody waits for. */
-  private final class Wait {
-    private final long[] mapIds;
-    private final CompletableFuture<Void> over = new CompletableFuture<>();
-    private int next;
-
-    Wait(long[] mapIds) {
-      this.mapIds = mapIds;
-    }
-
-    void look() {
-      if (isOver()) {
-        over.complete(null);
-      }
-    }
-
-    private synchronized boolean isOver() {
-      while (next < mapIds.length && !underWay.containsKey(mapIds[next])) {
-        next++;
-      }
-      return next == mapIds.length;
-    }
-  }
-
   /** Completes when none of them is under way. */
   CompletableFuture<Void> await(long[] mapIds) {
-    Wait wait = new Wait(mapIds);
-    waits.add(wait);
-    wait.over.whenComplete((_, _) -> waits.remove(wait));
-    wait.look();
-    return wait.over;
+    return underWay.await(mapIds);
   }
 
   /**
@@ -215,12 +184,12 @@ final class RegisteredShuffle {
       return null;
     }
     Registration registration = new Registration(this, mapId);
-    return underWay.putIfAbsent(mapId, registration) == null ? registration : null;
+    return underWay.add(registration) ? registration : null;
   }
 
   /** Whether it is worth while to {@link #begin}. */
   boolean mayBegin(long mapId) {
-    return !outputs.containsKey(mapId) && !underWay.containsKey(mapId) && mayBeTried(mapId);
+    return !outputs.containsKey(mapId) && !underWay.has(mapId) && mayBeTried(mapId);
   }
 
   private boolean mayBeTried(long mapId) {
@@ -228,13 +197,9 @@ final class RegisteredShuffle {
     return failure == null || failure.isOver(clockMs.getAsLong());
   }
 
-  private boolean isUnderWay(Registration registration) {
-    return underWay.get(registration.mapId()) == registration;
-  }
-
   /** Finds and opens its files, unless it has ended meanwhile. Waits as their disks do. */
   void open(Registration registration, MapOutputFiles files) {
-    if (isUnderWay(registration)) {
+    if (underWay.has(registration)) {
       registration.open(() -> find(registration.mapId(), files));
     }
   }
@@ -256,8 +221,8 @@ final class RegisteredShuffle {
 
   /** It is registered, or not to be. */
   void finish(Registration registration) {
-    underWay.remove(registration.mapId(), registration);
-    waits.forEach(Wait::look);
+    underWay.remove(registration);
+    underWay.answer();
   }
 
   /**
@@ -278,7 +243,7 @@ final class RegisteredShuffle {
 
   private MapOutput registerLocked(Registration registration, Room room) throws IOException {
     long mapId = registration.mapId();
-    if (closed || outputs.containsKey(mapId) || !isUnderWay(registration)) {
+    if (closed || outputs.containsKey(mapId) || !underWay.has(registration)) {
       return null;
     }
     try {
@@ -414,7 +379,7 @@ final class RegisteredShuffle {
 
   /** The map outputs' files are replaced or deleted. Waits as {@link #close}. */
   void invalidate(Set<Long> mapIds) {
-    underWay.keySet().removeAll(mapIds);
+    underWay.removeAll(mapIds);
     end(
         () -> {
           failures.keySet().removeAll(mapIds);
@@ -457,7 +422,7 @@ final class RegisteredShuffle {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    waits.forEach(Wait::look);
+    underWay.answer();
   }
 
   private void unlock() {
