@@ -48,17 +48,32 @@ final class CProgram implements AutoCloseable {
 
   /** Waits for its end, with status 0; returns its standard output. */
   String finished() throws IOException, InterruptedException {
+    awaitEnd();
+    assertThat(process.exitValue()).as(output()).isZero();
+    return standardOutput();
+  }
+
+  /**
+   * Waits for its end, with status 0 or with an error known to be its own; as {@link #finished}.
+   */
+  String finishedOrFailedBy(String error) throws IOException, InterruptedException {
+    awaitEnd();
+    return output().strip().endsWith(error) ? standardOutput() : finished();
+  }
+
+  private void awaitEnd() throws IOException, InterruptedException {
     assertThat(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS))
         .as("%s ends; so far: %s", name, output())
         .isTrue();
-    assertThat(process.exitValue()).as(output()).isZero();
+  }
+
+  private String standardOutput() throws IOException {
     return Files.readString(out, StandardCharsets.UTF_8);
   }
 
   /** All that it has printed so far, with what went to standard error at the end. */
   String output() throws IOException {
-    return Files.readString(out, StandardCharsets.UTF_8)
-        + Files.readString(err, StandardCharsets.UTF_8);
+    return standardOutput() + Files.readString(err, StandardCharsets.UTF_8);
   }
 
   /** Waits for somebody to listen on a TCP port, as the kernel's tables have it. */
