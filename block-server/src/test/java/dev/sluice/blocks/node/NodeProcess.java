@@ -48,6 +48,7 @@ final class NodeProcess implements AutoCloseable {
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                     "-Xmx256m",
                     "-XX:+UseSerialGC",
+                    "-XX:TieredStopAtLevel=1",
                     "--enable-native-access=ALL-UNNAMED",
                     "-cp",
                     directory.resolve("classes")
