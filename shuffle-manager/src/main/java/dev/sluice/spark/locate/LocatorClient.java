@@ -139,11 +139,12 @@ public final class LocatorClient implements Locator {
     long now = services.nanoClock().getAsLong();
     Belief belief = shuffle.beliefs.computeIfAbsent(executorId, _ -> new Belief(shuffle.newsNanos));
     synchronized (belief) {
-      boolean isOld =
-          now - belief.usedNanos > BELIEF_NANOS && now - shuffle.newsNanos > BELIEF_NANOS;
+      boolean isOld = now - belief.usedNanos > BELIEF_NANOS;
       belief.usedNanos = now;
       if (isOld) {
-        shuffle.locations.forgetAnswers(executorId);
+        shuffle.locations.forgetAnswers(executorId); // The driver has no news of what it was not told.
+      }
+      if (isOld && now - shuffle.newsNanos > BELIEF_NANOS) {
         belief.news = refresh(shuffle).thenRun(() -> doubt(shuffle, executorId, now));
       }
       return belief.news;

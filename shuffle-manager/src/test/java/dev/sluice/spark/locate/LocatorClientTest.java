@@ -454,6 +454,21 @@ class LocatorClientTest {
     assertThat(asked).isEqualTo(2);
   }
 
+  /** It has withdrawn that from the driver, which never had it. */
+  @Test
+  void whatAnExecutorHasSaidIsNotBelievedForNewsOfTheDrivers() throws IOException {
+    directory.handle(publish("1", location(5)));
+    atPeer.put(8L, location(8));
+    assertThat(locate("1", 5, 8).outputs()).containsExactly(location(5), location(8));
+
+    atPeer.put(8L, location(8, 1));
+    nowNanos += TimeUnit.SECONDS.toNanos(11);
+    locator.prepare(SHUFFLE);
+    answer();
+
+    assertThat(locate("1", 5, 8).outputs()).containsExactly(location(5), location(8, 1));
+  }
+
   /** It may have withdrawn them for that, while others of the shuffle are READ all the time. */
   @Test
   void whatNobodyReadOfAnExecutorIsNotBelievedBeforeThereAreNews() throws IOException {
