@@ -13,6 +13,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -72,7 +73,12 @@ public final class CountersReporter implements AutoCloseable {
 
   private volatile long lastNanos;
   private volatile long saidNanos;
-  private long saidBlocks;
+
+  /** What the last line was about. Guarded by this. */
+  private Map<String, Long> said = Map.of();
+
+  /** What the driver has. The scheduler's. */
+  private Map<String, Long> reported = Map.of();
 
   /**
    * @param device provider and device in use
@@ -142,6 +148,7 @@ public final class CountersReporter implements AutoCloseable {
   private void reportHeld() {
     heldScheduled.set(false);
     unreported.set(true);
+    say();
     report();
   }
 
@@ -151,11 +158,12 @@ public final class CountersReporter implements AutoCloseable {
       return;
     }
     try {
-      Report report =
-          new Report(executorId, nanoClock.getAsLong(), device, metrics.snapshot(), held);
+      Map<String, Long> values = metrics.snapshot();
+      Report report = new Report(executorId, nanoClock.getAsLong(), device, values, held);
       if (driver.ask(report) instanceof Over over) {
         over.shuffles().forEach(shuffles::over);
       }
+      reported = ExecutorMetrics.counted(values);
     } catch (IOException e) {
       LOG.debug("The counters are not reported now; they are a while later, or at the end", e);
       if (unreported.compareAndSet(false, true)) {
@@ -166,15 +174,19 @@ public final class CountersReporter implements AutoCloseable {
 
   private void sayWhenDue() {
     lineScheduled.set(false);
-    say();
+    say((last, now) -> ShuffleCounters.blocks(last) == ShuffleCounters.blocks(now));
   }
 
-  /** The line of the log, unless the last one has all blocks. Any thread. */
-  public synchronized void say() {
+  /** The line of the log, unless the last one has all: what others READ from here, too. Any thread. */
+  public void say() {
+    say(Map::equals);
+  }
+
+  private synchronized void say(BiPredicate<Map<String, Long>, Map<String, Long>> isSaid) {
     Map<String, Long> values = metrics.snapshot();
-    long blocks = ShuffleCounters.blocks(values);
-    if (blocks != saidBlocks) {
-      saidBlocks = blocks;
+    Map<String, Long> counted = ExecutorMetrics.counted(values);
+    if (!isSaid.test(said, counted)) {
+      said = counted;
       saidNanos = nanoClock.getAsLong();
       log.accept(ExecutorMetrics.summary(values));
     }
@@ -186,12 +198,20 @@ public final class CountersReporter implements AutoCloseable {
     say();
     try {
       // All shuffles are over, and go with the executor: it is not to end each by itself.
-      Future<?> last = scheduler.submit(() -> report(List.of()));
+      Future<?> last = scheduler.submit(this::reportLast);
       last.get(CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException | RejectedExecutionException e) {
       LOG.debug("The last counters are not reported", e);
     }
+  }
+
+  /** Others may have READ from here since the last task ended. */
+  private void reportLast() {
+    if (!ExecutorMetrics.counted(metrics.snapshot()).equals(reported)) {
+      unreported.set(true);
+    }
+    report(List.of());
   }
 }

@@ -64,6 +64,13 @@ public final class ExecutorMetrics {
     return values;
   }
 
+  /** Those that say what has been done so far, if anything. */
+  static Map<String, Long> counted(Map<String, Long> values) {
+    Map<String, Long> counted = new TreeMap<>(values);
+    counted.entrySet().removeIf(entry -> entry.getValue() == 0 || isLevel(entry.getKey()));
+    return counted;
+  }
+
   /** Those that are not zero, on one line. */
   static String summary(Map<String, Long> counters) {
     return counters.entrySet().stream()

@@ -192,6 +192,28 @@ class CountersReporterTest {
     assertThat(sent).hasSize(1);
   }
 
+  /** Others READ from an executor that has no tasks any more. */
+  @Test
+  void whatIsCountedAfterTheLastTaskIsSaidAndReportedWhenItCloses() {
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    counters.staged(30);
+    reporter.close();
+    assertThat(said).containsExactly("staged.bytes=30");
+    assertThat(sent.getLast().counters()).containsEntry("staged.bytes", 30L);
+  }
+
+  @Test
+  void whatIsCountedAfterTheLastTaskIsSaidNowAndThen() {
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    counters.staged(30);
+    later(Duration.ofMinutes(2));
+    assertThat(said).containsExactly("staged.bytes=30");
+    later(Duration.ofMinutes(2));
+    assertThat(said).hasSize(1);
+  }
+
   @Test
   void aDriverThatIsGoneDoesNotKeepItFromClosing() {
     driverIsGone = true;
