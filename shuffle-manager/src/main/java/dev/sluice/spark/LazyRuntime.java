@@ -11,9 +11,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * The executor's runtime, from the first task on that needs it. It starts on a thread of its own:
- * on a task's, a kill of that task would interrupt it, and fail it for all others; and it may hang,
- * as what tries out disks and devices may. Tasks' threads wait; the shuffle manager closes it.
+ * The executor's runtime, from the first task or map output on that needs it. It starts on a thread
+ * of its own: on a task's, a kill of that task would interrupt it, and fail it for all others; and
+ * it may hang, as what tries out disks and devices may. Tasks' threads wait; the shuffle manager
+ * closes it.
  */
 final class LazyRuntime implements AutoCloseable {
   /** How a runtime comes about. */
@@ -83,6 +84,12 @@ final class LazyRuntime implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while the shuffle's runtime started", e);
     }
+  }
+
+  /** Has it start; completes with it, once that has started. Never blocks. */
+  CompletableFuture<SluiceRuntime> begin() {
+    askForStart();
+    return start.copy();
   }
 
   private synchronized void askForStart() {

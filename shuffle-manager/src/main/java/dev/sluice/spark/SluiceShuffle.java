@@ -242,11 +242,21 @@ public final class SluiceShuffle extends RdmaShuffle {
         .map(started -> ((ReadingRuntime) started).registry());
   }
 
-  /** Of a map output that has migrated to here. */
+  /** Of a map output that has migrated to here, where perhaps no task has run yet. */
   private void committed(int shuffleId, long mapId) throws IOException {
     Optional<SluiceRuntime> started = runtime.ifStarted();
     if (started.isPresent()) {
       started.get().committed(shuffleId, mapId);
+    } else { // The caller is a thread of the transport's.
+      runtime.begin().thenAccept(later -> committed(later, shuffleId, mapId));
+    }
+  }
+
+  private static void committed(SluiceRuntime runtime, int shuffleId, long mapId) {
+    try {
+      runtime.committed(shuffleId, mapId);
+    } catch (IOException e) {
+      LOG.warn("Map output {} of shuffle {} stays at this executor", mapId, shuffleId, e);
     }
   }
 

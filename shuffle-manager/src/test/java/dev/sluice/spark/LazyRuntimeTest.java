@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class LazyRuntimeTest {
+  private static final Duration DEADLINE = Duration.ofSeconds(20);
+
   private final AtomicInteger starts = new AtomicInteger();
   private final AtomicInteger instead = new AtomicInteger();
   private final AtomicInteger told = new AtomicInteger();
@@ -35,6 +38,18 @@ class LazyRuntimeTest {
     runtime.close(); // when the driver has been told
     assertThat(runtime.ifStarted()).isEmpty();
     runtime.close();
+  }
+
+  @Test
+  void itStartsWithoutATaskThatWaitsForIt() {
+    LazyRuntime runtime = runtime(this::fail);
+    assertThat(runtime.begin())
+        .failsWithin(DEADLINE)
+        .withThrowableThat()
+        .havingRootCause()
+        .withMessage("no device");
+    assertThatThrownBy(runtime::get).hasMessage("no device");
+    assertThat(starts).hasValue(1);
   }
 
   @Test

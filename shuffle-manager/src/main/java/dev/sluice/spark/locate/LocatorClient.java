@@ -142,7 +142,8 @@ public final class LocatorClient implements Locator {
       boolean isOld = now - belief.usedNanos > BELIEF_NANOS;
       belief.usedNanos = now;
       if (isOld) {
-        shuffle.locations.forgetAnswers(executorId); // The driver has no news of what it was not told.
+        shuffle.locations.forgetAnswers(
+            executorId); // The driver has no news of what it was not told.
       }
       if (isOld && now - shuffle.newsNanos > BELIEF_NANOS) {
         belief.news = refresh(shuffle).thenRun(() -> doubt(shuffle, executorId, now));

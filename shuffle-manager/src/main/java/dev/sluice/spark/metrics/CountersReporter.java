@@ -177,7 +177,9 @@ public final class CountersReporter implements AutoCloseable {
     say((last, now) -> ShuffleCounters.blocks(last) == ShuffleCounters.blocks(now));
   }
 
-  /** The line of the log, unless the last one has all: what others READ from here, too. Any thread. */
+  /**
+   * The line of the log, unless the last one has all: what others READ from here, too. Any thread.
+   */
   public void say() {
     say(Map::equals);
   }

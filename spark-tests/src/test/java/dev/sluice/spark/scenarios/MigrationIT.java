@@ -4,15 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.ShuffleDependency;
-import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.scheduler.ExecutorDecommissionInfo;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import scala.Option;
@@ -28,19 +31,12 @@ final class MigrationIT {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void whatHasMigratedIsStaged(boolean encrypted) throws Exception {
-    try (LocalCluster cluster =
-        LocalCluster.start(
-            "spark.master", "local-cluster[3,1,1024]",
-            "spark.cores.max", "3",
-            "spark.decommission.enabled", "true",
-            "spark.storage.decommission.enabled", "true",
-            "spark.storage.decommission.shuffleBlocks.enabled", "true",
-            "spark.storage.decommission.replicationReattemptInterval", "1s",
-            "spark.io.encryption.enabled", Boolean.toString(encrypted))) {
-      SparkContext spark = cluster.session().sparkContext();
+    try (LocalCluster cluster = ofThree(encrypted)) {
       JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), PARTITIONS);
-      long migrated = writeAndMigrate(spark, shuffled);
-      assertThat(migrated).isBetween(1L, DATA.maps() - 1L);
+      ShuffleDependency<?, ?, ?> shuffle = write(cluster, shuffled);
+      long written = heldBy(LEAVING, shuffle);
+      leave(cluster, LEAVING, shuffle);
+      assertThat(written).isBetween(1L, DATA.maps() - 1L);
 
       assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
 
@@ -53,29 +49,75 @@ final class MigrationIT {
     }
   }
 
-  /** How many map outputs have left the executor that wrote them. */
-  private static long writeAndMigrate(SparkContext spark, JavaPairRDD<?, ?> shuffled)
-      throws SparkException, InterruptedException {
-    ShuffleDependency<?, ?, ?> shuffle =
-        (ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head();
-    spark.submitMapStage(shuffle).get();
-    long written = ofTheLeaving(shuffle);
-    ExecutorDecommissionInfo info = new ExecutorDecommissionInfo("it leaves", Option.empty());
-    ExecutorAllocationClient executors = (ExecutorAllocationClient) spark.schedulerBackend();
-    assertThat(executors.decommissionExecutor(LEAVING, info, false, false)).isTrue();
-    long deadline = System.nanoTime() + TIMEOUT.toNanos();
-    while (ofTheLeaving(shuffle) > 0) {
-      assertThat(System.nanoTime()).as("not all has migrated").isLessThan(deadline);
-      TimeUnit.MILLISECONDS.sleep(100);
+  /** Nothing of Sluice's has started there yet, for want of a task. */
+  @Test
+  void anExecutorThatHasRunNothingServesWhatMigratesToIt() throws Exception {
+    KnownShuffle one = new KnownShuffle(1, 500, 400, 100);
+    try (LocalCluster cluster = ofThree(false)) {
+      JavaPairRDD<Integer, byte[]> shuffled = one.repartitioned(cluster.context(), PARTITIONS);
+      ShuffleDependency<?, ?, ?> shuffle = write(cluster, shuffled);
+      String writer = holders(shuffle).findFirst().orElseThrow();
+      leave(cluster, writer, shuffle);
+      String holder = holders(shuffle).findFirst().orElseThrow();
+
+      await("it to be served", () -> hasThread(cluster, holder, "sluice-register"));
+
+      assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(one.answer());
     }
-    return written;
   }
 
-  /** Map outputs that the driver knows at the executor that leaves. */
-  private static long ofTheLeaving(ShuffleDependency<?, ?, ?> shuffle) {
+  private static LocalCluster ofThree(boolean encrypted) {
+    return LocalCluster.start(
+        "spark.master", "local-cluster[3,1,1024]",
+        "spark.cores.max", "3",
+        "spark.decommission.enabled", "true",
+        "spark.storage.decommission.enabled", "true",
+        "spark.storage.decommission.shuffleBlocks.enabled", "true",
+        "spark.storage.decommission.replicationReattemptInterval", "1s",
+        "spark.io.encryption.enabled", Boolean.toString(encrypted));
+  }
+
+  private static ShuffleDependency<?, ?, ?> write(LocalCluster cluster, JavaPairRDD<?, ?> shuffled)
+      throws SparkException {
+    ShuffleDependency<?, ?, ?> shuffle =
+        (ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head();
+    cluster.session().sparkContext().submitMapStage(shuffle).get();
+    return shuffle;
+  }
+
+  /** Returns when the executor's map outputs have left it. */
+  private static void leave(
+      LocalCluster cluster, String executorId, ShuffleDependency<?, ?, ?> shuffle)
+      throws InterruptedException {
+    ExecutorDecommissionInfo info = new ExecutorDecommissionInfo("it leaves", Option.empty());
+    ExecutorAllocationClient executors =
+        (ExecutorAllocationClient) cluster.session().sparkContext().schedulerBackend();
+    assertThat(executors.decommissionExecutor(executorId, info, false, false)).isTrue();
+    await("all to migrate", () -> heldBy(executorId, shuffle) == 0);
+  }
+
+  private static long heldBy(String executorId, ShuffleDependency<?, ?, ?> shuffle) {
+    return holders(shuffle).filter(executorId::equals).count();
+  }
+
+  /** Of each map output the executor that has it, as the driver knows. */
+  private static Stream<String> holders(ShuffleDependency<?, ?, ?> shuffle) {
     MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
     return Arrays.stream(tracker.shuffleStatuses().apply(shuffle.shuffleId()).mapStatuses())
-        .filter(status -> status != null && status.location().executorId().equals(LEAVING))
-        .count();
+        .filter(Objects::nonNull)
+        .map(status -> status.location().executorId());
+  }
+
+  private static boolean hasThread(LocalCluster cluster, String executorId, String name) {
+    return Arrays.stream(cluster.session().sparkContext().getExecutorThreadDump(executorId).get())
+        .anyMatch(thread -> thread.threadName().equals(name));
+  }
+
+  private static void await(String what, BooleanSupplier condition) throws InterruptedException {
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as("waiting for %s", what).isLessThan(deadline);
+      TimeUnit.MILLISECONDS.sleep(100);
+    }
   }
 }
