@@ -53,8 +53,8 @@ import org.apache.spark.network.util.TransportConf;
  *
  * <p>One connection per peer that is asked: 1,000 sockets at 1,000 executors. It ends when the peer
  * is lost; what is left of one that ended otherwise goes when another peer is asked. A location
- * takes 49 bytes on the way, so resolving all 100 map outputs of a peer takes 5 KB, and those of
- * all peers 5 MB, whatever the number of partitions.
+ * takes 30 bytes on the way, so resolving all 100 map outputs of a peer takes 3 KB, and those of
+ * all peers 3 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
   /**

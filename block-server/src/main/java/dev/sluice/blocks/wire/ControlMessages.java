@@ -8,7 +8,7 @@ import java.util.List;
 
 /** The messages between a block server and its clients. */
 public final class ControlMessages {
-  /** Map outputs that one {@link Resolve} may ask for: its answer takes 200 KB. */
+  /** Map outputs that one {@link Resolve} may ask for: its answer takes 123 KB. */
   public static final int MAX_RESOLVE = 4096;
 
   /** Pieces that one {@link Stage} may want: 80 KB. */
