@@ -20,6 +20,9 @@ import org.apache.spark.launcher.JavaModuleOptions;
  * @param java JAVA_HOME of its processes
  */
 public record SparkHome(Path directory, Path java) {
+  /** Its processes live for seconds, several at once: a second compiler never pays. */
+  private static final List<String> SHORT_LIVED =
+      List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
   /**
    * Links the jars, where that was not done before.
@@ -48,6 +51,7 @@ public record SparkHome(Path directory, Path java) {
     List<String> line = new ArrayList<>();
     line.add(java.resolve("bin").resolve("java").toString());
     line.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
+    line.addAll(SHORT_LIVED);
     line.addAll(command.options());
     line.addAll(List.of("-cp", classPath(command), command.mainClass()));
     line.addAll(command.arguments());
