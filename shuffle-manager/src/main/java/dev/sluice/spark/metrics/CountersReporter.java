@@ -77,8 +77,8 @@ public final class CountersReporter implements AutoCloseable {
   /** What the last line was about. Guarded by this. */
   private Map<String, Long> said = Map.of();
 
-  /** What the driver has. The scheduler's. */
-  private Map<String, Long> reported = Map.of();
+  /** What the driver has. */
+  private volatile Map<String, Long> reported = Map.of();
 
   /**
    * @param device provider and device in use
