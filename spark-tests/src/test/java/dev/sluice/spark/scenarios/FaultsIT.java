@@ -8,8 +8,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Test;
@@ -84,12 +82,10 @@ final class FaultsIT {
     KnownShuffle data = KnownShuffle.SMALL;
     try (LocalCluster cluster = LocalCluster.start()) {
       JavaPairRDD<Integer, byte[]> shuffled = data.repartitioned(cluster.context(), PARTITIONS);
-      cluster
-          .context()
-          .sc()
-          .submitMapStage((ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head())
-          .get();
-      await(() -> cluster.totals().of("registry.registered-outputs") == data.maps());
+      cluster.write(shuffled);
+      LocalCluster.await(
+          "all to be registered",
+          () -> cluster.totals().of("registry.registered-outputs") == data.maps());
 
       // As a fetch failure does; the executors' next heartbeats bring them back.
       SparkEnv.get().blockManager().master().removeExecutor("0");
@@ -98,14 +94,6 @@ final class FaultsIT {
 
       assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(data.answer());
       PathAssert.allRead(cluster);
-    }
-  }
-
-  private static void await(BooleanSupplier condition) throws InterruptedException {
-    long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-      TimeUnit.MILLISECONDS.sleep(20);
     }
   }
 

@@ -60,7 +60,12 @@ public record KnownShuffle(int maps, int records, int keys, int valueBytes)
 
   /** What Spark chose for the shuffle that ends in {@code rdd}: the handle says which writer. */
   static ShuffleHandle handle(JavaPairRDD<?, ?> rdd) {
-    return ((ShuffleDependency<?, ?, ?>) rdd.rdd().dependencies().head()).shuffleHandle();
+    return dependency(rdd).shuffleHandle();
+  }
+
+  /** The shuffle that ends in {@code rdd}. */
+  static ShuffleDependency<?, ?, ?> dependency(JavaPairRDD<?, ?> rdd) {
+    return (ShuffleDependency<?, ?, ?>) rdd.rdd().dependencies().head();
   }
 
   /** The records where they are made, before any shuffle. */

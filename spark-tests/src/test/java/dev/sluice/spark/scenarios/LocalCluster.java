@@ -1,12 +1,20 @@
 package dev.sluice.spark.scenarios;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.sluice.spark.account.ManagerTotals;
 import dev.sluice.spark.account.Totals;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.SparkException;
+import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -24,6 +32,7 @@ public final class LocalCluster implements AutoCloseable {
   public static final String REMOVE_DELAY = "spark.standalone.executorRemoveDelayOnDisconnection";
 
   private static final long LISTENER_TIMEOUT_MS = 30_000;
+  private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
   private final SparkSession session;
   private final ReadMetrics metrics = new ReadMetrics();
@@ -67,6 +76,22 @@ public final class LocalCluster implements AutoCloseable {
 
   public JavaSparkContext context() {
     return JavaSparkContext.fromSparkContext(session.sparkContext());
+  }
+
+  /** Runs the map tasks of the shuffle that ends in {@code rdd}, which it returns. */
+  ShuffleDependency<?, ?, ?> write(JavaPairRDD<?, ?> rdd) throws SparkException {
+    ShuffleDependency<?, ?, ?> shuffle = KnownShuffle.dependency(rdd);
+    session.sparkContext().submitMapStage(shuffle).get();
+    return shuffle;
+  }
+
+  /** Waits a minute at most. */
+  static void await(String what, BooleanSupplier condition) throws InterruptedException {
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as("waiting for %s", what).isLessThan(deadline);
+      TimeUnit.MILLISECONDS.sleep(20);
+    }
   }
 
   /** Blocks and bytes by path, of driver and executors, once they have all reported. */

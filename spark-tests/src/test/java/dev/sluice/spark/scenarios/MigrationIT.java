@@ -2,17 +2,13 @@ package dev.sluice.spark.scenarios;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import org.junit.jupiter.api.Test;
@@ -25,7 +21,6 @@ final class MigrationIT {
   private static final KnownShuffle DATA = KnownShuffle.SMALL;
   private static final int PARTITIONS = 8;
   private static final String LEAVING = "0";
-  private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
   /** Of three, one leaves: what the others have written themselves is READ where it lies. */
   @ParameterizedTest
@@ -33,7 +28,7 @@ final class MigrationIT {
   void whatHasMigratedIsStaged(boolean encrypted) throws Exception {
     try (LocalCluster cluster = ofThree(encrypted)) {
       JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), PARTITIONS);
-      ShuffleDependency<?, ?, ?> shuffle = write(cluster, shuffled);
+      ShuffleDependency<?, ?, ?> shuffle = cluster.write(shuffled);
       long written = heldBy(LEAVING, shuffle);
       leave(cluster, LEAVING, shuffle);
       assertThat(written).isBetween(1L, DATA.maps() - 1L);
@@ -55,12 +50,12 @@ final class MigrationIT {
     KnownShuffle one = new KnownShuffle(1, 500, 400, 100);
     try (LocalCluster cluster = ofThree(false)) {
       JavaPairRDD<Integer, byte[]> shuffled = one.repartitioned(cluster.context(), PARTITIONS);
-      ShuffleDependency<?, ?, ?> shuffle = write(cluster, shuffled);
+      ShuffleDependency<?, ?, ?> shuffle = cluster.write(shuffled);
       String writer = holders(shuffle).findFirst().orElseThrow();
       leave(cluster, writer, shuffle);
       String holder = holders(shuffle).findFirst().orElseThrow();
 
-      await("it to be served", () -> hasThread(cluster, holder, "sluice-register"));
+      LocalCluster.await("it to be served", () -> hasThread(cluster, holder, "sluice-register"));
 
       assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(one.answer());
     }
@@ -77,14 +72,6 @@ final class MigrationIT {
         "spark.io.encryption.enabled", Boolean.toString(encrypted));
   }
 
-  private static ShuffleDependency<?, ?, ?> write(LocalCluster cluster, JavaPairRDD<?, ?> shuffled)
-      throws SparkException {
-    ShuffleDependency<?, ?, ?> shuffle =
-        (ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head();
-    cluster.session().sparkContext().submitMapStage(shuffle).get();
-    return shuffle;
-  }
-
   /** Returns when the executor's map outputs have left it. */
   private static void leave(
       LocalCluster cluster, String executorId, ShuffleDependency<?, ?, ?> shuffle)
@@ -93,7 +80,7 @@ final class MigrationIT {
     ExecutorAllocationClient executors =
         (ExecutorAllocationClient) cluster.session().sparkContext().schedulerBackend();
     assertThat(executors.decommissionExecutor(executorId, info, false, false)).isTrue();
-    await("all to migrate", () -> heldBy(executorId, shuffle) == 0);
+    LocalCluster.await("all to migrate", () -> heldBy(executorId, shuffle) == 0);
   }
 
   private static long heldBy(String executorId, ShuffleDependency<?, ?, ?> shuffle) {
@@ -111,13 +98,5 @@ final class MigrationIT {
   private static boolean hasThread(LocalCluster cluster, String executorId, String name) {
     return Arrays.stream(cluster.session().sparkContext().getExecutorThreadDump(executorId).get())
         .anyMatch(thread -> thread.threadName().equals(name));
-  }
-
-  private static void await(String what, BooleanSupplier condition) throws InterruptedException {
-    long deadline = System.nanoTime() + TIMEOUT.toNanos();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("waiting for %s", what).isLessThan(deadline);
-      TimeUnit.MILLISECONDS.sleep(100);
-    }
   }
 }
