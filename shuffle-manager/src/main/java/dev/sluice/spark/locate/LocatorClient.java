@@ -142,11 +142,11 @@ public final class LocatorClient implements Locator {
       boolean isOld = now - belief.usedNanos > BELIEF_NANOS;
       belief.usedNanos = now;
       if (isOld) {
-        shuffle.locations.forgetAnswers(
-            executorId); // The driver has no news of what it was not told.
-      }
-      if (isOld && now - shuffle.newsNanos > BELIEF_NANOS) {
-        belief.news = refresh(shuffle).thenRun(() -> doubt(shuffle, executorId, now));
+        // The driver has no news of what it was not told.
+        shuffle.locations.forgetAnswers(executorId);
+        if (now - shuffle.newsNanos > BELIEF_NANOS) {
+          belief.news = refresh(shuffle).thenRun(() -> doubt(shuffle, executorId, now));
+        }
       }
       return belief.news;
     }
