@@ -1,0 +1,135 @@
+package dev.sluice.verbs.cm;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CString;
+import dev.sluice.verbs.ffi.CValue;
+import dev.sluice.verbs.ffi.Failure;
+import dev.sluice.verbs.ffi.NativeFunction;
+import dev.sluice.verbs.ffi.NativeLibrary;
+import dev.sluice.verbs.ffi.NativeObject;
+import dev.sluice.verbs.ibv.IbvQp;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A resolved name: a list of {@code struct rdma_addrinfo} (rdma_getaddrinfo(3)). Any thread. The
+ * caller of {@link #get} closes it, after the last {@link RdmaCmId#createEp} with it; the entries
+ * are copies and stay readable.
+ */
+public final class RdmaAddrInfo extends NativeObject {
+  /** Flags of {@link Hints}. Bits, to be combined by {@code |}. */
+  public static final class Flags {
+    public static final int PASSIVE = 1;
+    public static final int NUMERICHOST = 1 << 1;
+    public static final int NOROUTE = 1 << 2;
+    public static final int FAMILY = 1 << 3;
+
+    private Flags() {}
+  }
+
+  private static final NativeFunction GAI_STRERROR =
+      NativeFunction.exported(NativeLibrary.LIBC, "ptr gai_strerror(int errcode)", Failure.NONE);
+
+  private final List<Entry> entries;
+
+  /**
+   * Criteria for addresses.
+   *
+   * @param flags of {@link Flags}
+   */
+  public record Hints(int flags, RdmaCmId.PortSpace portSpace, IbvQp.Type qpType) {
+    MemorySegment write(Arena arena) {
+      MemorySegment struct = RdmaCmStructs.ADDRINFO.allocate(arena);
+      RdmaCmStructs.ADDRINFO.set(struct, "ai_flags", flags);
+      RdmaCmStructs.ADDRINFO.set(struct, "ai_port_space", portSpace.value());
+      RdmaCmStructs.ADDRINFO.set(struct, "ai_qp_type", qpType.value());
+      return struct;
+    }
+  }
+
+  /**
+   * Entry of the list.
+   *
+   * @param source null if there is none
+   * @param destination null on the passive side
+   */
+  public record Entry(
+      int flags,
+      CValue<RdmaCmId.PortSpace> portSpace,
+      CValue<IbvQp.Type> qpType,
+      InetSocketAddress source,
+      InetSocketAddress destination) {
+
+    static Entry read(MemorySegment struct) {
+      return new Entry(
+          RdmaCmStructs.ADDRINFO.getInt(struct, "ai_flags"),
+          new CValue<>(
+              RdmaCmId.PortSpace.class, RdmaCmStructs.ADDRINFO.getInt(struct, "ai_port_space")),
+          new CValue<>(IbvQp.Type.class, RdmaCmStructs.ADDRINFO.getInt(struct, "ai_qp_type")),
+          address(struct, "ai_src_addr", "ai_src_len"),
+          address(struct, "ai_dst_addr", "ai_dst_len"));
+    }
+
+    @SuppressWarnings("restricted")
+    private static InetSocketAddress address(MemorySegment struct, String member, String length) {
+      int bytes = RdmaCmStructs.ADDRINFO.getInt(struct, length);
+      MemorySegment address = RdmaCmStructs.ADDRINFO.getPointer(struct, member);
+      return bytes == 0 ? null : SocketAddresses.read(address.reinterpret(bytes));
+    }
+  }
+
+  private RdmaAddrInfo(MemorySegment list) {
+    super("address information", null, list);
+    List<Entry> read = new ArrayList<>();
+    for (MemorySegment next = list; next.address() != 0; ) {
+      MemorySegment struct = RdmaCmStructs.ADDRINFO.at(next);
+      read.add(Entry.read(struct));
+      next = RdmaCmStructs.ADDRINFO.getPointer(struct, "ai_next");
+    }
+    entries = List.copyOf(read);
+  }
+
+  /**
+   * Resolves a name (rdma_getaddrinfo(3)); the caller closes the result.
+   *
+   * @param node host name or address; null for any address on the passive side
+   * @param service name or port number
+   * @throws UnknownHostException when the name cannot be resolved
+   * @throws ProviderUnavailableException when librdmacm cannot be loaded
+   */
+  public static RdmaAddrInfo get(String node, String service, Hints hints) throws IOException {
+    LibRdmacm.LIBRARY.require();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment result = arena.allocate(ADDRESS);
+      int error =
+          LibRdmacm.GETADDRINFO.call(
+              node == null ? MemorySegment.NULL : arena.allocateFrom(node),
+              arena.allocateFrom(service),
+              hints.write(arena),
+              result);
+      if (error != 0) {
+        String text = CString.read(GAI_STRERROR.callForPointer(error));
+        throw new UnknownHostException(
+            "rdma_getaddrinfo(node=" + node + ", service=" + service + "): " + text);
+      }
+      return new RdmaAddrInfo(result.get(ADDRESS, 0));
+    }
+  }
+
+  public List<Entry> entries() {
+    return entries;
+  }
+
+  @Override
+  protected void destroy(MemorySegment pointer) throws VerbsException {
+    LibRdmacm.FREEADDRINFO.invoke(pointer);
+  }
+}

@@ -1,0 +1,138 @@
+package dev.sluice.verbs.cm;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CConstant;
+import dev.sluice.verbs.ffi.CString;
+import dev.sluice.verbs.ffi.CValue;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * An event of an id: {@code struct rdma_cm_event} (rdma_get_cm_event(3)). The receiver closes the
+ * event, which acknowledges it; its values stay readable. Destroying an id waits for
+ * acknowledgements, so closing an id acknowledges its remaining events. {@link RdmaEventChannel}
+ * creates it on the thread that takes events; any thread may read and close it.
+ */
+public final class RdmaCmEvent implements AutoCloseable {
+  /** Events of an id (rdma_get_cm_event(3)). */
+  public enum Type implements CConstant {
+    ADDR_RESOLVED,
+    ADDR_ERROR,
+    ROUTE_RESOLVED,
+    ROUTE_ERROR,
+    /** Request on a listening id; comes with the new id of the connection. */
+    CONNECT_REQUEST,
+    /** The peer accepted. Only on an active id without a queue pair of its own. */
+    CONNECT_RESPONSE,
+    CONNECT_ERROR,
+    UNREACHABLE,
+    REJECTED,
+    ESTABLISHED,
+    DISCONNECTED,
+    DEVICE_REMOVAL,
+    MULTICAST_JOIN,
+    MULTICAST_ERROR,
+    ADDR_CHANGE,
+    TIMEWAIT_EXIT,
+    ADDRINFO_RESOLVED,
+    ADDRINFO_ERROR,
+    /** Sent by this process itself, with rdma_write_cm_event(3) of librdmacm 60. */
+    USER,
+    INTERNAL
+  }
+
+  private final MemorySegment pointer;
+  private final RdmaCmId id;
+  private final RdmaCmId owner;
+  private final MemorySegment struct;
+  private final byte[] privateData;
+  private boolean acknowledged;
+
+  /** Returns the event of a synchronous id, which librdmacm itself acknowledges. */
+  static RdmaCmEvent ofSynchronous(MemorySegment pointer, RdmaCmId id) {
+    RdmaCmEvent event = new RdmaCmEvent(pointer, id, id);
+    event.acknowledged = true;
+    return event;
+  }
+
+  /**
+   * @param id id of the event; the new id for a CONNECT_REQUEST
+   * @param owner id that cannot be destroyed before the event is acknowledged: the listening id for
+   *     a CONNECT_REQUEST
+   */
+  @SuppressWarnings("restricted")
+  RdmaCmEvent(MemorySegment pointer, RdmaCmId id, RdmaCmId owner) {
+    this.pointer = pointer;
+    this.id = id;
+    this.owner = owner;
+    MemorySegment event = RdmaCmStructs.CM_EVENT.at(pointer);
+    long words = RdmaCmStructs.CM_EVENT.size() / Long.BYTES;
+    struct = MemorySegment.ofArray(new long[(int) words]).copyFrom(event);
+    int length = RdmaCmStructs.CM_EVENT.getInt(event, "param.ud.private_data_len");
+    privateData =
+        RdmaCmStructs.CM_EVENT
+            .getPointer(event, "param.ud.private_data")
+            .reinterpret(length)
+            .toArray(JAVA_BYTE);
+  }
+
+  /** Event type; a plain number if the library is newer than {@link RdmaCmEvent.Type}. */
+  public CValue<RdmaCmEvent.Type> type() {
+    return new CValue<>(RdmaCmEvent.Type.class, RdmaCmStructs.CM_EVENT.getInt(struct, "event"));
+  }
+
+  /** The event type in words (rdma_event_str(3)). */
+  public String text() throws VerbsException {
+    return CString.read(LibRdmacm.EVENT_STR.callForPointer(type().number()));
+  }
+
+  /**
+   * 0 on success, else a negative error number. For a REJECTED, the transport's reason, such as 8
+   * if no listener exists and 28 if the peer's application refused.
+   */
+  public int status() {
+    return RdmaCmStructs.CM_EVENT.getInt(struct, "status");
+  }
+
+  /** Id of the event; the connection's new id for a CONNECT_REQUEST. */
+  public RdmaCmId id() {
+    return id;
+  }
+
+  /** The listening id for a CONNECT_REQUEST; otherwise the same as {@link #id}. */
+  public RdmaCmId listenId() {
+    return owner;
+  }
+
+  /** Bytes from the peer's application, as the transport pads them; empty if it sends none. */
+  public byte[] privateData() {
+    return privateData.clone();
+  }
+
+  /** Connection parameters, for an id of connections. */
+  public RdmaConnParam connParam() {
+    return RdmaConnParam.read(
+        RdmaCmStructs.CM_EVENT_CONN.part(struct, "param.conn"), privateData());
+  }
+
+  /** Datagram parameters, for an id of datagrams and for a MULTICAST_JOIN. */
+  public RdmaUdParam udParam() {
+    return RdmaUdParam.read(RdmaCmStructs.CM_EVENT.part(struct, "param.ud"), privateData());
+  }
+
+  /** Acknowledges the event (rdma_ack_cm_event(3)). Idempotent. */
+  @Override
+  public synchronized void close() throws VerbsException {
+    if (!acknowledged) {
+      acknowledged = true;
+      owner.acknowledged(this);
+      LibRdmacm.ACK_CM_EVENT.call(pointer);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return type() + " of " + id + ", status " + status();
+  }
+}

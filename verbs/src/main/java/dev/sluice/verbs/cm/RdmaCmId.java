@@ -1,0 +1,377 @@
+package dev.sluice.verbs.cm;
+
+import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CConstant;
+import dev.sluice.verbs.ffi.CValue;
+import dev.sluice.verbs.ffi.FileDescriptors;
+import dev.sluice.verbs.ffi.NativeFunction;
+import dev.sluice.verbs.ibv.IbvAsyncEvent;
+import dev.sluice.verbs.ibv.IbvEce;
+import dev.sluice.verbs.ibv.IbvPd;
+import dev.sluice.verbs.ibv.IbvQpInitAttr;
+import dev.sluice.verbs.ibv.IbvStructs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+
+/**
+ * A communication identifier, the counterpart of a TCP socket: {@code struct rdma_cm_id}
+ * (rdma_create_id(3)). Closing it cancels pending operations, acknowledges unclosed events, leaves
+ * its multicast groups, destroys its queue pair, and closes all objects of its {@link #context}.
+ *
+ * <p>An id of a channel is asynchronous: a call starts an operation, and an event reports the
+ * result. An id without a channel is synchronous: a call waits for that event, as long as librdmacm
+ * and the kernel do, and throws if the event is a failure. {@link #migrate} changes one kind into
+ * the other.
+ *
+ * <p>Its channel closes an asynchronous id, its creator a synchronous one. One thread at a time
+ * calls it, except that another may take and close its events.
+ */
+public final class RdmaCmId extends RdmaCmIdMulticast {
+  /** Services behind an id's port numbers (rdma_create_id(3)). */
+  public enum PortSpace implements CConstant {
+    /** Datagrams that interoperate with IP over InfiniBand. */
+    IPOIB(0x0002),
+    /** Reliable connections. */
+    TCP(0x0106),
+    /** Unreliable datagrams. */
+    UDP(0x0111),
+    /** Any InfiniBand service. */
+    IB(0x013F);
+
+    private final int value;
+
+    PortSpace(int value) {
+      this.value = value;
+    }
+
+    @Override
+    public int value() {
+      return value;
+    }
+  }
+
+  /** Levels and names of options (rdma_set_option(3)). */
+  public static final class Option {
+    /** Levels. */
+    public static final int ID = 0;
+
+    public static final int IB = 1;
+
+    public static final int ID_TOS = 0;
+    public static final int ID_REUSEADDR = 1;
+    public static final int ID_AFONLY = 2;
+    public static final int ID_ACK_TIMEOUT = 3;
+    public static final int IB_PATH = 1;
+
+    private Option() {}
+  }
+
+  /** Membership of a multicast group (rdma_join_multicast_ex(3)). */
+  public static final class JoinFlags {
+    public static final int FULLMEMBER = 0;
+    public static final int SENDONLY_FULLMEMBER = 1;
+
+    private JoinFlags() {}
+  }
+
+  private final NativeFunction destroyer;
+  private RdmaEventChannel channel;
+  private IbvPd requestPd;
+  private IbvQpInitAttr requestAttr;
+
+  RdmaCmId(RdmaEventChannel channel, MemorySegment pointer) {
+    super(channel, pointer);
+    this.channel = channel;
+    destroyer = LibRdmacm.DESTROY_ID;
+    channel.add(this, pointer);
+  }
+
+  /**
+   * Creates a synchronous id.
+   *
+   * @param listening the id that received the connection's request; null for none
+   */
+  private RdmaCmId(RdmaCmId listening, MemorySegment pointer, NativeFunction destroyer) {
+    super(listening, pointer);
+    this.destroyer = destroyer;
+  }
+
+  /**
+   * Creates a synchronous id (rdma_create_id(3) without a channel); the caller closes it.
+   *
+   * @throws ProviderUnavailableException when librdmacm cannot be loaded
+   */
+  public static RdmaCmId create(RdmaCmId.PortSpace portSpace)
+      throws VerbsException, ProviderUnavailableException {
+    LibRdmacm.LIBRARY.require();
+    MemorySegment id = HEAP.allocate(ADDRESS);
+    LibRdmacm.CREATE_ID.call(MemorySegment.NULL, id, MemorySegment.NULL, portSpace.value());
+    return new RdmaCmId(null, id.get(ADDRESS, 0), LibRdmacm.DESTROY_ID);
+  }
+
+  /**
+   * Creates a synchronous id for an address (rdma_create_ep(3)); the caller closes it. A passive id
+   * is bound to the address. For an active id, address and route are resolved within 4 seconds.
+   *
+   * @param address the first entry of the list is used
+   * @param pd null for the device's default domain
+   * @param attr attributes for {@link #createQp}, applied to the active id itself, or to each id
+   *     that {@link #getRequest} returns; null for no queue pair
+   */
+  public static RdmaCmId createEp(RdmaAddrInfo address, IbvPd pd, IbvQpInitAttr attr)
+      throws VerbsException {
+    RdmaCmId id;
+    MemorySegment result = HEAP.allocate(ADDRESS);
+    LibRdmacm.CREATE_EP.call(result, address.pointer(), MemorySegment.NULL, MemorySegment.NULL);
+    id = new RdmaCmId(null, result.get(ADDRESS, 0), LibRdmacm.DESTROY_EP);
+    if ((address.entries().getFirst().flags() & RdmaAddrInfo.Flags.PASSIVE) != 0) {
+      id.requestPd = pd;
+      id.requestAttr = attr;
+    } else {
+      id.createRequestedQp(pd, attr);
+    }
+    return id;
+  }
+
+  private void createRequestedQp(IbvPd domain, IbvQpInitAttr attr) throws VerbsException {
+    if (attr != null) {
+      try {
+        createQp(domain, attr);
+      } catch (VerbsException e) {
+        close();
+        throw e;
+      }
+    }
+  }
+
+  public CValue<RdmaCmId.PortSpace> portSpace() {
+    return new CValue<>(RdmaCmId.PortSpace.class, RdmaCmStructs.CM_ID.getInt(struct(), "ps"));
+  }
+
+  /** The device's port, from 1; 0 while the id is bound to no device. */
+  public int portNum() {
+    return RdmaCmStructs.CM_ID.getInt(struct(), "port_num");
+  }
+
+  /** Local address and port (rdma_get_local_addr(3)); null before there is one. */
+  public InetSocketAddress localAddress() {
+    return address("src_storage");
+  }
+
+  /** The peer's address and port (rdma_get_peer_addr(3)); null before there is one. */
+  public InetSocketAddress peerAddress() {
+    return address("dst_storage");
+  }
+
+  private InetSocketAddress address(String member) {
+    return SocketAddresses.read(RdmaCmStructs.CM_ID.part(struct(), "route.addr." + member));
+  }
+
+  /** Last event of a synchronous id, with the peer's private data; empty if there was none. */
+  public Optional<RdmaCmEvent> event() throws VerbsException {
+    pointer();
+    MemorySegment event = RdmaCmStructs.CM_ID.getPointer(struct(), "event");
+    return event.address() == 0
+        ? Optional.empty()
+        : Optional.of(RdmaCmEvent.ofSynchronous(event, this));
+  }
+
+  /**
+   * Binds to an address of this machine (rdma_bind_addr(3)).
+   *
+   * @param address port 0 selects any free port
+   */
+  public void bind(InetSocketAddress address) throws VerbsException {
+    LibRdmacm.BIND_ADDR.call(pointer(), SocketAddresses.write(address, HEAP));
+  }
+
+  /** Listens for requests, which arrive as CONNECT_REQUEST events (rdma_listen(3)). */
+  public void listen(int backlog) throws VerbsException {
+    LibRdmacm.LISTEN.call(pointer(), backlog);
+  }
+
+  /**
+   * Waits for a connection request (rdma_get_request(3)). The caller then calls {@link #accept} or
+   * {@link #reject} on the result.
+   *
+   * @param timeoutMs 0 returns at once
+   * @return a new synchronous id, which the caller closes; empty after the timeout. Until the id is
+   *     accepted, closing this id closes it, too, because C waits for it
+   * @throws VerbsException EINVAL on an asynchronous id
+   */
+  public Optional<RdmaCmId> getRequest(long timeoutMs) throws VerbsException {
+    MemorySegment events = RdmaCmStructs.CM_ID.getPointer(struct(), "channel");
+    int fd = RdmaCmStructs.EVENT_CHANNEL.getInt(RdmaCmStructs.EVENT_CHANNEL.at(events), "fd");
+    if (channel == null && FileDescriptors.awaitReadable(timeoutMs, fd) == 0) {
+      return Optional.empty();
+    }
+    MemorySegment result = HEAP.allocate(ADDRESS);
+    LibRdmacm.GET_REQUEST.call(pointer(), result);
+    RdmaCmId id = adopt(new RdmaCmId(this, result.get(ADDRESS, 0), LibRdmacm.DESTROY_EP));
+    id.createRequestedQp(requestPd, requestAttr);
+    return Optional.of(id);
+  }
+
+  /**
+   * Finds the device and the way to an address (rdma_resolve_addr(3)). Leads to ADDR_RESOLVED or
+   * ADDR_ERROR.
+   *
+   * @param source null to let the routing table choose
+   */
+  public void resolveAddr(InetSocketAddress source, InetSocketAddress destination, int timeoutMs)
+      throws VerbsException {
+    MemorySegment from = source == null ? MemorySegment.NULL : SocketAddresses.write(source, HEAP);
+    MemorySegment to = SocketAddresses.write(destination, HEAP);
+    LibRdmacm.RESOLVE_ADDR.call(pointer(), from, to, timeoutMs);
+  }
+
+  /** Finds the route (rdma_resolve_route(3)). Leads to ROUTE_RESOLVED or ROUTE_ERROR. */
+  public void resolveRoute(int timeoutMs) throws VerbsException {
+    LibRdmacm.RESOLVE_ROUTE.call(pointer(), timeoutMs);
+  }
+
+  /**
+   * Asks the peer for a connection, or for its datagram service (rdma_connect(3)). Leads to
+   * ESTABLISHED, or to CONNECT_RESPONSE if the id has no queue pair of its own; on failure to
+   * REJECTED, UNREACHABLE or CONNECT_ERROR.
+   *
+   * @throws VerbsException EINVAL for more than 56 bytes of private data, 180 for datagrams
+   */
+  public void connect(RdmaConnParam param) throws VerbsException {
+    checkPrivateData("rdma_connect", param.privateData(), 56, 180);
+    try (Arena arena = Arena.ofConfined()) {
+      LibRdmacm.CONNECT.call(pointer(), param.write(arena, "rdma_connect"));
+    }
+  }
+
+  /**
+   * Accepts a CONNECT_REQUEST, on its new id (rdma_accept(3)). Leads to ESTABLISHED.
+   *
+   * @throws VerbsException EINVAL for more than 196 bytes of private data, 136 for datagrams
+   */
+  public void accept(RdmaConnParam param) throws VerbsException {
+    checkPrivateData("rdma_accept", param.privateData(), 196, 136);
+    try (Arena arena = Arena.ofConfined()) {
+      LibRdmacm.ACCEPT.call(pointer(), param.write(arena, "rdma_accept"));
+    }
+    if (channel == null) {
+      moveTo(null); // request is acknowledged: the listening id may close without this id
+    }
+  }
+
+  /**
+   * Refuses a CONNECT_REQUEST, on its new id (rdma_reject(3)).
+   *
+   * @throws VerbsException EINVAL for more than 148 bytes of private data, 136 for datagrams
+   */
+  public void reject(byte[] privateData) throws VerbsException {
+    reject(LibRdmacm.REJECT, "rdma_reject", privateData);
+  }
+
+  /** As {@link #reject}, with the reason that the peer's {@link IbvEce} is not supported. */
+  public void rejectEce(byte[] privateData) throws VerbsException {
+    reject(LibRdmacm.REJECT_ECE, "rdma_reject_ece", privateData);
+  }
+
+  private void reject(NativeFunction function, String name, byte[] privateData)
+      throws VerbsException {
+    checkPrivateData(name, privateData, 148, 136);
+    MemorySegment bytes = RdmaConnParam.bytes(privateData, HEAP);
+    function.call(pointer(), bytes, (byte) privateData.length);
+  }
+
+  /**
+   * Sets the options to send with the request or the acceptance (rdma_set_local_ece(3)).
+   *
+   * @throws VerbsException EINVAL if the id has a queue pair of its own, whose driver decides
+   */
+  public void setLocalEce(IbvEce ece) throws VerbsException {
+    MemorySegment struct = IbvStructs.ECE.allocate(HEAP);
+    ece.write(struct);
+    LibRdmacm.SET_LOCAL_ECE.call(pointer(), struct);
+  }
+
+  /** Returns the peer's options (rdma_get_remote_ece(3)); throws as {@link #setLocalEce}. */
+  public IbvEce remoteEce() throws VerbsException {
+    MemorySegment struct = IbvStructs.ECE.allocate(HEAP);
+    LibRdmacm.GET_REMOTE_ECE.call(pointer(), struct);
+    return IbvEce.read(struct);
+  }
+
+  private void checkPrivateData(String operation, byte[] data, int connected, int datagram)
+      throws VerbsException {
+    CValue<RdmaCmId.PortSpace> portSpace = portSpace();
+    boolean datagrams =
+        portSpace.is(RdmaCmId.PortSpace.UDP) || portSpace.is(RdmaCmId.PortSpace.IPOIB);
+    int limit = datagrams ? datagram : connected;
+    if (data.length > limit) {
+      throw new VerbsException(
+          operation + "(" + this + ")",
+          VerbsException.EINVAL,
+          data.length + " bytes of private data, of which " + portSpace + " takes " + limit);
+    }
+  }
+
+  /** Completes a connection if the id has no queue pair of its own (rdma_establish(3)). */
+  public void establish() throws VerbsException {
+    LibRdmacm.ESTABLISH.call(pointer());
+  }
+
+  /** Ends the connection and moves its queue pair to ERROR (rdma_disconnect(3)). */
+  public void disconnect() throws VerbsException {
+    LibRdmacm.DISCONNECT.call(pointer());
+  }
+
+  /** Notifies the id of an asynchronous event of its queue pair, COMM_EST (rdma_notify(3)). */
+  public void notifyEvent(IbvAsyncEvent.Type event) throws VerbsException {
+    LibRdmacm.NOTIFY.call(pointer(), event.value());
+  }
+
+  /**
+   * Moves the id to another channel, which owns it from then on (rdma_migrate_id(3)). Acknowledges
+   * unclosed events first, because migrating waits for acknowledgements.
+   *
+   * @param target null makes the id synchronous; then the caller closes the id
+   */
+  public void migrate(RdmaEventChannel target) throws VerbsException {
+    acknowledgeEvents();
+    if (target == null) {
+      LibRdmacm.MIGRATE_ID.call(pointer(), MemorySegment.NULL);
+    } else {
+      target.add(this, pointer()); // before the first event can arrive
+      try {
+        LibRdmacm.MIGRATE_ID.call(pointer(), target.pointer());
+      } catch (VerbsException e) {
+        target.remove(this, pointer());
+        throw e;
+      }
+    }
+    if (channel != null) {
+      channel.remove(this, pointer());
+    }
+    channel = target;
+    moveTo(target);
+  }
+
+  @Override
+  protected void destroy(MemorySegment pointer) throws VerbsException {
+    setClosing(true);
+    try {
+      leaveAllGroups();
+      closeObjects();
+      destroyer.invoke(pointer);
+    } catch (VerbsException | RuntimeException | Error e) {
+      setClosing(false);
+      throw e;
+    }
+    if (channel != null) {
+      channel.remove(this, pointer);
+    }
+  }
+}

@@ -1,0 +1,311 @@
+package dev.sluice.verbs.cm;
+
+import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.NativeObject;
+import dev.sluice.verbs.ibv.IbvCompChannel;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvCq;
+import dev.sluice.verbs.ibv.IbvPd;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvQpAttr;
+import dev.sluice.verbs.ibv.IbvQpCap;
+import dev.sluice.verbs.ibv.IbvQpInitAttr;
+import dev.sluice.verbs.ibv.IbvQpInitAttrEx;
+import dev.sluice.verbs.ibv.IbvSrq;
+import dev.sluice.verbs.ibv.IbvSrqInitAttrEx;
+import dev.sluice.verbs.ibv.IbvStructs;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The part of an id that holds the objects of its device: context, protection domains, queue pair,
+ * shared receive queue and completion queues (rdma_create_qp(3)). The id owns the objects that it
+ * created, and closes them, the queue pair first. Methods that create or return them lock the id.
+ */
+abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulticast {
+  private IbvContext context;
+  private IbvPd defaultPd;
+  private IbvPd pd;
+  private IbvQp qp;
+  private IbvSrq srq;
+  private IbvSrq qpSrq;
+  private volatile Queue sendQueue;
+  private volatile Queue recvQueue;
+
+  /** A completion queue with the channel on which it announces completions. */
+  record Queue(IbvCq cq, IbvCompChannel channel) {}
+
+  /** Creates a queue pair in C. */
+  private interface Creation {
+    /**
+     * @return the {@code struct ibv_qp_init_attr} that C filled in
+     */
+    MemorySegment create(MemorySegment pd, IbvQpInitAttr attr) throws VerbsException;
+  }
+
+  RdmaCmIdObjects(NativeObject parent, MemorySegment pointer) {
+    super("cm id", parent, RdmaCmStructs.CM_ID.at(pointer));
+  }
+
+  /**
+   * Returns the id's device, as librdmacm opened it. Objects that are created in it belong to the
+   * id.
+   *
+   * @throws VerbsException EINVAL while the id is bound to no device
+   */
+  public synchronized IbvContext context() throws VerbsException {
+    MemorySegment verbs = RdmaCmStructs.CM_ID.getPointer(pointer(), "verbs");
+    if (context == null) {
+      if (verbs.address() == 0) {
+        throw new VerbsException(
+            "device of " + this, VerbsException.EINVAL, "it is not bound to a device");
+      }
+      context = IbvContext.borrowed(verbs);
+      // Read the default domain now: librdmacm overwrites the member when it creates a queue pair.
+      defaultPd = context.borrowedPd(RdmaCmStructs.CM_ID.getPointer(struct(), "pd"));
+    }
+    return context;
+  }
+
+  /** Returns the protection domain that all ids of the device share by default. */
+  public synchronized IbvPd defaultPd() throws VerbsException {
+    context();
+    return defaultPd;
+  }
+
+  /** Returns the protection domain of the id's queue pair, else the default domain. */
+  public synchronized IbvPd pd() throws VerbsException {
+    pointer();
+    return pd == null ? defaultPd() : pd;
+  }
+
+  /** The id's own queue pair; null if it has none. */
+  public synchronized IbvQp qp() {
+    struct();
+    return qp == null || qp.isClosed() ? null : qp;
+  }
+
+  /** The id's own shared receive queue; null if it has none. */
+  public synchronized IbvSrq srq() {
+    struct();
+    return srq == null || srq.isClosed() ? null : srq;
+  }
+
+  /** Returns the shared receive queue of the id's queue pair, else the id's own; null for none. */
+  synchronized IbvSrq receivingSrq() {
+    return qp() == null ? srq() : qpSrq;
+  }
+
+  /** Completion queue of SENDs, READs and WRITEs; null if the caller supplied it. */
+  Queue sendQueue() {
+    return sendQueue;
+  }
+
+  /** Completion queue of receives; null if the caller supplied it. */
+  Queue recvQueue() {
+    return recvQueue;
+  }
+
+  /**
+   * Creates the id's own queue pair (rdma_create_qp(3)). librdmacm changes its state as the
+   * connection proceeds.
+   *
+   * @param domain domain of the id's device as librdmacm opened it; null for the default domain
+   * @param attr attributes of the queue pair. The id replaces a null completion queue by a queue of
+   *     its own with a channel, and closes it with the queue pair. It replaces a null shared
+   *     receive queue by its own, if it has one
+   * @throws VerbsException EINVAL if the id has a queue pair
+   */
+  public synchronized IbvQp createQp(IbvPd domain, IbvQpInitAttr attr) throws VerbsException {
+    return createQp(
+        domain,
+        attr,
+        0,
+        (used, completed) -> {
+          MemorySegment init = completed.write(HEAP);
+          LibRdmacm.CREATE_QP.call(pointer(), used, init);
+          return init;
+        });
+  }
+
+  /**
+   * Creates the queue pair from extended attributes, as {@link #createQp} (rdma_create_qp_ex(3)).
+   *
+   * @throws VerbsException EOPNOTSUPP if the device's driver lacks the function
+   */
+  public synchronized IbvQp createQpEx(IbvPd domain, IbvQpInitAttrEx attr) throws VerbsException {
+    return createQp(
+        domain,
+        attr.attr(),
+        attr.sendOps(),
+        (used, completed) -> {
+          MemorySegment init =
+              new IbvQpInitAttrEx(completed, attr.sendOps(), attr.createFlags(), attr.sourceQpn())
+                  .write(HEAP, used);
+          LibRdmacm.CREATE_QP_EX.call(pointer(), init);
+          return init;
+        });
+  }
+
+  private IbvQp createQp(IbvPd domain, IbvQpInitAttr attr, long sendOps, Creation creation)
+      throws VerbsException {
+    pointer();
+    if (qp() != null) {
+      throw new VerbsException(
+          "rdma_create_qp(" + this + ")", VerbsException.EINVAL, "it has a queue pair");
+    }
+    IbvPd used = domain == null ? defaultPd() : domain;
+    try {
+      IbvQpInitAttr completed = complete(attr);
+      return adoptQp(used, completed, creation.create(used.pointer(), completed), sendOps);
+    } catch (VerbsException e) {
+      closeQueues();
+      throw e;
+    }
+  }
+
+  private IbvQp adoptQp(IbvPd domain, IbvQpInitAttr attr, MemorySegment init, long sendOps)
+      throws VerbsException {
+    pd = domain;
+    qpSrq = attr.srq();
+    qp =
+        domain.adoptQp(
+            RdmaCmStructs.CM_ID.getPointer(struct(), "qp"),
+            IbvQpCap.ofInitAttr(init),
+            sendOps,
+            ignored -> {
+              leaveAllGroups(); // otherwise the device silently keeps the queue pair
+              LibRdmacm.DESTROY_QP.invoke(pointer());
+              closeQueues(); // the next queue pair may need larger queues
+            });
+    return qp;
+  }
+
+  /**
+   * Closes the completion queues. The context closes those that the device refuses now. Takes no
+   * lock of this id: it runs under the queue pair's lock, and closing the id takes that one second.
+   */
+  private void closeQueues() {
+    List<Queue> queues = Arrays.asList(sendQueue, recvQueue);
+    sendQueue = null;
+    recvQueue = null;
+    for (Queue queue : queues) {
+      try {
+        if (queue != null) {
+          queue.cq().close();
+          queue.channel().close();
+        }
+      } catch (VerbsException e) {
+        // The queue pair is destroyed nevertheless.
+      }
+    }
+  }
+
+  private IbvQpInitAttr complete(IbvQpInitAttr attr) throws VerbsException {
+    if (attr.sendCq() == null) {
+      sendQueue = queue(attr.cap().maxSendWr());
+    }
+    if (attr.recvCq() == null) {
+      recvQueue = queue(recvEntries(attr));
+    }
+    return new IbvQpInitAttr(
+        attr.type(),
+        attr.sendCq() == null ? sendQueue.cq() : attr.sendCq(),
+        attr.recvCq() == null ? recvQueue.cq() : attr.recvCq(),
+        attr.srq() == null ? srq() : attr.srq(),
+        attr.cap(),
+        attr.signalAll());
+  }
+
+  private int recvEntries(IbvQpInitAttr attr) throws VerbsException {
+    IbvSrq shared = attr.srq() == null ? srq() : attr.srq();
+    return shared == null ? attr.cap().maxRecvWr() : shared.query().maxWr();
+  }
+
+  private Queue queue(int entries) throws VerbsException {
+    IbvCompChannel announcing = context().createCompChannel();
+    return new Queue(context().createCq(Math.max(1, entries), announcing, 0), announcing);
+  }
+
+  /**
+   * Creates the id's own shared receive queue (rdma_create_srq(3)). Closing it calls
+   * rdma_destroy_srq(3).
+   *
+   * @param domain null for the default domain
+   * @param maxWr minimum number of receives that the queue holds
+   * @param maxSge scatter/gather entries of a receive
+   * @throws VerbsException EINVAL where the id has a shared receive queue
+   */
+  public synchronized IbvSrq createSrq(IbvPd domain, int maxWr, int maxSge) throws VerbsException {
+    requireNoSrq();
+    IbvPd used = domain == null ? defaultPd() : domain;
+    MemorySegment init = IbvStructs.SRQ_INIT_ATTR.allocate(HEAP);
+    IbvStructs.SRQ_INIT_ATTR.set(init, "attr.max_wr", maxWr);
+    IbvStructs.SRQ_INIT_ATTR.set(init, "attr.max_sge", maxSge);
+    LibRdmacm.CREATE_SRQ.call(pointer(), used.pointer(), init);
+    return adoptSrq(used);
+  }
+
+  /**
+   * Creates the id's own shared receive queue of any type, as {@link #createSrq}
+   * (rdma_create_srq_ex(3)).
+   *
+   * @throws VerbsException EOPNOTSUPP if the device or its driver lacks the type
+   */
+  public synchronized IbvSrq createSrqEx(IbvPd domain, IbvSrqInitAttrEx attr)
+      throws VerbsException {
+    requireNoSrq();
+    IbvPd used = domain == null ? defaultPd() : domain;
+    LibRdmacm.CREATE_SRQ_EX.call(pointer(), attr.write(HEAP, used));
+    return adoptSrq(used);
+  }
+
+  /** librdmacm keeps one queue, and would destroy it twice. */
+  private void requireNoSrq() throws VerbsException {
+    pointer();
+    if (srq() != null) {
+      throw new VerbsException(
+          "rdma_create_srq(" + this + ")", VerbsException.EINVAL, "it has a shared receive queue");
+    }
+  }
+
+  private IbvSrq adoptSrq(IbvPd domain) throws VerbsException {
+    srq =
+        domain.adoptSrq(
+            RdmaCmStructs.CM_ID.getPointer(struct(), "srq"),
+            ignored -> LibRdmacm.DESTROY_SRQ.invoke(pointer()));
+    return srq;
+  }
+
+  /**
+   * Returns the attributes that bring a queue pair that is not the id's own into a state
+   * (rdma_init_qp_attr(3)).
+   */
+  public IbvQpAttr initQpAttr(IbvQp.State state) throws VerbsException {
+    MemorySegment attr = IbvStructs.QP_ATTR.allocate(HEAP);
+    IbvStructs.QP_ATTR.set(attr, "qp_state", state.value());
+    MemorySegment mask = HEAP.allocate(JAVA_INT);
+    LibRdmacm.INIT_QP_ATTR.call(pointer(), attr, mask);
+    return IbvQpAttr.read(attr, mask.get(JAVA_INT, 0));
+  }
+
+  /** Leaves the multicast groups that the queue pair is in. */
+  abstract void leaveAllGroups() throws VerbsException;
+
+  /** Closes the objects, beginning with the queue pair, which uses the others. */
+  void closeObjects() throws VerbsException {
+    if (qp != null) {
+      qp.close();
+    }
+    if (srq != null) {
+      srq.close();
+    }
+    if (context != null) {
+      context.close();
+    }
+  }
+}

@@ -1,0 +1,147 @@
+package dev.sluice.verbs.cm;
+
+import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.FileDescriptors;
+import dev.sluice.verbs.ffi.NativeObject;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Channel on which ids announce their events: {@code struct rdma_event_channel}
+ * (rdma_create_event_channel(3)). It owns the ids that were created on it, and closes them with
+ * itself; the caller of {@link #create} closes it. One thread at a time takes events. No other
+ * thread may close ids at that time, because taking an event uses its id.
+ */
+public final class RdmaEventChannel extends NativeObject {
+  private static final int ENODEV = 19;
+
+  private final Map<Long, RdmaCmId> ids = new ConcurrentHashMap<>();
+
+  private RdmaEventChannel(MemorySegment pointer) {
+    super("event channel", null, RdmaCmStructs.EVENT_CHANNEL.at(pointer));
+  }
+
+  /**
+   * Opens a channel; the caller closes it.
+   *
+   * @throws ProviderUnavailableException if librdmacm cannot be loaded or used here; the message
+   *     gives the remedy
+   */
+  public static RdmaEventChannel create() throws VerbsException, ProviderUnavailableException {
+    LibRdmacm.LIBRARY.require();
+    try {
+      RdmaEventChannel channel =
+          new RdmaEventChannel(LibRdmacm.CREATE_EVENT_CHANNEL.callForPointer());
+      try {
+        FileDescriptors.setNonBlocking(channel.fd());
+      } catch (VerbsException | RuntimeException | Error e) {
+        channel.close();
+        throw e;
+      }
+      return channel;
+    } catch (VerbsException e) {
+      String reason = unavailable(e.errno());
+      if (reason == null) {
+        throw e;
+      }
+      throw new ProviderUnavailableException(
+          "rdma_cm cannot be used: " + reason + " (" + e.getMessage() + ")");
+    }
+  }
+
+  /** Returns advice for an error number of rdma_create_event_channel(3); null if there is none. */
+  private static String unavailable(int errno) {
+    return switch (errno) {
+      case ENODEV, VerbsException.ENOSYS ->
+          "there is no RDMA device: load ib_uverbs and the device's driver";
+      case VerbsException.ENOENT ->
+          "there is no /dev/infiniband/rdma_cm: load the kernel module rdma_ucm, and in a container"
+              + " pass the device on";
+      case VerbsException.EACCES, VerbsException.EPERM ->
+          "no permission on /dev/infiniband/rdma_cm: in a container pass the device on, else let"
+              + " this user read and write it";
+      default -> null;
+    };
+  }
+
+  /** File descriptor that becomes readable when there is an event. */
+  public int fd() {
+    return RdmaCmStructs.EVENT_CHANNEL.getInt(struct(), "fd");
+  }
+
+  /** Creates an id (rdma_create_id(3)). */
+  public RdmaCmId createId(RdmaCmId.PortSpace portSpace) throws VerbsException {
+    MemorySegment id = HEAP.allocate(ADDRESS);
+    LibRdmacm.CREATE_ID.call(pointer(), id, MemorySegment.NULL, portSpace.value());
+    return adopt(new RdmaCmId(this, id.get(ADDRESS, 0)));
+  }
+
+  /**
+   * Waits for an event and takes it (rdma_get_cm_event(3)).
+   *
+   * @param timeoutMs 0 returns at once
+   * @return the event, which the caller closes; empty after the timeout, or if the event's id is
+   *     closed already
+   */
+  public Optional<RdmaCmEvent> awaitEvent(long timeoutMs) throws VerbsException {
+    return FileDescriptors.awaitReadable(timeoutMs, fd()) == 0 ? Optional.empty() : getEvent();
+  }
+
+  /** Takes an event if there is one; never waits. */
+  public Optional<RdmaCmEvent> getEvent() throws VerbsException {
+    MemorySegment event;
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment result = arena.allocate(ADDRESS);
+      LibRdmacm.GET_CM_EVENT.call(pointer(), result);
+      event = result.get(ADDRESS, 0);
+    } catch (VerbsException e) {
+      if (e.errno() == VerbsException.EAGAIN) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+    return received(event);
+  }
+
+  private Optional<RdmaCmEvent> received(MemorySegment event) throws VerbsException {
+    MemorySegment struct = RdmaCmStructs.CM_EVENT.at(event);
+    MemorySegment id = RdmaCmStructs.CM_EVENT.getPointer(struct, "id");
+    MemorySegment listening = RdmaCmStructs.CM_EVENT.getPointer(struct, "listen_id");
+    RdmaCmId owner = ids.get(listening.address() == 0 ? id.address() : listening.address());
+    if (owner == null) {
+      LibRdmacm.ACK_CM_EVENT.call(event); // id is not of this channel, as for USER events
+      return Optional.empty();
+    }
+    RdmaCmId subject = listening.address() == 0 ? owner : adopt(new RdmaCmId(this, id));
+    RdmaCmEvent received = new RdmaCmEvent(event, subject, owner);
+    if (owner.received(received)) {
+      return Optional.of(received);
+    }
+    received.close();
+    if (subject != owner) {
+      subject.close();
+    }
+    return Optional.empty();
+  }
+
+  void add(RdmaCmId id, MemorySegment pointer) {
+    ids.put(pointer.address(), id);
+  }
+
+  /** Removes an id, unless another id has the same address by now. */
+  void remove(RdmaCmId id, MemorySegment pointer) {
+    ids.remove(pointer.address(), id);
+  }
+
+  @Override
+  protected void destroy(MemorySegment pointer) throws VerbsException {
+    LibRdmacm.DESTROY_EVENT_CHANNEL.invoke(pointer);
+  }
+}

@@ -1,0 +1,27 @@
+package dev.sluice.verbs.cm;
+
+import dev.sluice.verbs.ibv.IbvAhAttr;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Address of a datagram service or a multicast group: {@code struct rdma_ud_param}
+ * (rdma_get_cm_event(3)). A copy of an event's parameters.
+ *
+ * @param privateData bytes from the peer's application
+ * @param ahAttr attributes for an address handle
+ * @param qpNum the destination queue pair
+ * @param qkey Q_Key of the destination
+ */
+public record RdmaUdParam(byte[] privateData, IbvAhAttr ahAttr, int qpNum, int qkey) {
+  /** {@code RDMA_UDP_QKEY}: the Q_Key of all queue pairs in the UDP port space. */
+  public static final int UDP_QKEY = 0x01234567;
+
+  /** Reads a {@code struct rdma_ud_param}. */
+  static RdmaUdParam read(MemorySegment struct, byte[] privateData) {
+    return new RdmaUdParam(
+        privateData,
+        IbvAhAttr.read(RdmaCmStructs.UD_PARAM.part(struct, "ah_attr")),
+        RdmaCmStructs.UD_PARAM.getInt(struct, "qp_num"),
+        RdmaCmStructs.UD_PARAM.getInt(struct, "qkey"));
+  }
+}

@@ -1,0 +1,94 @@
+package dev.sluice.verbs.cm;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CStruct;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+
+/**
+ * Converts IPv4 and IPv6 addresses from and to {@code struct sockaddr_in} and {@code _in6} (ip(7),
+ * ipv6(7)). Ports and addresses are in network byte order there. Any thread.
+ */
+final class SocketAddresses {
+  static final short AF_INET = 2;
+  static final short AF_INET6 = 10;
+
+  private static final CStruct IN = RdmaCmStructs.SOCKADDR_IN;
+  private static final CStruct IN6 = RdmaCmStructs.SOCKADDR_IN6;
+
+  private SocketAddresses() {}
+
+  /**
+   * Returns the C structure of an address.
+   *
+   * @throws VerbsException EINVAL for a host name that was not resolved
+   */
+  static MemorySegment write(InetSocketAddress address, SegmentAllocator allocator)
+      throws VerbsException {
+    InetAddress ip = address.getAddress();
+    if (ip == null) {
+      throw new VerbsException(
+          "use of address " + address, VerbsException.EINVAL, "its host is not known");
+    }
+    return ip instanceof Inet6Address six
+        ? writeIn6(six, address.getPort(), allocator)
+        : writeIn(ip, address.getPort(), allocator);
+  }
+
+  private static MemorySegment writeIn(InetAddress ip, int port, SegmentAllocator allocator) {
+    MemorySegment struct = IN.allocate(allocator);
+    IN.set(struct, "sin_family", AF_INET);
+    IN.set(struct, "sin_port", swapped(port));
+    IN.part(struct, "sin_addr").copyFrom(MemorySegment.ofArray(ip.getAddress()));
+    return struct;
+  }
+
+  private static MemorySegment writeIn6(Inet6Address ip, int port, SegmentAllocator allocator) {
+    MemorySegment struct = IN6.allocate(allocator);
+    IN6.set(struct, "sin6_family", AF_INET6);
+    IN6.set(struct, "sin6_port", swapped(port));
+    IN6.part(struct, "sin6_addr").copyFrom(MemorySegment.ofArray(ip.getAddress()));
+    IN6.set(struct, "sin6_scope_id", ip.getScopeId());
+    return struct;
+  }
+
+  /**
+   * Reads an address from a C structure.
+   *
+   * @param storage as long as the longest kind of address
+   * @return null if the structure holds no address
+   */
+  static InetSocketAddress read(MemorySegment storage) {
+    try {
+      return switch (storage.get(JAVA_SHORT, 0)) {
+        case AF_INET ->
+            new InetSocketAddress(
+                InetAddress.getByAddress(IN.part(storage, "sin_addr").toArray(JAVA_BYTE)),
+                swapped(IN.getInt(storage, "sin_port")));
+        case AF_INET6 ->
+            new InetSocketAddress(readIn6(storage), swapped(IN6.getInt(storage, "sin6_port")));
+        default -> null;
+      };
+    } catch (UnknownHostException e) {
+      throw new AssertionError("4 or 16 bytes are an address", e);
+    }
+  }
+
+  private static InetAddress readIn6(MemorySegment struct) throws UnknownHostException {
+    int scope = IN6.getInt(struct, "sin6_scope_id");
+    byte[] ip = IN6.part(struct, "sin6_addr").toArray(JAVA_BYTE);
+    return Inet6Address.getByAddress(null, ip, scope == 0 ? -1 : scope);
+  }
+
+  /** Converts a port between the byte orders of host and network. */
+  private static int swapped(int port) {
+    return Short.toUnsignedInt(Short.reverseBytes((short) port));
+  }
+}

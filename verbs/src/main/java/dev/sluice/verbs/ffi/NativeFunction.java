@@ -1,0 +1,267 @@
+package dev.sluice.verbs.ffi;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import dev.sluice.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodType;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.StringJoiner;
+
+/**
+ * A C function outside of the data path. It is linked at its first call and called with boxed
+ * arguments. A failure becomes a {@link VerbsException} that names operation, arguments and error
+ * number. Any thread.
+ *
+ * <p>A call costs some 100 ns more than a call through an exact method handle. The functions that
+ * post and poll once per READ therefore have handles of their own.
+ */
+public final class NativeFunction {
+  private static final MemoryLayout CAPTURE = Linker.Option.captureStateLayout();
+  private static final long ERRNO_OFFSET =
+      CAPTURE.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
+
+  /**
+   * Allocates argument memory on the Java heap, which needs no arena. No pointer may refer to it: C
+   * gets only a copy.
+   */
+  public static final SegmentAllocator HEAP =
+      (bytes, alignment) ->
+          MemorySegment.ofArray(new long[(int) ((bytes + Long.BYTES - 1) / Long.BYTES)])
+              .asSlice(0, bytes);
+
+  private static final NativeFunction STRERROR =
+      exported(NativeLibrary.LIBC, "ptr strerror(int errnum)", Failure.NONE);
+
+  private final String name;
+  private final List<String> parameters;
+  private final Failure failure;
+  private final FunctionDescriptor descriptor;
+  private final AddressSource source;
+  private final Linker.Option[] options;
+  private volatile MethodHandle handle;
+
+  private interface AddressSource {
+    MemorySegment of(String name);
+  }
+
+  private NativeFunction(
+      String declaration, Failure failure, AddressSource source, Linker.Option... options) {
+    int open = declaration.indexOf('(');
+    String[] result = declaration.substring(0, open).split(" ");
+    String inner = declaration.substring(open + 1, declaration.length() - 1);
+    List<String> names = new ArrayList<>();
+    List<MemoryLayout> types = new ArrayList<>();
+    for (String parameter : inner.isEmpty() ? new String[0] : inner.split(", ")) {
+      String[] typed = parameter.split(" ");
+      if (typed.length != 2) {
+        throw new IllegalArgumentException(declaration + " has no type of " + parameter);
+      }
+      types.add(layout(typed[0]));
+      names.add(typed[1]);
+    }
+    this.name = result[1];
+    this.parameters = names;
+    this.failure = failure;
+    this.source = source;
+    this.options = failure.setsErrno() ? withErrno(options) : options;
+    MemoryLayout[] layouts = types.toArray(MemoryLayout[]::new);
+    descriptor =
+        result[0].equals("void")
+            ? FunctionDescriptor.ofVoid(layouts)
+            : FunctionDescriptor.of(layout(result[0]), layouts);
+  }
+
+  /**
+   * Returns a function that a library exports.
+   *
+   * @param declaration as in C, with the types {@code void}, {@code ptr}, and the sizes of Java's
+   *     {@code byte}, {@code short}, {@code int} and {@code long}, such as {@code int
+   *     ibv_query_srq(ptr srq, ptr srq_attr)}
+   */
+  public static NativeFunction exported(
+      NativeLibrary library, String declaration, Failure failure) {
+    return new NativeFunction(declaration, failure, library::symbol);
+  }
+
+  /** Returns a function of the C library that returns -1 and sets errno when it fails. */
+  public static NativeFunction systemCall(String declaration) {
+    return exported(NativeLibrary.LIBC, declaration, Failure.MINUS_ONE_WITH_ERRNO);
+  }
+
+  /**
+   * Returns a variadic system call, as {@link #systemCall(String)}.
+   *
+   * @param fixedArguments number of arguments before the variadic ones
+   */
+  public static NativeFunction systemCall(String declaration, int fixedArguments) {
+    return new NativeFunction(
+        declaration,
+        Failure.MINUS_ONE_WITH_ERRNO,
+        NativeLibrary.LIBC::symbol,
+        Linker.Option.firstVariadicArg(fixedArguments));
+  }
+
+  /** Returns the function at a pointer, such as a member of an operations table. */
+  public static NativeFunction at(MemorySegment pointer, String declaration, Failure failure) {
+    return new NativeFunction(declaration, failure, name -> pointer);
+  }
+
+  static MemoryLayout layout(String type) {
+    return switch (type) {
+      case "byte" -> JAVA_BYTE;
+      case "short" -> JAVA_SHORT;
+      case "int" -> JAVA_INT;
+      case "long" -> JAVA_LONG;
+      case "ptr" -> ADDRESS;
+      default -> throw new IllegalArgumentException("there is no type " + type);
+    };
+  }
+
+  String name() {
+    return name;
+  }
+
+  FunctionDescriptor descriptor() {
+    return descriptor;
+  }
+
+  /**
+   * Calls a function that returns an int.
+   *
+   * @throws VerbsException if the function fails; ENOSYS if the library lacks the function
+   */
+  public int call(Object... arguments) throws VerbsException {
+    return (int) invoke(arguments);
+  }
+
+  /**
+   * Calls a function that returns a pointer. The result is a segment of length zero.
+   *
+   * @throws VerbsException if the function fails; ENOSYS if the library lacks the function
+   */
+  public MemorySegment callForPointer(Object... arguments) throws VerbsException {
+    return (MemorySegment) invoke(arguments);
+  }
+
+  /**
+   * Calls a function of any return type; the result of a void function is null. Arguments on the
+   * {@link #HEAP} are copied to native memory, and copied back after the call.
+   */
+  public Object invoke(Object... arguments) throws VerbsException {
+    MethodHandle linked;
+    try {
+      linked = linked();
+    } catch (UnsatisfiedLinkError e) {
+      throw new VerbsException(describe(arguments), VerbsException.ENOSYS, e.getMessage());
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      Object[] passed = arguments.clone();
+      for (int i = 0; i < passed.length; i++) {
+        if (passed[i] instanceof MemorySegment memory && !memory.isNative()) {
+          passed[i] = arena.allocate(memory.byteSize(), Long.BYTES).copyFrom(memory);
+        }
+      }
+      MemorySegment state = arena.allocate(CAPTURE);
+      Object result = call(linked, failure.setsErrno() ? withFirst(state, passed) : passed);
+      for (int i = 0; i < passed.length; i++) {
+        if (passed[i] != arguments[i]) {
+          ((MemorySegment) arguments[i]).copyFrom((MemorySegment) passed[i]);
+        }
+      }
+      return checked(result, state.get(JAVA_INT, ERRNO_OFFSET), passed);
+    }
+  }
+
+  private Object checked(Object result, int errno, Object[] arguments) throws VerbsException {
+    boolean failed =
+        switch (failure) {
+          case NONE -> false;
+          case NULL_WITH_ERRNO -> ((MemorySegment) result).address() == 0;
+          case ERROR_NUMBER -> (int) result != 0;
+          case MINUS_ONE_WITH_ERRNO -> ((Number) result).longValue() == -1;
+          case NEGATIVE_WITH_ERRNO -> (int) result < 0;
+        };
+    if (failed) {
+      // Some wrappers of rdma-core return -1 with errno, or a negative number, although the manual
+      // page promises an error number.
+      boolean isNumber = failure == Failure.ERROR_NUMBER && (int) result != -1;
+      int number = isNumber ? Math.abs((int) result) : errno;
+      String code = failure == Failure.NEGATIVE_WITH_ERRNO ? ", code " + result : "";
+      throw new VerbsException(
+          describe(arguments), number, CString.read(STRERROR.callForPointer(number)) + code);
+    }
+    return result;
+  }
+
+  private static Object call(MethodHandle linked, Object[] arguments) {
+    try {
+      return (Object) linked.invokeExact(arguments);
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new AssertionError("a C function throws nothing", e);
+    }
+  }
+
+  /** Links without a lock. Linking twice does no harm and costs less than a lock per call. */
+  private MethodHandle linked() {
+    MethodHandle linked = handle;
+    if (linked == null) {
+      linked = link();
+      handle = linked;
+    }
+    return linked;
+  }
+
+  @SuppressWarnings("restricted")
+  private MethodHandle link() {
+    MethodHandle exact = Linker.nativeLinker().downcallHandle(source.of(name), descriptor, options);
+    return exact
+        .asSpreader(Object[].class, exact.type().parameterCount())
+        .asType(MethodType.methodType(Object.class, Object[].class));
+  }
+
+  private static Linker.Option[] withErrno(Linker.Option[] options) {
+    Linker.Option[] all = Arrays.copyOf(options, options.length + 1);
+    all[options.length] = Linker.Option.captureCallState("errno");
+    return all;
+  }
+
+  private static Object[] withFirst(Object first, Object[] rest) {
+    Object[] all = new Object[rest.length + 1];
+    all[0] = first;
+    System.arraycopy(rest, 0, all, 1, rest.length);
+    return all;
+  }
+
+  /** Describes the call for messages, without keys. */
+  private String describe(Object[] arguments) {
+    StringJoiner joined = new StringJoiner(", ", name + "(", ")");
+    for (int i = 0; i < arguments.length; i++) {
+      String parameter = parameters.get(i);
+      if (!parameter.endsWith("key")) {
+        joined.add(parameter + "=" + describe(arguments[i]));
+      }
+    }
+    return joined.toString();
+  }
+
+  private static String describe(Object argument) {
+    return argument instanceof MemorySegment segment
+        ? "0x" + Long.toHexString(segment.address())
+        : String.valueOf(argument);
+  }
+}

@@ -1,0 +1,141 @@
+package dev.sluice.verbs.ffi;
+
+import dev.sluice.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * An object that a C library created and that a parent owns. Closing it first closes its children,
+ * then calls the C function that destroys it. Any thread. C demands that no other thread is inside
+ * a call with the object while it is closed; its users ensure that.
+ */
+public abstract class NativeObject implements AutoCloseable {
+  private final String name;
+  private volatile NativeObject parent;
+  private final MemorySegment pointer;
+  private final Set<NativeObject> children = new LinkedHashSet<>();
+  private volatile boolean closed;
+
+  /**
+   * @param name kind of the object, for messages
+   * @param parent the owner; null for a root
+   * @param pointer from C; as long as the structure if members are read
+   */
+  protected NativeObject(String name, NativeObject parent, MemorySegment pointer) {
+    this.name = name;
+    this.parent = parent;
+    this.pointer = pointer;
+  }
+
+  /**
+   * Returns the pointer for C functions. Costs one volatile read.
+   *
+   * @throws VerbsException EINVAL after {@link #close}
+   */
+  public final MemorySegment pointer() throws VerbsException {
+    if (isClosed()) {
+      throw new VerbsException("use of " + this, VerbsException.EINVAL, "it is closed");
+    }
+    return pointer;
+  }
+
+  /**
+   * Returns the C structure, for methods that declare no exception.
+   *
+   * @throws IllegalStateException after {@link #close}
+   */
+  protected final MemorySegment struct() {
+    if (isClosed()) {
+      throw new IllegalStateException(this + " is closed");
+    }
+    return pointer;
+  }
+
+  /**
+   * True once the object is closed. Takes no lock: a C function that destroys an object may wait
+   * for another thread that calls this method.
+   */
+  public final boolean isClosed() {
+    return closed;
+  }
+
+  /** Closing order of siblings: lower ranks first, so that users close before used objects. */
+  protected int rank() {
+    return 0;
+  }
+
+  /** Calls the C function that destroys the object. */
+  protected abstract void destroy(MemorySegment pointer) throws VerbsException;
+
+  /**
+   * Closes the children, lower ranks first and younger ones before older ones, then destroys this
+   * object. The object stays open if C refuses, for example with EBUSY. Idempotent.
+   */
+  @Override
+  public final void close() throws VerbsException {
+    for (NativeObject child : childrenInOrder()) {
+      child.close();
+    }
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      destroy(pointer);
+      closed = true;
+    }
+    NativeObject owner = parent;
+    if (owner != null) {
+      owner.forget(this);
+    }
+  }
+
+  private synchronized List<NativeObject> childrenInOrder() {
+    List<NativeObject> youngestFirst = new ArrayList<>(children).reversed();
+    return youngestFirst.stream().sorted(Comparator.comparingInt(NativeObject::rank)).toList();
+  }
+
+  /**
+   * Makes this object the owner of a child that was just created with it as parent.
+   *
+   * @throws VerbsException EINVAL if this object was closed meanwhile; the child is destroyed
+   */
+  protected final <T extends NativeObject> T adopt(T child) throws VerbsException {
+    synchronized (this) {
+      if (!closed) {
+        children.add(child);
+        return child;
+      }
+    }
+    child.close();
+    throw new VerbsException("creation of " + child, VerbsException.EINVAL, this + " is closed");
+  }
+
+  /**
+   * Moves this object to another owner.
+   *
+   * @param owner null for none: the caller closes this object
+   */
+  protected final void moveTo(NativeObject owner) throws VerbsException {
+    NativeObject former = parent;
+    parent = owner;
+    if (owner != null) {
+      owner.adopt(this);
+    }
+    if (former != null) {
+      former.forget(this);
+    }
+  }
+
+  private synchronized void forget(NativeObject child) {
+    children.remove(child);
+  }
+
+  @Override
+  public String toString() {
+    return name + " 0x" + Long.toHexString(pointer.address());
+  }
+}

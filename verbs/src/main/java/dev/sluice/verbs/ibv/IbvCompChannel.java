@@ -1,0 +1,89 @@
+package dev.sluice.verbs.ibv;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.FileDescriptors;
+import dev.sluice.verbs.ffi.NativeObject;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Channel on which completion queues announce completions: {@code struct ibv_comp_channel}
+ * (ibv_create_comp_channel(3)). One thread at a time waits on it, and acknowledges the events on
+ * their queues. Its {@link IbvContext} closes it, after the queues.
+ */
+public final class IbvCompChannel extends NativeObject {
+  private final Map<Long, IbvCq> cqs = new ConcurrentHashMap<>();
+  private volatile boolean nonBlocking;
+
+  IbvCompChannel(IbvContext context, MemorySegment pointer) {
+    super("completion channel", context, IbvStructs.COMP_CHANNEL.at(pointer));
+  }
+
+  /** File descriptor that becomes readable when there is an event. */
+  public int fd() {
+    return IbvStructs.COMP_CHANNEL.getInt(struct(), "fd");
+  }
+
+  /** Closes after the completion queues, which use the channel. */
+  @Override
+  protected int rank() {
+    return 1;
+  }
+
+  /** Makes {@link #getEvent} return empty instead of waiting. */
+  public void setNonBlocking() throws VerbsException {
+    FileDescriptors.setNonBlocking(fd());
+    nonBlocking = true;
+  }
+
+  /**
+   * Waits for an event and takes it (ibv_get_cq_event(3)). Makes the channel {@linkplain
+   * #setNonBlocking non-blocking}: closing a queue removes its events, even after the channel
+   * became readable, and taking one must not wait for the next event.
+   *
+   * @param timeoutMs 0 returns at once
+   * @return the queue, on which the caller acknowledges the event; empty after the timeout
+   */
+  public Optional<IbvCq> awaitEvent(long timeoutMs) throws VerbsException {
+    if (!nonBlocking) {
+      setNonBlocking();
+    }
+    return FileDescriptors.awaitReadable(timeoutMs, fd()) == 0 ? Optional.empty() : getEvent();
+  }
+
+  /** Takes an event (ibv_get_cq_event(3)); waits for one unless the channel is non-blocking. */
+  public Optional<IbvCq> getEvent() throws VerbsException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment cq = arena.allocate(ADDRESS);
+      MemorySegment context = arena.allocate(ADDRESS);
+      LibIbverbs.GET_CQ_EVENT.call(pointer(), cq, context);
+      IbvCq announced = cqs.get(cq.get(ADDRESS, 0).address());
+      announced.received();
+      return Optional.of(announced);
+    } catch (VerbsException e) {
+      if (e.errno() == VerbsException.EAGAIN) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+  }
+
+  void add(IbvCq cq, MemorySegment pointer) {
+    cqs.put(pointer.address(), cq);
+  }
+
+  /** Removes a closed queue, unless C has created a newer queue at the same address. */
+  void remove(IbvCq cq, MemorySegment pointer) {
+    cqs.remove(pointer.address(), cq);
+  }
+
+  @Override
+  protected void destroy(MemorySegment pointer) throws VerbsException {
+    LibIbverbs.DESTROY_COMP_CHANNEL.call(pointer);
+  }
+}

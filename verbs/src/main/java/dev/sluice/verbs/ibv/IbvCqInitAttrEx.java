@@ -1,0 +1,46 @@
+package dev.sluice.verbs.ibv;
+
+import dev.sluice.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+
+/**
+ * Attributes of a new completion queue with extended completions: {@code struct
+ * ibv_cq_init_attr_ex} (ibv_create_cq_ex(3)).
+ *
+ * @param entries minimum number of completions that the queue holds
+ * @param channel channel on which the queue announces completions; null for none
+ * @param vector completion vector, below {@link IbvContext#completionVectors}
+ * @param wcFlags members that can be read, of {@link IbvCqEx.WcFlags}
+ * @param flags of {@link Flags}; 0 omits the attribute
+ */
+public record IbvCqInitAttrEx(
+    int entries, IbvCompChannel channel, int vector, long wcFlags, int flags) {
+  private static final int MASK_FLAGS = 1;
+
+  /** Usage of a completion queue. Bits, to be combined by {@code |}. */
+  public static final class Flags {
+    public static final int SINGLE_THREADED = 1;
+    public static final int IGNORE_OVERRUN = 1 << 1;
+
+    private Flags() {}
+  }
+
+  /** Returns attributes of a completion queue without events. */
+  public static IbvCqInitAttrEx of(int entries, long wcFlags) {
+    return new IbvCqInitAttrEx(entries, null, 0, wcFlags, 0);
+  }
+
+  MemorySegment write(SegmentAllocator allocator) throws VerbsException {
+    MemorySegment struct = IbvExStructs.CQ_INIT_ATTR_EX.allocate(allocator);
+    IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "cqe", entries);
+    if (channel != null) {
+      IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "channel", channel.pointer());
+    }
+    IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "comp_vector", vector);
+    IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "wc_flags", wcFlags);
+    IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "comp_mask", flags == 0 ? 0 : MASK_FLAGS);
+    IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "flags", flags);
+    return struct;
+  }
+}

@@ -1,0 +1,117 @@
+package dev.sluice.verbs.ibv;
+
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CConstant;
+import dev.sluice.verbs.ffi.NativeObject;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A memory region: {@code struct ibv_mr} (ibv_reg_mr(3)). The caller owns the memory and keeps it
+ * alive until the region is closed. Its {@link IbvPd} closes it, after windows and queue pairs. Any
+ * thread.
+ */
+public final class IbvMr extends NativeObject {
+  /**
+   * Rights of the device, and of a peer through a queue pair, on registered memory (ibv_reg_mr(3)).
+   * Bits, to be combined by {@code |}.
+   */
+  public static final class Access {
+    public static final int LOCAL_WRITE = 1;
+    public static final int REMOTE_WRITE = 1 << 1;
+    public static final int REMOTE_READ = 1 << 2;
+    public static final int REMOTE_ATOMIC = 1 << 3;
+    public static final int MW_BIND = 1 << 4;
+    public static final int ZERO_BASED = 1 << 5;
+    public static final int ON_DEMAND = 1 << 6;
+    public static final int HUGETLB = 1 << 7;
+    public static final int FLUSH_GLOBAL = 1 << 8;
+    public static final int FLUSH_PERSISTENT = 1 << 9;
+    public static final int RELAXED_ORDERING = 1 << 20;
+
+    private Access() {}
+  }
+
+  /** Attributes that {@link #rereg} changes (ibv_rereg_mr(3)). Bits, to be combined by |. */
+  public static final class Rereg {
+    public static final int CHANGE_TRANSLATION = 1;
+    public static final int CHANGE_PD = 1 << 1;
+    public static final int CHANGE_ACCESS = 1 << 2;
+
+    private Rereg() {}
+  }
+
+  /** Announced use of registered memory (ibv_advise_mr(3)). */
+  public enum Advice implements CConstant {
+    PREFETCH,
+    PREFETCH_WRITE,
+    PREFETCH_NO_FAULT
+  }
+
+  /** Ways to follow advice (ibv_advise_mr(3)). Bits, to be combined by {@code |}. */
+  public static final class AdviseFlags {
+    /** The device follows the advice before the call returns. */
+    public static final int FLUSH = 1;
+
+    private AdviseFlags() {}
+  }
+
+  IbvMr(IbvPd pd, MemorySegment pointer) {
+    super("memory region", pd, IbvStructs.MR.at(pointer));
+  }
+
+  public long address() {
+    return IbvStructs.MR.getPointer(struct(), "addr").address();
+  }
+
+  /** Length in bytes. */
+  public long length() {
+    return IbvStructs.MR.getLong(struct(), "length");
+  }
+
+  public int lkey() {
+    return IbvStructs.MR.getInt(struct(), "lkey");
+  }
+
+  public int rkey() {
+    return IbvStructs.MR.getInt(struct(), "rkey");
+  }
+
+  /** True if a window can be bound to this region: both belong to the same domain. */
+  boolean sharesPdWith(IbvMw mw) {
+    return IbvStructs.MR.getPointer(struct(), "pd").equals(mw.pdPointer());
+  }
+
+  /**
+   * Changes the region (ibv_rereg_mr(3)). After a failure the region may be unusable: close it.
+   *
+   * @param flags attributes to change, of {@link Rereg}
+   * @param pd null unless CHANGE_PD. This region stays the child of its first domain: close the
+   *     region before that domain
+   * @param memory null unless CHANGE_TRANSLATION
+   * @param access of {@link Access}; used with CHANGE_ACCESS
+   */
+  public void rereg(int flags, IbvPd pd, MemorySegment memory, int access) throws VerbsException {
+    if ((flags & Rereg.CHANGE_PD) != 0 && pd == null) {
+      throw new VerbsException(
+          "ibv_rereg_mr(" + this + ")", VerbsException.EINVAL, "there is no domain to change to");
+    }
+    LibIbverbs.REREG_MR.call(
+        pointer(),
+        flags,
+        pd == null ? MemorySegment.NULL : pd.pointer(),
+        memory == null ? MemorySegment.NULL : IbvPd.pinnable(memory),
+        memory == null ? 0L : memory.byteSize(),
+        access);
+  }
+
+  /** Closes after memory windows, which are bound to regions, and after queue pairs. */
+  @Override
+  protected int rank() {
+    return 2;
+  }
+
+  @Override
+  protected void destroy(MemorySegment pointer) throws VerbsException {
+    LibIbverbs.DEREG_MR.call(pointer);
+  }
+}

@@ -1,0 +1,106 @@
+package dev.sluice.verbs.ibv;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * The verbs of the data path. In C they are inline functions that call through {@code
+ * context->ops}. Here each context reads the pointers once and passes them to method handles that
+ * are constants to the JIT compiler. No method allocates. Any thread.
+ *
+ * <p>Structures are passed as raw addresses: with segments of a shared arena, each call would count
+ * the arena's users up and down. The caller keeps the memory alive.
+ *
+ * <p>No handle is {@code Linker.Option.critical}. A device's poll may take a lock and its post may
+ * be a system call, and a critical call holds up the garbage collector for its whole duration.
+ */
+final class IbvOps {
+  private static final MethodHandle POLL_CQ =
+      handle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+  private static final MethodHandle REQ_NOTIFY_CQ =
+      handle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
+  private static final MethodHandle POST =
+      handle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
+  private final MemorySegment pollCq;
+  private final MemorySegment reqNotifyCq;
+  private final MemorySegment postSend;
+  private final MemorySegment postRecv;
+  private final MemorySegment postSrqRecv;
+
+  /**
+   * @param context a {@code struct ibv_context}
+   */
+  IbvOps(MemorySegment context) {
+    pollCq = IbvStructs.CONTEXT.getPointer(context, "ops.poll_cq");
+    reqNotifyCq = IbvStructs.CONTEXT.getPointer(context, "ops.req_notify_cq");
+    postSend = IbvStructs.CONTEXT.getPointer(context, "ops.post_send");
+    postRecv = IbvStructs.CONTEXT.getPointer(context, "ops.post_recv");
+    postSrqRecv = IbvStructs.CONTEXT.getPointer(context, "ops.post_srq_recv");
+  }
+
+  /**
+   * @return the number of completions; below 0 on failure
+   */
+  int pollCq(long cq, int entries, long wc) {
+    try {
+      return (int) POLL_CQ.invokeExact(pollCq, cq, entries, wc);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /**
+   * @return 0 or an error number
+   */
+  int requestNotify(long cq, boolean solicitedOnly) {
+    try {
+      return (int) REQ_NOTIFY_CQ.invokeExact(reqNotifyCq, cq, solicitedOnly ? 1 : 0);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /**
+   * @param badWr address to which C writes the address of the first refused request
+   * @return 0 or an error number
+   */
+  int postSend(long qp, long wr, long badWr) {
+    return post(postSend, qp, wr, badWr);
+  }
+
+  /** Posts to the receive queue; otherwise as {@link #postSend}. */
+  int postRecv(long qp, long wr, long badWr) {
+    return post(postRecv, qp, wr, badWr);
+  }
+
+  /** Posts to a shared receive queue; otherwise as {@link #postRecv}. */
+  int postSrqRecv(long srq, long wr, long badWr) {
+    return post(postSrqRecv, srq, wr, badWr);
+  }
+
+  private static int post(MemorySegment function, long queue, long wr, long badWr) {
+    try {
+      return (int) POST.invokeExact(function, queue, wr, badWr);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  @SuppressWarnings("restricted")
+  static MethodHandle handle(FunctionDescriptor descriptor) {
+    return Linker.nativeLinker().downcallHandle(descriptor);
+  }
+
+  static Error unexpected(Throwable e) {
+    if (e instanceof Error error) {
+      throw error;
+    }
+    return new AssertionError("a C function throws nothing", e);
+  }
+}

@@ -1,0 +1,229 @@
+package dev.sluice.verbs.ibv;
+
+import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
+
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.NativeObject;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A protection domain: {@code struct ibv_pd} (ibv_alloc_pd(3)). It is the parent of regions,
+ * windows, queue pairs, shared receive queues and address handles, and closes them first. Its
+ * {@link IbvContext} closes it, before completion queues. Any thread.
+ */
+public final class IbvPd extends NativeObject {
+  /** {@code IBV_ACCESS_OPTIONAL_RANGE}: access flags that a device may ignore. */
+  private static final int OPTIONAL_ACCESS = 0x3ff00000;
+
+  private final IbvContext context;
+  private final boolean owned;
+
+  IbvPd(IbvContext context, MemorySegment pointer) {
+    this(context, pointer, true);
+  }
+
+  IbvPd(IbvContext context, MemorySegment pointer, boolean owned) {
+    super("protection domain", context, pointer);
+    this.context = context;
+    this.owned = owned;
+  }
+
+  public IbvContext context() {
+    return context;
+  }
+
+  /** Closes before completion queues, which the domain's queue pairs use. */
+  @Override
+  protected int rank() {
+    return -1;
+  }
+
+  /**
+   * Registers memory (ibv_reg_mr(3)). The caller keeps the memory alive until the region is closed.
+   *
+   * @param access of {@link IbvMr.Access}
+   * @throws VerbsException EINVAL for flags that exclude one another, EFAULT for memory that cannot
+   *     be pinned with these flags, ENOMEM beyond RLIMIT_MEMLOCK or the device's limits
+   */
+  public IbvMr regMr(MemorySegment memory, int access) throws VerbsException {
+    return adopt(new IbvMr(this, register(memory, access)));
+  }
+
+  /** Refuses memory of the Java heap, which moves: the call would register a temporary copy. */
+  static MemorySegment pinnable(MemorySegment memory) {
+    if (!memory.isNative()) {
+      throw new IllegalArgumentException("memory of the Java heap cannot be registered");
+    }
+    return memory;
+  }
+
+  private MemorySegment register(MemorySegment memory, int access) throws VerbsException {
+    if ((access & OPTIONAL_ACCESS) != 0) {
+      try {
+        return LibIbverbs.REG_MR_IOVA2.callForPointer(
+            pointer(), pinnable(memory), memory.byteSize(), memory.address(), access);
+      } catch (VerbsException e) {
+        if (e.errno() != VerbsException.ENOSYS) {
+          throw e;
+        }
+      }
+    }
+    int required = access & ~OPTIONAL_ACCESS; // rdma-core before 28 knows no optional flags
+    return LibIbverbs.REG_MR.callForPointer(
+        pointer(), pinnable(memory), memory.byteSize(), required);
+  }
+
+  /**
+   * Registers memory that peers address from a different start address (ibv_reg_mr_iova(3)).
+   *
+   * @param iova the peers' address of the memory's first byte
+   */
+  public IbvMr regMr(MemorySegment memory, long iova, int access) throws VerbsException {
+    return adopt(
+        new IbvMr(
+            this,
+            LibIbverbs.REG_MR_IOVA2.callForPointer(
+                pointer(), pinnable(memory), memory.byteSize(), iova, access)));
+  }
+
+  /** Registers the whole address space on demand (ibv_reg_mr(3), implicit on-demand paging). */
+  public IbvMr regImplicitMr(int access) throws VerbsException {
+    return adopt(
+        new IbvMr(
+            this,
+            LibIbverbs.REG_MR.callForPointer(
+                pointer(), MemorySegment.NULL, -1L, access | IbvMr.Access.ON_DEMAND)));
+  }
+
+  /**
+   * Announces the use of parts of regions that are registered on demand (ibv_advise_mr(3)).
+   *
+   * @param flags of {@link IbvMr.AdviseFlags}
+   * @throws VerbsException EOPNOTSUPP if the device takes no such advice, EFAULT for unmapped
+   *     memory
+   */
+  public void adviseMr(IbvMr.Advice advice, int flags, IbvSge... pieces) throws VerbsException {
+    MemorySegment domain = pointer();
+    try (Arena arena = Arena.ofConfined()) {
+      IbvSgeList list = new IbvSgeList(arena, pieces.length);
+      for (IbvSge piece : pieces) {
+        list.add(piece.address(), piece.length(), piece.lkey());
+      }
+      context
+          .operation("int ibv_advise_mr(ptr pd, int advice, int flags, ptr sg_list, int num_sge)")
+          .call(
+              domain, advice.value(), flags, MemorySegment.ofAddress(list.address()), list.size());
+    }
+  }
+
+  /**
+   * Allocates a memory window (ibv_alloc_mw(3)).
+   *
+   * @throws VerbsException EOPNOTSUPP if the device has none
+   */
+  public IbvMw allocMw(IbvMw.Type type) throws VerbsException {
+    return adopt(IbvMw.alloc(this, type));
+  }
+
+  /**
+   * Creates a queue pair in RESET (ibv_create_qp(3)).
+   *
+   * @throws VerbsException EINVAL for capabilities beyond the device's, ENOMEM at a limit
+   */
+  public IbvQp createQp(IbvQpInitAttr attr) throws VerbsException {
+    MemorySegment struct = attr.write(HEAP);
+    MemorySegment qp = LibIbverbs.CREATE_QP.callForPointer(pointer(), struct);
+    return adoptQp(qp, IbvQpCap.ofInitAttr(struct), 0, LibIbverbs.DESTROY_QP::call);
+  }
+
+  /**
+   * Creates a queue pair in RESET from extended attributes (ibv_create_qp_ex(3)).
+   *
+   * @throws VerbsException EOPNOTSUPP if the device's driver lacks the function or an attribute;
+   *     otherwise as {@link #createQp}
+   */
+  public IbvQp createQpEx(IbvQpInitAttrEx attr) throws VerbsException {
+    return attr.sendOps() == 0 && attr.createFlags() == 0
+        ? createQp(attr.attr()) // as the inline function in verbs.h does
+        : adopt(attr.create(this, context, IbvQpInitAttrEx.Mask.PD, "pd"));
+  }
+
+  /**
+   * Becomes the parent of a queue pair that was created in this domain.
+   *
+   * @param sendOps operations that it was created with, of {@link IbvQpEx.SendOps}
+   * @param destroyer destroys it; librdmacm has a function of its own
+   */
+  public IbvQp adoptQp(MemorySegment qp, IbvQpCap cap, long sendOps, IbvQp.Destroyer destroyer)
+      throws VerbsException {
+    return adopt(new IbvQp(this, context, qp, cap, sendOps, destroyer));
+  }
+
+  /**
+   * Creates a shared receive queue (ibv_create_srq(3)).
+   *
+   * @param maxWr minimum number of receives that the queue holds
+   * @param maxSge scatter/gather entries of a receive
+   */
+  public IbvSrq createSrq(int maxWr, int maxSge) throws VerbsException {
+    MemorySegment init = IbvStructs.SRQ_INIT_ATTR.allocate(HEAP);
+    IbvStructs.SRQ_INIT_ATTR.set(init, "attr.max_wr", maxWr);
+    IbvStructs.SRQ_INIT_ATTR.set(init, "attr.max_sge", maxSge);
+    return adopt(new IbvSrq(this, LibIbverbs.CREATE_SRQ.callForPointer(pointer(), init)));
+  }
+
+  /** Becomes the parent of a shared receive queue, as {@link #adoptQp}. */
+  public IbvSrq adoptSrq(MemorySegment srq, IbvQp.Destroyer destroyer) throws VerbsException {
+    return adopt(new IbvSrq(this, srq, destroyer));
+  }
+
+  /**
+   * Creates a shared receive queue of any type (ibv_create_srq_ex(3)).
+   *
+   * @throws VerbsException EOPNOTSUPP if the device or its driver lacks the type
+   */
+  public IbvSrq createSrqEx(IbvSrqInitAttrEx attr) throws VerbsException {
+    if (attr.type() == IbvSrq.Type.BASIC) {
+      return createSrq(attr.maxWr(), attr.maxSge());
+    }
+    MemorySegment struct = attr.write(HEAP, this);
+    MemorySegment srq =
+        context
+            .operation("ptr ibv_create_srq_ex(ptr context, ptr srq_init_attr_ex)")
+            .callForPointer(context.pointer(), struct);
+    return adopt(new IbvSrq(this, srq));
+  }
+
+  /** Creates an address handle (ibv_create_ah(3)). */
+  public IbvAh createAh(IbvAhAttr attr) throws VerbsException {
+    MemorySegment struct = IbvStructs.AH_ATTR.allocate(HEAP);
+    attr.write(struct);
+    return adopt(new IbvAh(this, LibIbverbs.CREATE_AH.callForPointer(pointer(), struct)));
+  }
+
+  /**
+   * Creates an address handle for a message's sender (ibv_create_ah_from_wc(3)).
+   *
+   * @param grh the message's header; null if the completion has no GRH flag
+   * @param port port at which the message arrived, from 1
+   * @throws VerbsException EINVAL if the completion has the GRH flag and {@code grh} is null
+   */
+  public IbvAh createAhFromWc(IbvWcArray completions, int index, IbvGrh grh, int port)
+      throws VerbsException {
+    MemorySegment domain = pointer();
+    MemorySegment header = IbvGrh.write(grh, completions.flags(index), HEAP);
+    return adopt(
+        new IbvAh(
+            this,
+            LibIbverbs.CREATE_AH_FROM_WC.callForPointer(
+                domain, completions.struct(index), header, (byte) port)));
+  }
+
+  @Override
+  protected void destroy(MemorySegment pointer) throws VerbsException {
+    if (owned) {
+      LibIbverbs.DEALLOC_PD.call(pointer);
+    }
+  }
+}

@@ -1,0 +1,160 @@
+package dev.sluice.verbs.ibv;
+
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CConstant;
+import dev.sluice.verbs.ffi.CString;
+import dev.sluice.verbs.ffi.CValue;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Attributes of a port: {@code struct ibv_port_attr} (ibv_query_port(3)). Frequently used members
+ * have methods; {@link #get} reads any member by its C name. Immutable.
+ */
+public final class IbvPortAttr {
+  /** Logical state of a port ({@code enum ibv_port_state}). */
+  public enum State implements CConstant {
+    NOP,
+    DOWN,
+    INIT,
+    ARMED,
+    ACTIVE,
+    ACTIVE_DEFER
+  }
+
+  /** Properties of a port (ibv_query_port(3)). Bits, to be combined by {@code |}. */
+  public static final class Flags {
+    /**
+     * The port shares its LID with other ports, as virtual functions do. Packets from and to it
+     * need a GRH; without a GRH they may go to another of these ports.
+     */
+    public static final int GRH_REQUIRED = 1;
+
+    private Flags() {}
+  }
+
+  /** Capabilities of a port ({@code port_cap_flags}). Bits, to be combined by {@code |}. */
+  public static final class Caps {
+    public static final int SM = 1 << 1;
+    public static final int NOTICE_SUP = 1 << 2;
+    public static final int TRAP_SUP = 1 << 3;
+    public static final int OPT_IPD_SUP = 1 << 4;
+    public static final int AUTO_MIGR_SUP = 1 << 5;
+    public static final int SL_MAP_SUP = 1 << 6;
+    public static final int MKEY_NVRAM = 1 << 7;
+    public static final int PKEY_NVRAM = 1 << 8;
+    public static final int LED_INFO_SUP = 1 << 9;
+    public static final int SYS_IMAGE_GUID_SUP = 1 << 11;
+    public static final int PKEY_SW_EXT_PORT_TRAP_SUP = 1 << 12;
+    public static final int EXTENDED_SPEEDS_SUP = 1 << 14;
+    public static final int CAP_MASK2_SUP = 1 << 15;
+    public static final int CM_SUP = 1 << 16;
+    public static final int SNMP_TUNNEL_SUP = 1 << 17;
+    public static final int REINIT_SUP = 1 << 18;
+    public static final int DEVICE_MGMT_SUP = 1 << 19;
+    public static final int VENDOR_CLASS_SUP = 1 << 20;
+    public static final int DR_NOTICE_SUP = 1 << 21;
+    public static final int CAP_MASK_NOTICE_SUP = 1 << 22;
+    public static final int BOOT_MGMT_SUP = 1 << 23;
+    public static final int LINK_LATENCY_SUP = 1 << 24;
+    public static final int CLIENT_REG_SUP = 1 << 25;
+    public static final int IP_BASED_GIDS = 1 << 26;
+
+    private Caps() {}
+  }
+
+  /** Further capabilities of a port ({@code port_cap_flags2}). Bits, to be combined by |. */
+  public static final class Caps2 {
+    public static final int SET_NODE_DESC_SUP = 1;
+    public static final int INFO_EXT_SUP = 1 << 1;
+    public static final int VIRT_SUP = 1 << 2;
+    public static final int SWITCH_PORT_STATE_TABLE_SUP = 1 << 3;
+    public static final int LINK_WIDTH_2X_SUP = 1 << 4;
+    public static final int LINK_SPEED_HDR_SUP = 1 << 5;
+    public static final int LINK_SPEED_NDR_SUP = 1 << 10;
+    public static final int LINK_SPEED_XDR_SUP = 1 << 12;
+
+    private Caps2() {}
+  }
+
+  /** Path MTUs ({@code enum ibv_mtu}). */
+  public enum Mtu implements CConstant {
+    MTU_256,
+    MTU_512,
+    MTU_1024,
+    MTU_2048,
+    MTU_4096;
+
+    /** C counts from 1 here. */
+    @Override
+    public int value() {
+      return ordinal() + 1;
+    }
+
+    public int bytes() {
+      return 128 << value();
+    }
+  }
+
+  /** Link layer of a port (ibv_query_port(3)). */
+  public enum LinkLayer implements CConstant {
+    UNSPECIFIED,
+    INFINIBAND,
+    ETHERNET
+  }
+
+  private final MemorySegment struct;
+
+  IbvPortAttr(MemorySegment struct) {
+    this.struct = IbvStructs.copy(struct);
+  }
+
+  public CValue<IbvPortAttr.State> state() {
+    return new CValue<>(IbvPortAttr.State.class, get("state"));
+  }
+
+  /** The state in words (ibv_port_state_str(3)). */
+  public String stateText() throws VerbsException {
+    return CString.read(LibIbverbs.PORT_STATE_STR.callForPointer(get("state")));
+  }
+
+  public CValue<IbvPortAttr.Mtu> maxMtu() {
+    return new CValue<>(IbvPortAttr.Mtu.class, get("max_mtu"));
+  }
+
+  /** Current MTU. A device may leave it at 0 for a port without a network device. */
+  public CValue<IbvPortAttr.Mtu> activeMtu() {
+    return new CValue<>(IbvPortAttr.Mtu.class, get("active_mtu"));
+  }
+
+  public CValue<IbvPortAttr.LinkLayer> linkLayer() {
+    return new CValue<>(IbvPortAttr.LinkLayer.class, get("link_layer"));
+  }
+
+  public int gidTblLen() {
+    return get("gid_tbl_len");
+  }
+
+  /** Maximum message size in bytes. */
+  public long maxMsgSz() {
+    return IbvDeviceStructs.PORT_ATTR.getLong(struct, "max_msg_sz");
+  }
+
+  public int pkeyTblLen() {
+    return get("pkey_tbl_len");
+  }
+
+  /** Local identifier; 0 on Ethernet. */
+  public int lid() {
+    return get("lid");
+  }
+
+  /** Flags of {@link IbvPortAttr.Flags}. */
+  public int flags() {
+    return get("flags");
+  }
+
+  /** Reads a number of up to 32 bits by its C name, such as {@code sm_lid}. */
+  public int get(String member) {
+    return IbvDeviceStructs.PORT_ATTR.getInt(struct, member);
+  }
+}

@@ -1,0 +1,234 @@
+package dev.sluice.verbs.ibv;
+
+import dev.sluice.verbs.ffi.CStruct;
+import dev.sluice.verbs.ffi.CValue;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+
+/**
+ * Attributes of a queue pair: {@code struct ibv_qp_attr} with the mask of attributes that were set.
+ * ibv_modify_qp(3) has the table of attributes that each transition requires and allows. {@link
+ * #get} reads numbers by their C names. Not thread-safe; needs no close.
+ */
+public final class IbvQpAttr {
+  /**
+   * Attributes that a state transition sets (ibv_modify_qp(3)). Bits, to be combined by {@code |}.
+   */
+  public static final class Mask {
+    public static final int STATE = 1;
+    public static final int CUR_STATE = 1 << 1;
+    public static final int EN_SQD_ASYNC_NOTIFY = 1 << 2;
+    public static final int ACCESS_FLAGS = 1 << 3;
+    public static final int PKEY_INDEX = 1 << 4;
+    public static final int PORT = 1 << 5;
+    public static final int QKEY = 1 << 6;
+    public static final int AV = 1 << 7;
+    public static final int PATH_MTU = 1 << 8;
+    public static final int TIMEOUT = 1 << 9;
+    public static final int RETRY_CNT = 1 << 10;
+    public static final int RNR_RETRY = 1 << 11;
+    public static final int RQ_PSN = 1 << 12;
+    public static final int MAX_QP_RD_ATOMIC = 1 << 13;
+    public static final int ALT_PATH = 1 << 14;
+    public static final int MIN_RNR_TIMER = 1 << 15;
+    public static final int SQ_PSN = 1 << 16;
+    public static final int MAX_DEST_RD_ATOMIC = 1 << 17;
+    public static final int PATH_MIG_STATE = 1 << 18;
+    public static final int CAP = 1 << 19;
+    public static final int DEST_QPN = 1 << 20;
+    public static final int RATE_LIMIT = 1 << 25;
+
+    private Mask() {}
+  }
+
+  private static final CStruct LAYOUT = IbvStructs.QP_ATTR;
+
+  private final MemorySegment struct;
+  private int mask;
+
+  public IbvQpAttr() {
+    struct = MemorySegment.ofArray(new long[(int) (LAYOUT.size() / Long.BYTES)]);
+  }
+
+  private IbvQpAttr(MemorySegment struct, int mask) {
+    this.struct = IbvStructs.copy(struct);
+    this.mask = mask;
+  }
+
+  /**
+   * Reads a structure that C filled in.
+   *
+   * @param mask attributes that are valid, of {@link IbvQpAttr.Mask}
+   */
+  public static IbvQpAttr read(MemorySegment struct, int mask) {
+    return new IbvQpAttr(struct, mask);
+  }
+
+  /** Returns these attributes as a {@code struct ibv_qp_attr}. */
+  public MemorySegment write(SegmentAllocator allocator) {
+    return LAYOUT.allocate(allocator).copyFrom(struct);
+  }
+
+  /** Mask of the attributes that were set, of {@link IbvQpAttr.Mask}. */
+  public int mask() {
+    return mask;
+  }
+
+  /** The state to change to. */
+  public IbvQpAttr state(IbvQp.State value) {
+    return set("qp_state", value.value(), IbvQpAttr.Mask.STATE);
+  }
+
+  public CValue<IbvQp.State> state() {
+    return new CValue<>(IbvQp.State.class, get("qp_state"));
+  }
+
+  public IbvQpAttr pathMtu(IbvPortAttr.Mtu value) {
+    return set("path_mtu", value.value(), IbvQpAttr.Mask.PATH_MTU);
+  }
+
+  public CValue<IbvPortAttr.Mtu> pathMtu() {
+    return new CValue<>(IbvPortAttr.Mtu.class, get("path_mtu"));
+  }
+
+  /** The state that the caller assumes the queue pair to be in. */
+  public IbvQpAttr curState(IbvQp.State value) {
+    return set("cur_qp_state", value.value(), IbvQpAttr.Mask.CUR_STATE);
+  }
+
+  public CValue<IbvQp.State> curState() {
+    return new CValue<>(IbvQp.State.class, get("cur_qp_state"));
+  }
+
+  public IbvQpAttr pathMigState(IbvQp.MigState value) {
+    return set("path_mig_state", value.value(), IbvQpAttr.Mask.PATH_MIG_STATE);
+  }
+
+  public CValue<IbvQp.MigState> pathMigState() {
+    return new CValue<>(IbvQp.MigState.class, get("path_mig_state"));
+  }
+
+  /** Q_Key that arriving datagrams must have. */
+  public IbvQpAttr qkey(int value) {
+    return set("qkey", value, IbvQpAttr.Mask.QKEY);
+  }
+
+  /** First packet sequence number to expect, 24 bits. */
+  public IbvQpAttr rqPsn(int value) {
+    return set("rq_psn", value, IbvQpAttr.Mask.RQ_PSN);
+  }
+
+  /** First packet sequence number to send, 24 bits. */
+  public IbvQpAttr sqPsn(int value) {
+    return set("sq_psn", value, IbvQpAttr.Mask.SQ_PSN);
+  }
+
+  /** The peer's queue pair number, 24 bits. */
+  public IbvQpAttr destQpNum(int value) {
+    return set("dest_qp_num", value, IbvQpAttr.Mask.DEST_QPN);
+  }
+
+  /** Operations that the peer is allowed, of {@link IbvMr.Access}. */
+  public IbvQpAttr accessFlags(int value) {
+    return set("qp_access_flags", value, IbvQpAttr.Mask.ACCESS_FLAGS);
+  }
+
+  public IbvQpAttr pkeyIndex(int value) {
+    return set("pkey_index", value, IbvQpAttr.Mask.PKEY_INDEX);
+  }
+
+  /** 1 requests an SQ_DRAINED event. */
+  public IbvQpAttr enSqdAsyncNotify(int value) {
+    return set("en_sqd_async_notify", value, IbvQpAttr.Mask.EN_SQD_ASYNC_NOTIFY);
+  }
+
+  /** Maximum number of READs and atomics in flight as initiator. */
+  public IbvQpAttr maxRdAtomic(int value) {
+    return set("max_rd_atomic", value, IbvQpAttr.Mask.MAX_QP_RD_ATOMIC);
+  }
+
+  /** Maximum number of READs and atomics served at a time. */
+  public IbvQpAttr maxDestRdAtomic(int value) {
+    return set("max_dest_rd_atomic", value, IbvQpAttr.Mask.MAX_DEST_RD_ATOMIC);
+  }
+
+  /** Code of the minimum RNR timer, 0 to 31. */
+  public IbvQpAttr minRnrTimer(int value) {
+    return set("min_rnr_timer", value, IbvQpAttr.Mask.MIN_RNR_TIMER);
+  }
+
+  /** Port number, from 1. */
+  public IbvQpAttr port(int value) {
+    return set("port_num", value, IbvQpAttr.Mask.PORT);
+  }
+
+  /** Acknowledgement timeout: 4.096 us x 2^n; 0 is infinite. */
+  public IbvQpAttr timeout(int value) {
+    return set("timeout", value, IbvQpAttr.Mask.TIMEOUT);
+  }
+
+  /** Number of retries, 0 to 7. */
+  public IbvQpAttr retryCnt(int value) {
+    return set("retry_cnt", value, IbvQpAttr.Mask.RETRY_CNT);
+  }
+
+  /** Number of retries after RNR, 0 to 7; 7 is infinite. */
+  public IbvQpAttr rnrRetry(int value) {
+    return set("rnr_retry", value, IbvQpAttr.Mask.RNR_RETRY);
+  }
+
+  /** Address vector of the peer. */
+  public IbvQpAttr addressVector(IbvAhAttr address) {
+    address.write(LAYOUT.part(struct, "ah_attr"));
+    mask |= IbvQpAttr.Mask.AV;
+    return this;
+  }
+
+  public IbvAhAttr addressVector() {
+    return IbvAhAttr.read(LAYOUT.part(struct, "ah_attr"));
+  }
+
+  /**
+   * Alternate path, to which automatic path migration switches.
+   *
+   * @param address its port is the alternate port
+   * @param timeout 4.096 us x 2^n; 0 is infinite
+   */
+  public IbvQpAttr alternatePath(IbvAhAttr address, int pkeyIndex, int timeout) {
+    address.write(LAYOUT.part(struct, "alt_ah_attr"));
+    LAYOUT.set(struct, "alt_port_num", address.port());
+    LAYOUT.set(struct, "alt_pkey_index", pkeyIndex);
+    return set("alt_timeout", timeout, IbvQpAttr.Mask.ALT_PATH);
+  }
+
+  public IbvAhAttr alternatePath() {
+    return IbvAhAttr.read(LAYOUT.part(struct, "alt_ah_attr"));
+  }
+
+  /** Packet pacing in kb/s; 0 turns it off. */
+  public IbvQpAttr rateLimit(int value) {
+    return set("rate_limit", value, IbvQpAttr.Mask.RATE_LIMIT);
+  }
+
+  /** Sizes of the queues, if the device can change them (RESIZE_MAX_WR). */
+  public IbvQpAttr cap(IbvQpCap value) {
+    value.write(LAYOUT.part(struct, "cap"));
+    mask |= IbvQpAttr.Mask.CAP;
+    return this;
+  }
+
+  public IbvQpCap cap() {
+    return IbvQpCap.read(LAYOUT.part(struct, "cap"));
+  }
+
+  /** Reads a number by its C name, such as {@code retry_cnt}. */
+  public int get(String member) {
+    return LAYOUT.getInt(struct, member);
+  }
+
+  private IbvQpAttr set(String member, int value, int bit) {
+    LAYOUT.set(struct, member, value);
+    mask |= bit;
+    return this;
+  }
+}

@@ -1,0 +1,61 @@
+package dev.sluice.verbs.ibv;
+
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.NativeObject;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+
+/**
+ * Attributes of a new queue pair: {@code struct ibv_qp_init_attr} (ibv_create_qp(3)). Immutable.
+ * The queues must stay open until the queue pair is closed.
+ *
+ * @param sendCq queue for completions of the send queue; null only for the type XRC_RECV
+ * @param recvCq queue for completions of the receive queue; may be the same; null only for XRC
+ *     types
+ * @param srq shared receive queue that replaces the receive queue; null for none
+ * @param signalAll true if every send request is signaled
+ */
+public record IbvQpInitAttr(
+    IbvQp.Type type, IbvCq sendCq, IbvCq recvCq, IbvSrq srq, IbvQpCap cap, boolean signalAll) {
+
+  /** Uses one completion queue for both directions. Signals only requests with SIGNALED. */
+  public static IbvQpInitAttr of(IbvQp.Type type, IbvCq cq, IbvQpCap cap) {
+    return new IbvQpInitAttr(type, cq, cq, null, cap, false);
+  }
+
+  /** Returns these attributes as a {@code struct ibv_qp_init_attr}. */
+  public MemorySegment write(SegmentAllocator allocator) throws VerbsException {
+    MemorySegment struct = IbvStructs.QP_INIT_ATTR.allocate(allocator);
+    write(struct);
+    return struct;
+  }
+
+  /** Fills in the structure, or the start of the extended structure. */
+  void write(MemorySegment struct) throws VerbsException {
+    require(sendCq, type == IbvQp.Type.XRC_RECV, "send");
+    require(recvCq, type == IbvQp.Type.XRC_RECV || type == IbvQp.Type.XRC_SEND, "receive");
+    set(struct, "send_cq", sendCq);
+    set(struct, "recv_cq", recvCq);
+    set(struct, "srq", srq);
+    cap.write(IbvStructs.QP_INIT_ATTR.part(struct, "cap"));
+    IbvStructs.QP_INIT_ATTR.set(struct, "qp_type", type.value());
+    IbvStructs.QP_INIT_ATTR.set(struct, "sq_sig_all", signalAll ? 1 : 0);
+  }
+
+  /** Refuses a missing completion queue: for other types, libraries dereference it unchecked. */
+  private void require(IbvCq cq, boolean mayLack, String direction) throws VerbsException {
+    if (cq == null && !mayLack) {
+      throw new VerbsException(
+          "creation of a queue pair",
+          VerbsException.EINVAL,
+          "type " + type + " needs a completion queue to " + direction);
+    }
+  }
+
+  private static void set(MemorySegment struct, String member, NativeObject object)
+      throws VerbsException {
+    if (object != null) {
+      IbvStructs.QP_INIT_ATTR.set(struct, member, object.pointer());
+    }
+  }
+}

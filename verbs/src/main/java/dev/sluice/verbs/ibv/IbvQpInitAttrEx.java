@@ -1,0 +1,96 @@
+package dev.sluice.verbs.ibv;
+
+import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
+
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.NativeFunction;
+import dev.sluice.verbs.ffi.NativeObject;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+
+/**
+ * Extended attributes of a new queue pair: {@code struct ibv_qp_init_attr_ex}
+ * (ibv_create_qp_ex(3)). The attributes of raw packets and work queues (TSO, RSS) are not bound.
+ *
+ * @param attr attributes that each queue pair has
+ * @param sendOps operations that may be posted, of {@link IbvQpEx.SendOps}; 0 omits the attribute
+ * @param createFlags of {@link CreateFlags}; 0 omits the attribute
+ * @param sourceQpn queue pair number to send as, with {@link CreateFlags#SOURCE_QPN}
+ */
+public record IbvQpInitAttrEx(IbvQpInitAttr attr, long sendOps, int createFlags, int sourceQpn) {
+  /** Attributes that the structure holds ({@code comp_mask}). Bits, to be combined by |. */
+  public static final class Mask {
+    public static final int PD = 1;
+    public static final int XRCD = 1 << 1;
+    public static final int CREATE_FLAGS = 1 << 2;
+    public static final int MAX_TSO_HEADER = 1 << 3;
+    public static final int IND_TABLE = 1 << 4;
+    public static final int RX_HASH = 1 << 5;
+    public static final int SEND_OPS_FLAGS = 1 << 6;
+
+    private Mask() {}
+  }
+
+  /** Properties of a new queue pair ({@code create_flags}). Bits, to be combined by |. */
+  public static final class CreateFlags {
+    public static final int BLOCK_SELF_MCAST_LB = 1 << 1;
+    public static final int SCATTER_FCS = 1 << 8;
+    public static final int CVLAN_STRIPPING = 1 << 9;
+    public static final int SOURCE_QPN = 1 << 10;
+    public static final int PCI_WRITE_END_PADDING = 1 << 11;
+
+    private CreateFlags() {}
+  }
+
+  /** Returns attributes of a queue pair that allows only some operations. */
+  public static IbvQpInitAttrEx of(IbvQpInitAttr attr, long sendOps) {
+    return new IbvQpInitAttrEx(attr, sendOps, 0, 0);
+  }
+
+  /**
+   * Creates a queue pair, which the caller adopts.
+   *
+   * @param parent its protection domain or XRC domain
+   * @param parentMask bit of the parent, of {@link Mask}
+   * @param parentMember the parent's member of the structure
+   */
+  IbvQp create(NativeObject parent, IbvContext context, int parentMask, String parentMember)
+      throws VerbsException {
+    MemorySegment parentPointer = parent.pointer();
+    NativeFunction createQpEx =
+        context.operation("ptr ibv_create_qp_ex(ptr context, ptr qp_init_attr_ex)");
+    MemorySegment struct = write(HEAP, parentMask, parentMember, parentPointer);
+    MemorySegment qp = createQpEx.callForPointer(context.pointer(), struct);
+    IbvQpCap cap = IbvQpCap.ofInitAttr(struct);
+    return new IbvQp(parent, context, qp, cap, sendOps, LibIbverbs.DESTROY_QP::call);
+  }
+
+  /**
+   * Returns these attributes as a {@code struct ibv_qp_init_attr_ex}.
+   *
+   * @param pd a {@code struct ibv_pd}
+   */
+  public MemorySegment write(SegmentAllocator allocator, MemorySegment pd) throws VerbsException {
+    return write(allocator, Mask.PD, "pd", pd);
+  }
+
+  private MemorySegment write(
+      SegmentAllocator allocator, int parentMask, String parentMember, MemorySegment parent)
+      throws VerbsException {
+    MemorySegment struct = IbvExStructs.QP_INIT_ATTR_EX.allocate(allocator);
+    attr.write(struct);
+    int mask = parentMask;
+    IbvExStructs.QP_INIT_ATTR_EX.set(struct, parentMember, parent);
+    if (sendOps != 0) {
+      mask |= Mask.SEND_OPS_FLAGS;
+      IbvExStructs.QP_INIT_ATTR_EX.set(struct, "send_ops_flags", sendOps);
+    }
+    if (createFlags != 0) {
+      mask |= Mask.CREATE_FLAGS;
+      IbvExStructs.QP_INIT_ATTR_EX.set(struct, "create_flags", createFlags);
+      IbvExStructs.QP_INIT_ATTR_EX.set(struct, "source_qpn", sourceQpn);
+    }
+    IbvExStructs.QP_INIT_ATTR_EX.set(struct, "comp_mask", mask);
+    return struct;
+  }
+}

@@ -1,0 +1,39 @@
+package dev.sluice.verbs.ibv;
+
+import java.lang.foreign.Arena;
+
+/**
+ * A chain of {@code struct ibv_recv_wr} (ibv_post_recv(3)). One thread at a time fills it, posts it
+ * to a queue pair or a shared receive queue, clears it, and fills it again.
+ */
+public final class IbvRecvWrList extends IbvWrList {
+  /**
+   * @param arena owns the memory; its owner closes it after the last use of the list
+   * @param capacity maximum number of receives
+   * @param maxSge scatter/gather entries of a receive
+   */
+  public IbvRecvWrList(Arena arena, int capacity, int maxSge) {
+    super(arena, IbvStructs.RECV_WR, capacity, maxSge);
+  }
+
+  /**
+   * Adds a receive without memory.
+   *
+   * @throws IllegalStateException if the list is full
+   */
+  public IbvRecvWrList add(long wrId) {
+    addRequest(wrId);
+    return this;
+  }
+
+  /**
+   * Adds memory to the last receive.
+   *
+   * @param length bytes
+   * @throws IllegalStateException if the list is empty or the receive has its maximum of entries
+   */
+  public IbvRecvWrList sge(long address, int length, int lkey) {
+    addSge(address, length, lkey);
+    return this;
+  }
+}

@@ -1,0 +1,60 @@
+package dev.sluice.verbs.ibv;
+
+import dev.sluice.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+
+/**
+ * Extended attributes of a new shared receive queue: {@code struct ibv_srq_init_attr_ex}
+ * (ibv_create_srq_ex(3)).
+ *
+ * @param maxWr minimum number of receives that the queue holds
+ * @param maxSge scatter/gather entries of a receive
+ * @param xrcd domain of a queue of type XRC; else null
+ * @param cq queue for the completions of the types XRC and TM
+ * @param maxTags number of tags that a queue of type TM holds; else 0
+ * @param maxOps maximum number of posted operations on its tags; else 0
+ */
+public record IbvSrqInitAttrEx(
+    IbvSrq.Type type, int maxWr, int maxSge, IbvXrcd xrcd, IbvCq cq, int maxTags, int maxOps) {
+  /** Attributes that the structure holds ({@code comp_mask}). Bits, to be combined by |. */
+  public static final class Mask {
+    public static final int TYPE = 1;
+    public static final int PD = 1 << 1;
+    public static final int XRCD = 1 << 2;
+    public static final int CQ = 1 << 3;
+    public static final int TM = 1 << 4;
+
+    private Mask() {}
+  }
+
+  /** Returns attributes of a queue that the queue pairs of an XRC domain deliver to. */
+  public static IbvSrqInitAttrEx xrc(int maxWr, int maxSge, IbvXrcd xrcd, IbvCq cq) {
+    return new IbvSrqInitAttrEx(IbvSrq.Type.XRC, maxWr, maxSge, xrcd, cq, 0, 0);
+  }
+
+  /** Returns these attributes as a {@code struct ibv_srq_init_attr_ex}. */
+  public MemorySegment write(SegmentAllocator allocator, IbvPd pd) throws VerbsException {
+    MemorySegment struct = IbvStructs.SRQ_INIT_ATTR_EX.allocate(allocator);
+    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "attr.max_wr", maxWr);
+    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "attr.max_sge", maxSge);
+    int mask = Mask.TYPE | Mask.PD;
+    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "srq_type", type.value());
+    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "pd", pd.pointer());
+    if (xrcd != null) {
+      mask |= Mask.XRCD;
+      IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "xrcd", xrcd.pointer());
+    }
+    if (cq != null) {
+      mask |= Mask.CQ;
+      IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "cq", cq.pointer());
+    }
+    if (type == IbvSrq.Type.TM) {
+      mask |= Mask.TM;
+      IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "tm_cap.max_num_tags", maxTags);
+      IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "tm_cap.max_ops", maxOps);
+    }
+    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "comp_mask", mask);
+    return struct;
+  }
+}

@@ -1,0 +1,179 @@
+package dev.sluice.verbs.ibv;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.sluice.verbs.PostException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CStruct;
+import dev.sluice.verbs.ffi.NativeObject;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A chain of work requests in memory that C reads. It consists of slots of a fixed size; each slot
+ * holds a request and its scatter/gather entries. Adding a request links it to the last one. This
+ * class handles the members that send and receive requests have at the same offsets: {@code wr_id},
+ * {@code next}, {@code sg_list} and {@code num_sge}.
+ *
+ * <p>A list is filled, posted, cleared and filled again; devices copy requests when they are
+ * posted. One thread at a time. The caller's arena owns the memory. Adding and posting allocate
+ * nothing.
+ */
+abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
+  private static final long NEXT = IbvStructs.RECV_WR.offset("next");
+  private static final long SG_LIST = IbvStructs.RECV_WR.offset("sg_list");
+  private static final long NUM_SGE = IbvStructs.RECV_WR.offset("num_sge");
+  private static final long SGE_LENGTH = IbvStructs.SGE.offset("length");
+  private static final long SGE_LKEY = IbvStructs.SGE.offset("lkey");
+  private static final long SGE_SIZE = IbvStructs.SGE.size();
+
+  /** Bytes before the first slot, into which C writes the address of a refused request. */
+  private static final long BAD_SIZE = Long.BYTES;
+
+  private final MemorySegment memory;
+  private final MemorySegment.Scope scope;
+  private final long base;
+  private final long requestSize;
+  private final long slotSize;
+  private final int capacity;
+  private final int maxSge;
+  private int size;
+  private long last; // address of the last request
+
+  IbvWrList(Arena arena, CStruct request, int capacity, int maxSge) {
+    if (capacity < 0 || maxSge < 0) {
+      throw new IllegalArgumentException(
+          "there is no list of " + capacity + " work requests of " + maxSge + " entries");
+    }
+    this.capacity = capacity;
+    this.maxSge = maxSge;
+    requestSize = request.size();
+    slotSize = requestSize + maxSge * SGE_SIZE;
+    memory = arena.allocate(BAD_SIZE + capacity * slotSize, Long.BYTES);
+    scope = memory.scope();
+    base = memory.address();
+  }
+
+  public final int capacity() {
+    return capacity;
+  }
+
+  /** Number of requests added since {@link #clear}. */
+  public final int size() {
+    return size;
+  }
+
+  public final boolean isEmpty() {
+    return size == 0;
+  }
+
+  public final void clear() {
+    size = 0;
+  }
+
+  /**
+   * Adds a request of zeros after the last request.
+   *
+   * @throws IllegalStateException if the list is full
+   */
+  final void addRequest(long wrId) {
+    if (size == capacity) {
+      throw new IllegalStateException("the list has its " + capacity + " work requests");
+    }
+    long slot = slot(size);
+    memory.asSlice(slot, requestSize).fill((byte) 0);
+    long request = base + slot;
+    IbvStructs.ALL.set(JAVA_LONG, request, wrId);
+    IbvStructs.ALL.set(JAVA_LONG, request + SG_LIST, request + requestSize);
+    if (size > 0) {
+      IbvStructs.ALL.set(JAVA_LONG, last + NEXT, request);
+    }
+    last = request;
+    size++;
+  }
+
+  /** Adds a scatter/gather entry to the last request. */
+  final void addSge(long address, int length, int lkey) {
+    long request = last();
+    int count = IbvStructs.ALL.get(JAVA_INT, request + NUM_SGE);
+    if (count == maxSge) {
+      throw new IllegalStateException(
+          "the list's work requests have at most " + maxSge + " scatter/gather entries");
+    }
+    long entry = request + requestSize + count * SGE_SIZE;
+    IbvStructs.ALL.set(JAVA_LONG, entry, address);
+    IbvStructs.ALL.set(JAVA_INT, entry + SGE_LENGTH, length);
+    IbvStructs.ALL.set(JAVA_INT, entry + SGE_LKEY, lkey);
+    IbvStructs.ALL.set(JAVA_INT, request + NUM_SGE, count + 1);
+  }
+
+  final void set(long offset, int value) {
+    IbvStructs.ALL.set(JAVA_INT, last() + offset, value);
+  }
+
+  final void set(long offset, long value) {
+    IbvStructs.ALL.set(JAVA_LONG, last() + offset, value);
+  }
+
+  final int getInt(int index, long offset) {
+    return memory.get(JAVA_INT, slot(index) + offset);
+  }
+
+  final long getLong(int index, long offset) {
+    return memory.get(JAVA_LONG, slot(index) + offset);
+  }
+
+  /**
+   * Returns the address of a queue that this list is posted to.
+   *
+   * @throws PostException EINVAL if the queue is closed
+   */
+  final long addressOf(NativeObject queue, String operation) throws PostException {
+    try {
+      return queue.pointer().address();
+    } catch (VerbsException e) {
+      throw new PostException(operation, e.errno(), queue + " is closed", 0);
+    }
+  }
+
+  /**
+   * Returns the address of the first request.
+   *
+   * @throws IllegalStateException if the list's arena is closed
+   */
+  final long first() {
+    if (!scope.isAlive()) {
+      throw new IllegalStateException("the arena of the work requests is closed");
+    }
+    return base + BAD_SIZE;
+  }
+
+  /** Returns the address to which C writes the address of a refused request, and clears it. */
+  final long bad() {
+    memory.set(JAVA_LONG, 0, 0L);
+    return base;
+  }
+
+  final PostException refused(String operation, int error) {
+    // Some drivers return -1 or a negative error number. Drivers that name no request posted none.
+    long index = (memory.get(JAVA_LONG, 0) - first()) / slotSize;
+    return new PostException(
+        operation, Math.abs(error), "see its manual page", Math.clamp(index, 0, size - 1));
+  }
+
+  /** Returns the address of the last request and checks that it may be written. */
+  private long last() {
+    if (size == 0) {
+      throw new IllegalStateException("the list is empty");
+    }
+    if (!scope.isAlive()) {
+      throw new IllegalStateException("the arena of the work requests is closed");
+    }
+    return last;
+  }
+
+  private long slot(int index) {
+    return BAD_SIZE + index * slotSize;
+  }
+}

@@ -1,0 +1,110 @@
+package dev.sluice.verbs.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.ffi.CCompiler;
+import dev.sluice.verbs.ffi.CHeader;
+import dev.sluice.verbs.ffi.CHeaders;
+import dev.sluice.verbs.ffi.CPrototypes;
+import dev.sluice.verbs.ffi.CStruct;
+import dev.sluice.verbs.ffi.ConstantTypes;
+import dev.sluice.verbs.ffi.NativeFunction;
+import dev.sluice.verbs.ffi.NeedsCHeader;
+import dev.sluice.verbs.ffi.StaticFields;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The binding's structures, constants and functions equal those of the C headers: the installed
+ * headers and those of other releases. A second run compares them for another architecture.
+ */
+final class RdmaCmHeadersTest {
+  private static final String RDMA_CMA = "rdma/rdma_cma.h";
+  private static final String RELEASES = "dev.sluice.verbs.ffi.CHeaders#all";
+
+  /** Prefixes of the constants' C names. */
+  private static final Map<Class<?>, String> PREFIXES =
+      Map.of(
+          RdmaCmId.PortSpace.class, "RDMA_PS_",
+          RdmaCmEvent.Type.class, "RDMA_CM_EVENT_",
+          RdmaCmId.Option.class, "RDMA_OPTION_",
+          RdmaConnParam.class, "RDMA_",
+          RdmaUdParam.class, "RDMA_",
+          RdmaCmId.JoinFlags.class, "RDMA_MC_JOIN_FLAG_",
+          RdmaAddrInfo.Flags.class, "RAI_");
+
+  /** Constants since rdma-core 60, which older headers lack. */
+  private static final Set<String> NEWER =
+      Set.of(
+          "RDMA_CM_EVENT_ADDRINFO_RESOLVED",
+          "RDMA_CM_EVENT_ADDRINFO_ERROR",
+          "RDMA_CM_EVENT_USER",
+          "RDMA_CM_EVENT_INTERNAL");
+
+  @ParameterizedTest
+  @MethodSource(RELEASES)
+  @NeedsCHeader(RDMA_CMA)
+  @Tag("c-layout")
+  void structuresAreLaidOutAsInC(CHeaders headers, @TempDir Path directory) throws Exception {
+    CHeader header = new CHeader(RDMA_CMA);
+    List<CStruct> structs = StaticFields.of(RdmaCmStructs.class, CStruct.class);
+    assertThat(structs).hasSizeGreaterThan(10);
+    structs.forEach(header::struct);
+    header.assertAgrees(new CCompiler(directory), headers);
+  }
+
+  @ParameterizedTest
+  @MethodSource(RELEASES)
+  @NeedsCHeader(RDMA_CMA)
+  @Tag("c-layout")
+  void constantsHaveTheirValuesInC(CHeaders headers, @TempDir Path directory) throws Exception {
+    CHeader header = new CHeader(RDMA_CMA).newer(NEWER);
+    for (Map.Entry<Class<?>, String> type : PREFIXES.entrySet()) {
+      header.constants(type.getKey(), type.getValue());
+    }
+    header.assertAgrees(new CCompiler(directory), headers);
+  }
+
+  @Test
+  void everyEnumAndClassOfFlagsIsCompared() throws Exception {
+    assertThat(PREFIXES.keySet())
+        .containsExactlyInAnyOrderElementsOf(ConstantTypes.inPackageOf(RdmaCmStructs.class));
+  }
+
+  @ParameterizedTest
+  @MethodSource(RELEASES)
+  @NeedsCHeader(RDMA_CMA)
+  void functionsHaveTheirParametersInC(CHeaders headers) throws Exception {
+    CPrototypes prototypes = new CPrototypes(headers, "rdma/rdma_verbs.h");
+    for (NativeFunction function : functions()) {
+      prototypes.assertDeclares(function);
+    }
+  }
+
+  @Test
+  void functionsAreExportedByTheLibrary() throws IllegalAccessException {
+    try {
+      LibRdmacm.LIBRARY.require();
+    } catch (ProviderUnavailableException e) {
+      Assumptions.abort(e.getMessage());
+    }
+    for (NativeFunction function : functions()) {
+      CPrototypes.assertExported(LibRdmacm.LIBRARY, function);
+    }
+  }
+
+  private static List<NativeFunction> functions() throws IllegalAccessException {
+    List<NativeFunction> functions = StaticFields.of(LibRdmacm.class, NativeFunction.class);
+    assertThat(functions).hasSizeGreaterThan(35);
+    return functions;
+  }
+}
