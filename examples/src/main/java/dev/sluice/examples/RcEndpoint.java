@@ -1,0 +1,131 @@
+package dev.sluice.examples;
+
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvAhAttr;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvCq;
+import dev.sluice.verbs.ibv.IbvMr;
+import dev.sluice.verbs.ibv.IbvPd;
+import dev.sluice.verbs.ibv.IbvPortAttr;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvQpAttr;
+import dev.sluice.verbs.ibv.IbvQpCap;
+import dev.sluice.verbs.ibv.IbvQpInitAttr;
+import dev.sluice.verbs.ibv.IbvRecvWrList;
+import dev.sluice.verbs.ibv.IbvSendWrList;
+import dev.sluice.verbs.ibv.IbvWcArray;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Verbs objects of one side ({@code struct resources}): a buffer that the peer may READ and WRITE,
+ * a completion queue and an RC queue pair. One thread. Closing the context closes everything.
+ */
+public final class RcEndpoint {
+  /** Bytes of the buffer: a text and a zero byte. */
+  private static final int MSG_SIZE = RcExample.MSG.length() + 1;
+
+  private static final int ACCESS =
+      IbvMr.Access.LOCAL_WRITE | IbvMr.Access.REMOTE_READ | IbvMr.Access.REMOTE_WRITE;
+
+  private final IbvContext context;
+  private final IbvAhAttr local;
+  private final Deadline deadline;
+  private final MemorySegment buffer;
+  private final IbvCq cq;
+  private final IbvMr mr;
+  private final IbvQp qp;
+  private final IbvSendWrList sends;
+  private final IbvRecvWrList receives;
+  private final IbvWcArray completions;
+  private RcAddress remote;
+
+  /**
+   * Creates the objects (resources_create).
+   *
+   * @param local local end of the path: port, GID index, hop limit and service level
+   */
+  public RcEndpoint(IbvContext context, Arena arena, IbvAhAttr local, Deadline deadline)
+      throws VerbsException {
+    this.context = context;
+    this.local = local;
+    this.deadline = deadline;
+    IbvPd pd = context.allocPd();
+    cq = context.createCq(1);
+    buffer = arena.allocate(MSG_SIZE);
+    mr = pd.regMr(buffer, ACCESS);
+    qp = pd.createQp(IbvQpInitAttr.of(IbvQp.Type.RC, cq, new IbvQpCap(1, 1, 1, 1, 0)));
+    sends = new IbvSendWrList(arena, 1, 1);
+    receives = new IbvRecvWrList(arena, 1, 1);
+    completions = new IbvWcArray(arena, 1);
+  }
+
+  RcAddress address() throws VerbsException {
+    int lid = context.queryPort(local.port()).lid();
+    Gid gid = local.global() ? context.queryGid(local.port(), local.sgidIndex()) : new Gid(0, 0);
+    return new RcAddress(mr.address(), mr.rkey(), qp.qpNum(), lid, gid);
+  }
+
+  void modifyToInit() throws VerbsException {
+    IbvQpAttr attr = new IbvQpAttr().state(IbvQp.State.INIT).port(local.port());
+    qp.modify(attr.pkeyIndex(0).accessFlags(ACCESS));
+  }
+
+  void modifyToRtr(RcAddress peer) throws VerbsException {
+    remote = peer;
+    IbvAhAttr path =
+        local.with(
+            ah -> {
+              ah.dgid = peer.gid();
+              ah.dlid = peer.lid();
+            });
+    qp.modify(
+        new IbvQpAttr()
+            .state(IbvQp.State.RTR)
+            .pathMtu(IbvPortAttr.Mtu.MTU_256)
+            .destQpNum(peer.qpNum())
+            .rqPsn(0)
+            .maxDestRdAtomic(1)
+            .minRnrTimer(0x12)
+            .addressVector(path));
+  }
+
+  void modifyToRts() throws VerbsException {
+    IbvQpAttr attr = new IbvQpAttr().state(IbvQp.State.RTS).sqPsn(0).maxRdAtomic(1);
+    qp.modify(attr.timeout(0x12).retryCnt(6).rnrRetry(0));
+  }
+
+  void postReceive() throws VerbsException {
+    receives.clear();
+    qp.postRecv(receives.add(0).sge(mr.address(), MSG_SIZE, mr.lkey()));
+  }
+
+  void postSend(IbvSendWrList.Opcode opcode) throws VerbsException {
+    sends.clear();
+    sends.add(0, opcode, IbvSendWrList.Flags.SIGNALED).sge(mr.address(), MSG_SIZE, mr.lkey());
+    if (opcode != IbvSendWrList.Opcode.SEND) {
+      sends.rdma(remote.address(), remote.rkey());
+    }
+    qp.postSend(sends);
+  }
+
+  void pollCompletion() throws IOException {
+    while (cq.poll(completions) == 0) {
+      deadline.leftMs("a completion");
+      Thread.yield();
+    }
+    if (completions.status(0) != IbvWcArray.Status.SUCCESS) {
+      throw new IOException("the work request failed: " + completions.statusText(0));
+    }
+  }
+
+  String text() {
+    return buffer.getString(0);
+  }
+
+  void text(String text) {
+    buffer.setString(0, text);
+  }
+}

@@ -1,0 +1,157 @@
+package dev.sluice.verbs.tools;
+
+import dev.sluice.verbs.ibv.IbvCompChannel;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvCq;
+import dev.sluice.verbs.ibv.IbvCqEx;
+import dev.sluice.verbs.ibv.IbvCqInitAttrEx;
+import dev.sluice.verbs.ibv.IbvWcArray;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+
+/**
+ * Waits for completions of one queue, by polling or by sleeping until there is an event. The
+ * command thread of a ping-pong or a measurement uses it; its device closes queue and channel. The
+ * completions are valid until the next call. Polling allocates nothing.
+ */
+final class CompletionWait {
+  /** Maximum number of completions per poll. */
+  private static final int BATCH = 16;
+
+  /** Number of empty polls per look at the clock, which may cost as much as a hundred polls. */
+  private static final int POLLS_PER_CLOCK = 1 << 16;
+
+  /** Number of empty polls between yields; they take a microsecond or less. */
+  private static final int POLLS_PER_YIELD = 32;
+
+  private final CompletionMode mode;
+  private final IbvCompChannel channel;
+  private final IbvCq cq;
+  private final IbvWcArray completions;
+  private final ExtendedCompletions extended;
+  private final Deadline deadline;
+  private int spins;
+
+  /**
+   * @param entries size of the completion queue
+   */
+  CompletionWait(
+      IbvContext context, Arena arena, int entries, CompletionMode mode, Deadline deadline)
+      throws IOException {
+    this(context, arena, entries, mode, deadline, false);
+  }
+
+  /**
+   * @param ext true to poll with ibv_start_poll and its siblings, which leave {@link #completions}
+   *     empty
+   */
+  CompletionWait(
+      IbvContext context,
+      Arena arena,
+      int entries,
+      CompletionMode mode,
+      Deadline deadline,
+      boolean ext)
+      throws IOException {
+    this.deadline = deadline;
+    this.mode = mode;
+    channel = mode == CompletionMode.EVENTS ? context.createCompChannel() : null;
+    if (ext) {
+      IbvCqInitAttrEx attr = new IbvCqInitAttrEx(entries, channel, 0, IbvCqEx.WcFlags.QP_NUM, 0);
+      extended = new ExtendedCompletions(context.createCqEx(attr), BATCH);
+      cq = extended.cq();
+    } else {
+      extended = null;
+      cq = context.createCq(entries, channel, 0);
+    }
+    completions = new IbvWcArray(arena, BATCH);
+  }
+
+  IbvCq cq() {
+    return cq;
+  }
+
+  IbvWcArray completions() {
+    return completions;
+  }
+
+  long wrId(int index) {
+    return extended == null ? completions.wrId(index) : extended.wrId(index);
+  }
+
+  int qpNum(int index) {
+    return extended == null ? completions.qpNum(index) : extended.qpNum(index);
+  }
+
+  private IbvWcArray.Status status(int index) {
+    return extended == null ? completions.status(index) : extended.status(index);
+  }
+
+  private int take() throws IOException {
+    return extended == null ? cq.poll(completions) : extended.poll();
+  }
+
+  /**
+   * Waits for completions and checks that all succeeded.
+   *
+   * @param awaited the operation, for messages
+   * @return number of completions, at least 1
+   */
+  int await(String awaited) throws IOException {
+    int count = channel == null ? spin(awaited) : sleep(awaited);
+    check(count, awaited);
+    return count;
+  }
+
+  /** Takes completions without waiting; otherwise as {@link #await}. May return 0. */
+  int poll(String awaited) throws IOException {
+    int count = take();
+    check(count, awaited);
+    return count;
+  }
+
+  private void check(int count, String awaited) throws IOException {
+    for (int i = 0; i < count; i++) {
+      if (status(i) != IbvWcArray.Status.SUCCESS) {
+        String text = extended == null ? completions.statusText(i) + " " : "";
+        throw new IOException(awaited + " failed: " + text + "(" + status(i) + ")");
+      }
+    }
+  }
+
+  /** Checks the deadline now and then, for callers that poll something other than completions. */
+  void spinOnce(String awaited) throws IOException {
+    if (++spins % POLLS_PER_CLOCK == 0) {
+      deadline.leftMs(awaited);
+    }
+  }
+
+  private int spin(String awaited) throws IOException {
+    while (true) {
+      int count = take();
+      if (count > 0) {
+        return count;
+      }
+      spinOnce(awaited);
+      if (mode == CompletionMode.YIELD && spins % POLLS_PER_YIELD == 0) {
+        Thread.yield();
+      }
+    }
+  }
+
+  /** Sleeps until there are completions. Polls again after arming: earlier ones raise no event. */
+  private int sleep(String awaited) throws IOException {
+    while (true) {
+      int count = take();
+      if (count == 0) {
+        cq.requestNotify(false);
+        count = take();
+      }
+      if (count > 0) {
+        return count;
+      }
+      channel.awaitEvent(deadline.leftMs(awaited));
+      cq.acknowledgeEvents();
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package dev.sluice.verbs.tools;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Option;
+
+/**
+ * The time limit of a command, as a command-line option. Counts from the creation of the command.
+ * {@link VerbsCommand} finds the option by its name and abandons a command that exceeds it.
+ */
+final class Deadline implements dev.sluice.examples.Deadline {
+  @Option(
+      names = "--timeout",
+      paramLabel = "SECONDS",
+      description = "Give up after so many seconds in all (default: ${DEFAULT-VALUE})")
+  private int timeoutSeconds = 60;
+
+  private final long startNanos = System.nanoTime();
+
+  @Override
+  public int leftMs(String awaited) throws IOException {
+    long left = startNanos + TimeUnit.SECONDS.toNanos(timeoutSeconds) - System.nanoTime();
+    if (left <= 0) {
+      throw new IOException(awaited + ": not within " + timeoutSeconds + " s (--timeout)");
+    }
+    return Math.clamp(TimeUnit.NANOSECONDS.toMillis(left), 1, Integer.MAX_VALUE);
+  }
+}

@@ -1,0 +1,77 @@
+package dev.sluice.verbs.tools;
+
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvDevice;
+import dev.sluice.verbs.ibv.IbvDeviceList;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command {@code bin/verbs info}: prints attributes of devices and their ports in the form of
+ * ibv_devinfo.
+ */
+@Command(name = "info", description = "Prints the attributes of devices and their ports.")
+final class InfoCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "DEVICE",
+      description = "RDMA device (default: all of them)")
+  private String device;
+
+  @Option(
+      names = {"-i", "--ib-port"},
+      paramLabel = "PORT",
+      description = "Port, from 1 (default: all ports)")
+  private Integer port;
+
+  @Option(
+      names = {"-v", "--verbose"},
+      description = "Print all attributes, and the GIDs")
+  private boolean verbose;
+
+  @Override
+  public Integer call() throws IOException {
+    try (IbvDeviceList list = IbvDeviceList.get()) {
+      for (IbvDevice chosen : chosen(list)) {
+        try (IbvContext context = chosen.open()) {
+          print(context);
+        }
+      }
+    }
+    return 0;
+  }
+
+  private List<IbvDevice> chosen(IbvDeviceList list) throws IOException {
+    List<IbvDevice> chosen =
+        list.devices().stream().filter(d -> device == null || d.name().equals(device)).toList();
+    if (chosen.isEmpty()) {
+      throw new IOException("there is no RDMA device" + (device == null ? "" : " " + device));
+    }
+    return chosen;
+  }
+
+  private void print(IbvContext context) throws IOException {
+    PrintWriter out = spec.commandLine().getOut();
+    int ports = context.queryDevice().physPortCnt();
+    if (port != null && (port < 1 || port > ports)) {
+      throw new IOException(context.device() + " has no port " + port + ": ports 1 to " + ports);
+    }
+    new DeviceInfo(context, out).print(verbose);
+    PortInfo info = new PortInfo(context, out);
+    for (int number = 1; number <= ports; number++) {
+      if (port == null || port == number) {
+        info.print(number, verbose);
+      }
+    }
+    out.println();
+  }
+}

@@ -1,0 +1,222 @@
+package dev.sluice.verbs.tools;
+
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.LocalNetDevices;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CValue;
+import dev.sluice.verbs.ibv.IbvAhAttr;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvDevice;
+import dev.sluice.verbs.ibv.IbvDeviceAttr;
+import dev.sluice.verbs.ibv.IbvDeviceList;
+import dev.sluice.verbs.ibv.IbvGidEntry;
+import dev.sluice.verbs.ibv.IbvPortAttr;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * An active port of a device, and the GID by which peers reach it. Closing the port closes the
+ * device and all objects that were created in it. A command opens it, uses it on its thread, and
+ * closes it after all connections to the peer.
+ */
+final class LocalPort implements AutoCloseable {
+  private static final int NO_GID = -1;
+
+  /** Maximum number of routers that a packet may pass. */
+  private static final int HOP_LIMIT = 64;
+
+  private final IbvContext context;
+  private final int number;
+  private final int serviceLevel;
+  private final IbvPortAttr attributes;
+  private final int gidIndex;
+  private final Gid gid;
+
+  private LocalPort(IbvContext context, int number, Integer gidIndex, int serviceLevel)
+      throws IOException {
+    this.context = context;
+    this.number = number;
+    this.serviceLevel = serviceLevel;
+    attributes = context.queryPort(number);
+    if (!attributes.state().is(IbvPortAttr.State.ACTIVE)) {
+      throw new IOException(this + " is not active but " + attributes.stateText());
+    }
+    this.gidIndex = gidIndex == null ? defaultGidIndex() : gidIndex;
+    gid = this.gidIndex == NO_GID ? new Gid(0, 0) : context.queryGid(number, this.gidIndex);
+  }
+
+  /**
+   * Opens a port; the caller closes it.
+   *
+   * @param device null for the first device
+   * @param gidIndex null to choose: the GID that suits RoCE best; on InfiniBand no GID if the port
+   *     works without
+   */
+  static LocalPort open(String device, int port, Integer gidIndex, int serviceLevel)
+      throws IOException {
+    IbvContext context = openDevice(device);
+    try {
+      return new LocalPort(context, port, gidIndex, serviceLevel);
+    } catch (IOException | RuntimeException | Error e) {
+      context.close();
+      throw e;
+    }
+  }
+
+  /**
+   * @param name null for the first device
+   */
+  static IbvContext openDevice(String name) throws IOException {
+    try (IbvDeviceList list = IbvDeviceList.get()) {
+      if (list.devices().isEmpty()) {
+        throw new IOException("there is no RDMA device");
+      }
+      IbvDevice device =
+          name == null
+              ? list.devices().getFirst()
+              : list.find(name)
+                  .orElseThrow(
+                      () ->
+                          new IOException(
+                              "there is no RDMA device " + name + ", only " + list.devices()));
+      return device.open();
+    }
+  }
+
+  private int defaultGidIndex() throws IOException {
+    if (!attributes.linkLayer().is(IbvPortAttr.LinkLayer.ETHERNET)) {
+      return (attributes.flags() & IbvPortAttr.Flags.GRH_REQUIRED) == 0 ? NO_GID : 0;
+    }
+    LocalNetDevices local = LocalNetDevices.read(Path.of("/"));
+    List<IbvGidEntry> table =
+        context.queryGidTable(Gids.capacity(context)).stream()
+            .filter(entry -> entry.port() == number)
+            .toList();
+    if (table.isEmpty()) {
+      throw new IOException(this + " has no GID: its net device has no address");
+    }
+    return table.stream()
+        .filter(entry -> isLocal(entry, local))
+        .min(Comparator.comparingInt(LocalPort::rank).thenComparingInt(IbvGidEntry::index))
+        .orElseThrow(
+            () ->
+                new IOException(
+                    this
+                        + " has GIDs of other network namespaces only;"
+                        + " choose one with --gid-index if it reaches the peer"))
+        .index();
+  }
+
+  /** True unless the GID's network device belongs to another network namespace. */
+  private static boolean isLocal(IbvGidEntry entry, LocalNetDevices local) {
+    int index = entry.interfaceIndex();
+    return index == 0
+        || local
+            .withAddress(entry.gid().toInetAddress(), device -> device.index() == index)
+            .isPresent();
+  }
+
+  private static int rank(IbvGidEntry entry) {
+    if (!entry.type().is(IbvGidEntry.Type.ROCE_V2)) {
+      return 2;
+    }
+    return entry.gid().isIpv4() ? 0 : 1;
+  }
+
+  IbvContext context() {
+    return context;
+  }
+
+  /** Port number, from 1. */
+  int number() {
+    return number;
+  }
+
+  IbvPortAttr.Mtu activeMtu() throws IOException {
+    CValue<IbvPortAttr.Mtu> mtu = attributes.activeMtu();
+    return mtu.known()
+        .orElseThrow(() -> new IOException(this + " has an MTU that is not known, code " + mtu));
+  }
+
+  /**
+   * Returns the path MTU of a number of bytes.
+   *
+   * @throws IOException if the port's MTU is smaller
+   */
+  IbvPortAttr.Mtu mtu(int bytes) throws IOException {
+    IbvPortAttr.Mtu mtu =
+        Arrays.stream(IbvPortAttr.Mtu.values())
+            .filter(candidate -> candidate.bytes() == bytes)
+            .findAny()
+            .orElseThrow(
+                () ->
+                    new IOException(
+                        bytes + " is not a path MTU: 256, 512, 1024, 2048 or 4096 bytes"));
+    if (mtu.compareTo(activeMtu()) > 0) {
+      throw new IOException(this + " has an MTU of " + activeMtu().bytes() + " bytes only");
+    }
+    return mtu;
+  }
+
+  /**
+   * Returns the number of READs that the device can both issue and serve at once per queue pair.
+   */
+  int maxReadsInFlight() throws IOException {
+    IbvDeviceAttr device = context.queryDevice();
+    int most = Math.min(device.maxQpInitRdAtom(), device.maxQpRdAtom());
+    return Math.min(most, 255); // The queue pair's attribute has eight bits.
+  }
+
+  IbvPortAttr attributes() {
+    return attributes;
+  }
+
+  /** Returns the address of a local queue pair. */
+  QpAddress address(int qpNumber, int psn) {
+    return new QpAddress(attributes.lid(), qpNumber, psn, gid);
+  }
+
+  /** Returns the local end of a path: port, GID, hop limit and service level. */
+  IbvAhAttr path() {
+    return IbvAhAttr.ZERO.with(
+        ah -> {
+          ah.global = gidIndex != NO_GID;
+          ah.sgidIndex = Math.max(gidIndex, 0);
+          ah.hopLimit = HOP_LIMIT;
+          ah.serviceLevel = serviceLevel;
+          ah.port = number;
+        });
+  }
+
+  /**
+   * Returns the path to a peer.
+   *
+   * @throws IOException if the peer has no GID on RoCE
+   */
+  IbvAhAttr pathTo(QpAddress peer) throws IOException {
+    boolean global = peer.gid().interfaceId() != 0;
+    if (!global && attributes.linkLayer().is(IbvPortAttr.LinkLayer.ETHERNET)) {
+      throw new IOException("the peer sent no GID, which RoCE needs: start it with its option -g");
+    }
+    return path()
+        .with(
+            ah -> {
+              ah.global = global;
+              ah.dgid = peer.gid();
+              ah.dlid = peer.lid();
+            });
+  }
+
+  @Override
+  public void close() throws VerbsException {
+    context.close();
+  }
+
+  @Override
+  public String toString() {
+    return "port " + number + " of " + context.device();
+  }
+}

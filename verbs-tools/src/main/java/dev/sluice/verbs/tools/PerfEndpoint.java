@@ -1,0 +1,208 @@
+package dev.sluice.verbs.tools;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.sluice.examples.Rendezvous;
+import dev.sluice.verbs.ibv.IbvMr;
+import dev.sluice.verbs.ibv.IbvPd;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvQpCap;
+import dev.sluice.verbs.ibv.IbvQpInitAttr;
+import dev.sluice.verbs.ibv.IbvRecvWrList;
+import dev.sluice.verbs.ibv.IbvSendWrList;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+
+/**
+ * One side of a measurement: an RC queue pair, memory of one message for each direction, and
+ * reusable lists of work requests. {@link PerfSession} creates and connects it; its tests use it on
+ * the same thread. Closing the port closes everything, then the arena frees the memory.
+ */
+final class PerfEndpoint {
+  /** The {@code wr_id} of messages that this side sends. */
+  static final long SENT = 1;
+
+  /** The {@code wr_id} of messages that this side receives. */
+  static final long RECEIVED = 2;
+
+  private static final VarHandle BYTE = JAVA_BYTE.varHandle();
+
+  /** Alignment of the messages in memory. */
+  private static final int PAGE = 4096;
+
+  /** Bytes of a queue pair's address, a memory address and a key. */
+  private static final int ADDRESS_LENGTH = QpAddress.WIRE_LENGTH + Long.BYTES + Integer.BYTES;
+
+  private final LocalPort port;
+  private final PerfParameters parameters;
+  private final CompletionWait completions;
+  private final MemorySegment outgoing;
+  private final MemorySegment incoming;
+  private final IbvMr exported;
+  private final long sendAddress;
+  private final int sendKey;
+  private final long receiveAddress;
+  private final int receiveKey;
+  private final IbvQp qp;
+  private final int psn = QueuePairs.newPsn();
+  private final IbvSendWrList sends;
+  private final IbvRecvWrList receives;
+  private long remoteAddress;
+  private int remoteKey;
+  private long atomics;
+
+  PerfEndpoint(LocalPort port, Arena arena, PerfParameters parameters, Deadline deadline)
+      throws IOException {
+    this.port = port;
+    this.parameters = parameters;
+    int depth = parameters.depth();
+    completions =
+        new CompletionWait(port.context(), arena, 2 * depth, parameters.completionMode(), deadline);
+    outgoing = arena.allocate(parameters.size(), PAGE);
+    incoming = arena.allocate(parameters.size(), PAGE);
+    IbvPd pd = port.context().allocPd();
+    int access =
+        IbvMr.Access.LOCAL_WRITE
+            | IbvMr.Access.REMOTE_READ
+            | IbvMr.Access.REMOTE_WRITE
+            | (parameters.operation().isAtomic() ? IbvMr.Access.REMOTE_ATOMIC : 0);
+    IbvMr outgoingRegion = pd.regMr(outgoing, access);
+    IbvMr incomingRegion = pd.regMr(incoming, access);
+    // READs and atomics fetch from the peer's outgoing memory; WRITEs go to its incoming memory.
+    boolean reads = parameters.operation().fetches();
+    exported = reads ? outgoingRegion : incomingRegion;
+    sendAddress = (reads ? incoming : outgoing).address();
+    sendKey = (reads ? incomingRegion : outgoingRegion).lkey();
+    receiveAddress = incoming.address();
+    receiveKey = incomingRegion.lkey();
+    qp =
+        pd.createQp(
+            IbvQpInitAttr.of(IbvQp.Type.RC, completions.cq(), new IbvQpCap(depth, depth, 1, 1, 0)));
+    QueuePairs.toInit(qp, port, access);
+    sends = new IbvSendWrList(arena, depth, 1);
+    receives = new IbvRecvWrList(arena, depth, 1);
+    for (long i = 0; i < outgoing.byteSize(); i++) {
+      outgoing.set(JAVA_BYTE, i, pattern(i));
+    }
+    if (parameters.operation() == PerfOperation.SEND) {
+      postReceives(depth);
+    }
+  }
+
+  private static byte pattern(long index) {
+    return (byte) (index * 31 + 7);
+  }
+
+  PerfParameters parameters() {
+    return parameters;
+  }
+
+  CompletionWait completions() {
+    return completions;
+  }
+
+  /** Marks the next message to send, in its last byte. */
+  void mark(byte value) {
+    outgoing.set(JAVA_BYTE, outgoing.byteSize() - 1, value);
+  }
+
+  /** Reads the last byte of the last message that the peer wrote here. */
+  byte receivedMark() {
+    return (byte) BYTE.getVolatile(incoming, incoming.byteSize() - 1);
+  }
+
+  /**
+   * Compares the received message with the peer's message, except the last byte, which may be a
+   * mark.
+   *
+   * @throws IOException if they differ
+   */
+  void check() throws IOException {
+    if (parameters.operation().isAtomic()) {
+      checkAtomics();
+      return;
+    }
+    for (long i = 0; i < incoming.byteSize() - 1; i++) {
+      if (incoming.get(JAVA_BYTE, i) != pattern(i)) {
+        throw new IOException("invalid data at byte " + i + " of the message");
+      }
+    }
+  }
+
+  /** Checks the number that the last atomic fetched. */
+  private void checkAtomics() throws IOException {
+    long added = parameters.operation() == PerfOperation.FETCH_ADD ? atomics - 1 : 0;
+    long expected = outgoing.get(JAVA_LONG, 0) + added;
+    long fetched = incoming.get(JAVA_LONG, 0);
+    if (fetched != expected) {
+      throw new IOException(
+          "the last of " + atomics + " atomics fetched " + fetched + " instead of " + expected);
+    }
+  }
+
+  /** Exchanges addresses, takes the queue pair to RTS, and waits for the peer to do the same. */
+  void connect(Rendezvous peer) throws IOException {
+    peer.write(
+        ByteBuffer.allocate(ADDRESS_LENGTH)
+            .put(port.address(qp.qpNum(), psn).toWire())
+            .putLong(exported.address())
+            .putInt(exported.rkey())
+            .array());
+    ByteBuffer answer = ByteBuffer.wrap(peer.read(ADDRESS_LENGTH, "its address"));
+    byte[] address = new byte[QpAddress.WIRE_LENGTH];
+    answer.get(address);
+    remoteAddress = answer.getLong();
+    remoteKey = answer.getInt();
+    QueuePairs.toRts(
+        qp,
+        port,
+        psn,
+        QpAddress.fromWire(address),
+        port.mtu(parameters.mtu()),
+        parameters.readsInFlight());
+    peer.sync("that it is connected");
+  }
+
+  /**
+   * Adds a message to the list that {@link #postSends} posts.
+   *
+   * @param signaled true if the message raises a completion
+   */
+  void addSend(boolean signaled) {
+    addSend(parameters.operation().opcode(), signaled ? IbvSendWrList.Flags.SIGNALED : 0);
+    if (parameters.operation().isAtomic()) {
+      boolean adds = parameters.operation() == PerfOperation.FETCH_ADD;
+      long start = outgoing.get(JAVA_LONG, 0); // the peer's memory starts with the same bytes
+      sends.atomic(remoteAddress, remoteKey, adds ? 1 : start, start);
+      atomics++;
+    } else if (parameters.operation() != PerfOperation.SEND) {
+      sends.rdma(remoteAddress, remoteKey);
+    }
+  }
+
+  /** Adds the last SEND, which the receiver recognizes by its immediate data. */
+  void addLastSend() {
+    addSend(IbvSendWrList.Opcode.SEND_WITH_IMM, IbvSendWrList.Flags.SIGNALED);
+  }
+
+  private void addSend(IbvSendWrList.Opcode opcode, int flags) {
+    sends.add(SENT, opcode, flags).sge(sendAddress, parameters.size(), sendKey);
+  }
+
+  void postSends() throws IOException {
+    qp.postSend(sends);
+    sends.clear();
+  }
+
+  void postReceives(int count) throws IOException {
+    for (int i = 0; i < count; i++) {
+      receives.add(RECEIVED).sge(receiveAddress, parameters.size(), receiveKey);
+    }
+    qp.postRecv(receives);
+    receives.clear();
+  }
+}

@@ -1,0 +1,52 @@
+package dev.sluice.verbs.tools;
+
+import dev.sluice.examples.Datagrams;
+import dev.sluice.verbs.cm.RdmaAddrInfo;
+import dev.sluice.verbs.ibv.IbvQp;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command {@code bin/verbs udaddy}: sends datagrams to a service that rdma_cm finds, and
+ * receives its answers, as udaddy does.
+ */
+@Command(
+    name = "udaddy",
+    description =
+        "Finds a datagram service by rdma_cm, sends messages to it and receives as many; either side"
+            + " may be udaddy of rdmacm-utils.")
+final class UdaddyCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+  @Mixin private CmOptions options;
+  @Mixin private CmMessages messages;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "SERVER",
+      description = "Host of the service; without it, be the service of one client")
+  private String server;
+
+  @Override
+  public Integer call() throws IOException {
+    messages.check(spec);
+    PrintWriter out = spec.commandLine().getOut();
+    try (RdmaAddrInfo address = options.resolve(server, IbvQp.Type.UD);
+        Datagrams datagrams =
+            new Datagrams(address, messages.count(), messages.size(), options.deadline())) {
+      if (server == null) {
+        out.println("listening at " + datagrams.listen());
+        datagrams.serve();
+      } else {
+        datagrams.ask();
+      }
+      out.println("sent and received " + messages.count() + " messages");
+    }
+    return 0;
+  }
+}

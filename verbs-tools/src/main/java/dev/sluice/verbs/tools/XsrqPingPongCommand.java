@@ -1,0 +1,239 @@
+package dev.sluice.verbs.tools;
+
+import static dev.sluice.verbs.ibv.IbvSendWrList.Opcode.SEND;
+
+import dev.sluice.examples.Rendezvous;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.FileDescriptors;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvCq;
+import dev.sluice.verbs.ibv.IbvDeviceAttr;
+import dev.sluice.verbs.ibv.IbvMr;
+import dev.sluice.verbs.ibv.IbvPd;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvQpCap;
+import dev.sluice.verbs.ibv.IbvQpInitAttr;
+import dev.sluice.verbs.ibv.IbvQpInitAttrEx;
+import dev.sluice.verbs.ibv.IbvRecvWrList;
+import dev.sluice.verbs.ibv.IbvSendWrList;
+import dev.sluice.verbs.ibv.IbvSrq;
+import dev.sluice.verbs.ibv.IbvSrqInitAttrEx;
+import dev.sluice.verbs.ibv.IbvXrcd;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command {@code bin/verbs xsrq-pingpong}: a ping-pong over extended reliable connections
+ * (XRC), compatible with ibv_xsrq_pingpong. Each side has two queue pairs per peer, and one shared
+ * receive queue. A message names its receive queue, so the server reaches the clients of one XRC
+ * domain through any of its queue pairs.
+ */
+@Command(
+    name = "xsrq-pingpong",
+    description =
+        "Sends messages to and fro over XRC between a server and its clients, any of which may be"
+            + " ibv_xsrq_pingpong with the same options. Clients on one host share an XRC domain.")
+final class XsrqPingPongCommand implements Callable<Integer> {
+  private static final Path DOMAIN = Path.of("/tmp/xrc_domain");
+  private static final int O_CREAT = 0x40;
+  private static final long RECEIVE = 1;
+  private static final byte[] END = "END\0".getBytes(StandardCharsets.US_ASCII);
+
+  @Spec private CommandSpec spec;
+  @Mixin private DeviceOptions device;
+  @Mixin private TcpOptions tcp;
+
+  @Option(
+      names = {"-s", "--size"},
+      paramLabel = "BYTES",
+      description = "Bytes of a message (default: ${DEFAULT-VALUE})")
+  private int size = 4096;
+
+  @Option(
+      names = {"-m", "--mtu"},
+      paramLabel = "BYTES",
+      description = "Path MTU: 256, 512, 1024, 2048 or 4096 bytes (default: ${DEFAULT-VALUE})")
+  private int mtu = 1024;
+
+  @Option(
+      names = {"-c", "--clients"},
+      paramLabel = "CLIENTS",
+      description = "Clients that the server waits for (default: ${DEFAULT-VALUE})")
+  private int clients = 1;
+
+  @Option(
+      names = {"-n", "--num_tests"},
+      paramLabel = "MESSAGES",
+      description = "Messages to each peer (default: ${DEFAULT-VALUE})")
+  private int tests = 5;
+
+  private final List<IbvQp> senders = new ArrayList<>();
+  private final List<Integer> srqNums = new ArrayList<>();
+
+  /** Numbers of receiving queue pairs. Messages to a client may arrive on other clients' ones. */
+  private final List<Integer> receivers = new ArrayList<>();
+
+  private IbvMr mr;
+  private IbvSrq srq;
+  private IbvSendWrList send;
+  private IbvRecvWrList receive;
+  private int[] sends;
+
+  @Override
+  public Integer call() throws IOException {
+    if (size < 1 || clients < 1 || tests < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--size, --clients and --num_tests must be positive");
+    }
+    sends = new int[tcp.isClient() ? 1 : clients];
+    try (Arena arena = Arena.ofShared();
+        LocalPort port = device.open()) {
+      IbvContext context = port.context();
+      if ((context.queryDevice().get("orig_attr.device_cap_flags") & IbvDeviceAttr.Caps.XRC) == 0) {
+        throw new IOException(context.device() + " has no extended reliable connections (XRC)");
+      }
+      int fd = FileDescriptors.open(DOMAIN);
+      try (IbvXrcd xrcd = context.openXrcd(fd, O_CREAT)) {
+        play(port, arena, xrcd);
+      } finally {
+        FileDescriptors.close(fd);
+      }
+    }
+    spec.commandLine().getOut().println("success");
+    return 0;
+  }
+
+  private void play(LocalPort port, Arena arena, IbvXrcd xrcd) throws IOException {
+    IbvContext context = port.context();
+    CompletionWait completions =
+        new CompletionWait(context, arena, 2 * sends.length, CompletionMode.YIELD, tcp.deadline());
+    List<Rendezvous> peers = tcp.meet(sends.length);
+    try (IbvPd pd = context.allocPd()) {
+      mr = pd.regMr(arena.allocate(size, 4096), IbvMr.Access.LOCAL_WRITE);
+      srq = pd.createSrqEx(IbvSrqInitAttrEx.xrc(sends.length, 1, xrcd, completions.cq()));
+      send = new IbvSendWrList(arena, 1, 1);
+      receive = new IbvRecvWrList(arena, 1, 1);
+      for (Rendezvous peer : peers) {
+        connect(
+            peer,
+            port,
+            xrcd.createQpEx(attr(IbvQp.Type.XRC_RECV, null, 0, 0)),
+            pd.createQpEx(attr(IbvQp.Type.XRC_SEND, completions.cq(), sends.length * tests, 1)));
+      }
+      play(completions);
+      end(peers);
+    } finally {
+      for (Rendezvous peer : peers) {
+        peer.close();
+      }
+    }
+  }
+
+  private static IbvQpInitAttrEx attr(IbvQp.Type type, IbvCq sendCq, int sends, int sges) {
+    IbvQpCap cap = new IbvQpCap(sends, 0, sges, 0, 0);
+    return IbvQpInitAttrEx.of(new IbvQpInitAttr(type, sendCq, null, null, cap, false), 0);
+  }
+
+  private void connect(Rendezvous peer, LocalPort port, IbvQp receiver, IbvQp sender)
+      throws IOException {
+    QueuePairs.toInit(receiver, port, IbvMr.Access.REMOTE_WRITE | IbvMr.Access.REMOTE_READ);
+    QueuePairs.toInit(sender, port, 0);
+    postReceive();
+    int psn = QueuePairs.newPsn();
+    Address local =
+        new Address(
+            port.address(receiver.qpNum(), psn), port.address(sender.qpNum(), psn), srq.srqNum());
+    peer.write(local.toWire());
+    Address remote = Address.fromWire(peer.read(Address.WIRE_LENGTH, "its address"));
+    spec.commandLine().getOut().printf("  local   %s%n  remote  %s%n", local, remote);
+    QueuePairs.toRts(receiver, port, psn, remote.sender(), port.mtu(mtu), 0);
+    QueuePairs.toRts(sender, port, psn, remote.receiver(), port.mtu(mtu), 0);
+    receivers.add(receiver.qpNum());
+    senders.add(sender);
+    srqNums.add(remote.srqNum());
+  }
+
+  private void postReceive() throws VerbsException {
+    receive.clear();
+    srq.postRecv(receive.add(RECEIVE).sge(mr.address(), size, mr.lkey()));
+  }
+
+  /** Posts a message. Only the last message to a peer raises a completion. */
+  private void postSend(int peer) throws VerbsException {
+    IbvQp sender = senders.get((peer + sends[peer]++) % sends.length);
+    send.clear();
+    send.add(0, SEND, sends[peer] == tests ? IbvSendWrList.Flags.SIGNALED : 0)
+        .sge(mr.address(), size, mr.lkey())
+        .xrc(srqNums.get(peer));
+    sender.postSend(send);
+  }
+
+  private void play(CompletionWait completions) throws IOException {
+    for (int peer = 0; !tcp.isClient() && peer < sends.length; peer++) {
+      postSend(peer);
+    }
+    for (int left = sends.length * (tests + 1); left > 0; ) {
+      int count = completions.await("a message");
+      left -= count;
+      for (int i = 0; i < count; i++) {
+        if (completions.wrId(i) == RECEIVE) {
+          postReceive();
+          int peer = sends.length == 1 ? 0 : receivers.indexOf(completions.qpNum(i));
+          if (sends[peer] < tests) {
+            postSend(peer);
+          }
+        }
+      }
+    }
+  }
+
+  /** Ends in step. A client keeps its receiver until the server has all clients' answers. */
+  private void end(List<Rendezvous> peers) throws IOException {
+    if (tcp.isClient()) {
+      peers.getFirst().write(END);
+    }
+    for (Rendezvous peer : peers) {
+      peer.read(END.length, "that it has all messages");
+    }
+    for (Rendezvous peer : tcp.isClient() ? List.<Rendezvous>of() : peers) {
+      peer.write(END);
+    }
+  }
+
+  /**
+   * Address in the format of the C program: the line of {@link QpAddress} with the numbers of both
+   * queue pairs and of the shared receive queue.
+   */
+  record Address(QpAddress receiver, QpAddress sender, int srqNum) {
+    static final int WIRE_LENGTH = QpAddress.WIRE_LENGTH + 2 * 7;
+
+    byte[] toWire() {
+      String[] parts = new String(receiver.toWire(), StandardCharsets.US_ASCII).split(":");
+      return "%s:%s:%06x:%s:%06x:%s"
+          .formatted(parts[0], parts[1], sender.qpNumber(), parts[2], srqNum, parts[3])
+          .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    static Address fromWire(byte[] bytes) throws IOException {
+      String[] parts = (new String(bytes, StandardCharsets.US_ASCII) + ":::::").split(":", -1);
+      return new Address(
+          withNumber(parts, 1), withNumber(parts, 2), withNumber(parts, 4).qpNumber());
+    }
+
+    private static QpAddress withNumber(String[] parts, int index) throws IOException {
+      String line = String.join(":", parts[0], parts[index], parts[3], parts[5]);
+      return QpAddress.fromWire(line.getBytes(StandardCharsets.US_ASCII));
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package dev.sluice.verbs.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.examples.Rendezvous;
+import java.io.IOException;
+import java.net.ServerSocket;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** The commands report wrong arguments, and missing devices and peers, in one line. */
+final class VerbsCommandTest {
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "nonsense",
+        "devices extra",
+        "info --ib-port x",
+        "pingpong --type tcp",
+        "pingpong --iters 0",
+        "pingpong --size 0",
+        "pingpong --type srq --num-qp 257",
+        "pingpong --type srq --num-qp 16 --rx-depth 8",
+        "xsrq-pingpong --clients 0",
+        "bw --op atomic",
+        "bw --op fetch_add --size 4",
+        "bw --iters 0",
+        "bw --size -1",
+        "lat --op write --events",
+        "lat --tx-depth 0",
+        "mckey --count 0 239.1.2.3",
+        "udaddy --size 0",
+        "client",
+        "server --clients 0",
+        "server --srq",
+        "mckey"
+      })
+  void wrongArgumentsAreStatus2WithAHint(String line) throws Exception {
+    ToolRun run = ToolRun.finished(line.isEmpty() ? new String[0] : line.split(" "));
+    assertThat(run.status()).isEqualTo(2);
+    assertThat(run.errors()).startsWith("verbs").contains("see --help").hasLineCount(1);
+    assertThat(run.output()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "devices",
+        "info",
+        "watch",
+        "pingpong",
+        "xsrq-pingpong",
+        "rping",
+        "client",
+        "server",
+        "mckey",
+        "udaddy",
+        "bw",
+        "lat"
+      })
+  void everyCommandExplainsItself(String command) throws Exception {
+    ToolRun run = ToolRun.finished(command, "--help");
+    run.assertSuccess();
+    assertThat(run.output()).startsWith("Usage: verbs " + command).contains("-h, --help");
+  }
+
+  @Test
+  void nobodyConnectingIsAFailure() throws Exception {
+    Deadline deadline = deadline("1");
+    int port = FreePort.find();
+    assertThat(catchMessage(() -> Rendezvous.open(null, port, 1, deadline).getFirst()))
+        .isEqualTo("nobody connected to port " + port + " in time");
+  }
+
+  @Test
+  void nobodyListeningIsAFailureThatNamesTheServer() throws Exception {
+    int port = FreePort.find();
+    assertThat(catchMessage(() -> Rendezvous.open("localhost", port, 1, deadline("5")).getFirst()))
+        .startsWith("connecting to localhost:" + port + ": ");
+  }
+
+  @Test
+  void aPortInUseIsAFailureThatNamesIt() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0)) {
+      int port = taken.getLocalPort();
+      assertThat(catchMessage(() -> Rendezvous.open(null, port, 1, deadline("5")).getFirst()))
+          .startsWith("listening on port " + port + ": ");
+    }
+  }
+
+  private static Deadline deadline(String seconds) {
+    Deadline deadline = new Deadline();
+    new CommandLine(new Holder(deadline)).parseArgs("--timeout", seconds);
+    return deadline;
+  }
+
+  @Command
+  private static final class Holder {
+    @Mixin private final Deadline deadline;
+
+    Holder(Deadline deadline) {
+      this.deadline = deadline;
+    }
+  }
+
+  private interface Action {
+    AutoCloseable run() throws Exception;
+  }
+
+  private static String catchMessage(Action action) throws Exception {
+    try (AutoCloseable opened = action.run()) {
+      return "no failure: " + opened;
+    } catch (IOException e) {
+      return e.getMessage();
+    }
+  }
+}
