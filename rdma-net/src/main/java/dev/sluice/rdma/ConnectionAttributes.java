@@ -1,47 +1,49 @@
 package dev.sluice.rdma;
 
+import dev.sluice.verbs.Records;
+import dev.sluice.verbs.VerbsException;
 import java.util.function.Consumer;
 
 /**
- * How a reliable connection behaves: the attributes of ibv_modify_qp(3) that are the application's
- * choice at INIT to RTR and RTR to RTS. What packets carry for the network's sake belongs to the
- * port, so the device is opened with it.
+ * Parameters of a reliable connection: the attributes of ibv_modify_qp(3) that the application
+ * chooses for INIT to RTR and RTR to RTS. Attributes of the network, such as the service level,
+ * belong to the port and are given when the device is opened.
  *
  * @param timeoutExponent local ACK timeout, 4.096 us x 2^n; 0 waits for ever
- * @param retryCount times that a request is repeated before RETRY_EXC_ERR, 0 to 7
- * @param rnrRetry times that a READ is repeated at a peer that is not ready, which first has to
- *     page in memory that was registered ON_DEMAND; 7 is for ever
- * @param minRnrTimer what a responder that is not ready asks the initiator to wait, code 0 to 31
- *     (ibv_modify_qp(3))
- * @param maxRdAtomic READs under way as initiator; the smaller of this and the peer's {@link
- *     QueuePairAddress#maxDestRdAtomic} is used
+ * @param retryCount retransmissions of a request before RETRY_EXC_ERR, 0 to 7
+ * @param rnrRetry retries of a READ while the peer is not ready, for example because it has to page
+ *     in ON_DEMAND memory first; 7 retries for ever
+ * @param minRnrTimer delay that this side, as responder, asks of the initiator while it is not
+ *     ready; code 0 to 31 (ibv_modify_qp(3))
+ * @param maxRdAtomic outstanding READs as initiator; the connection uses the smaller of this and
+ *     the peer's {@link QueuePairAddress#maxDestRdAtomic}
  */
 public record ConnectionAttributes(
     int timeoutExponent, int retryCount, int rnrRetry, int minRnrTimer, int maxRdAtomic) {
 
   /**
-   * A dead path is noticed after about 8.6 s: 1.07 s, eight times. As many READs under way as any
-   * device allows: most NICs 16, soft-RoCE and the software provider 128.
+   * Detects a dead path after about 8.6 s: 8 attempts of 1.07 s. Allows 128 outstanding READs, the
+   * most of any device: most NICs allow 16, soft-RoCE and the software provider 128.
    */
   public static final ConnectionAttributes DEFAULT =
       Records.of(ConnectionAttributes.class, new Builder());
 
-  /** These attributes but for what is changed, by name. */
+  /** Returns a copy with the components that {@code change} sets by name. */
   public ConnectionAttributes with(Consumer<Builder> change) {
     return Records.with(ConnectionAttributes.class, this, new Builder(), change);
   }
 
-  /** These attributes for a device that may allow less. */
+  /** Returns these attributes, limited to the outstanding READs that the device allows. */
   public ConnectionAttributes within(DeviceAttributes device) {
     int allowed = Math.min(maxRdAtomic, device.maxQueuePairInitRdAtomic());
     return with(c -> c.maxRdAtomic = allowed);
   }
 
   /**
-   * What providers do before they change a queue pair's state.
+   * Checks the ranges. Providers call this before they change a queue pair's state.
    *
    * @param queuePair for messages
-   * @throws VerbsException EINVAL for what is out of its range
+   * @throws VerbsException EINVAL for an attribute that is out of its range
    */
   public void check(QueuePair queuePair, DeviceAttributes device) throws VerbsException {
     if (isOutside(timeoutExponent, 31)
@@ -60,12 +62,15 @@ public record ConnectionAttributes(
     return value < 0 || value > max;
   }
 
-  /** Nanoseconds after which an unanswered request completes with RETRY_EXC_ERR; 0 is never. */
+  /** Nanoseconds after which an unanswered request completes with RETRY_EXC_ERR; 0 for never. */
   public long retryTimeoutNanos() {
     return timeoutExponent == 0 ? 0 : (4096L << timeoutExponent) * (retryCount + 1);
   }
 
-  /** The components, each by its name. */
+  /**
+   * Mutable components, set by name: each component has a field of its name here. The values are
+   * the defaults.
+   */
   public static final class Builder {
     public int timeoutExponent = 18;
     public int retryCount = 7;

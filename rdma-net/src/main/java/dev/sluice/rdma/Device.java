@@ -1,19 +1,23 @@
 package dev.sluice.rdma;
 
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.VerbsException;
+
 /**
- * An open device with the port that was chosen (ibv_open_device(3)). Closing it closes what is left
- * of its children, in reverse order of their creation.
+ * An open device with its chosen port (ibv_open_device(3)). Any thread. The caller of {@link
+ * Provider#open} closes it, or gives it to an endpoint. Closing it closes its remaining children,
+ * in reverse order of their creation.
  */
 public interface Device extends AutoCloseable {
-  /** The provider's name: {@code verbs} or {@code soft}. */
+  /** Name of the provider: {@code verbs} or {@code soft}. */
   String providerName();
 
-  /** The device's name, such as {@code mlx5_0}. */
+  /** Name of the device, such as {@code mlx5_0}. */
   String name();
 
   DeviceAttributes attributes();
 
-  /** The GID that peers reach this port by. */
+  /** GID at which peers reach this port. */
   Gid gid();
 
   ProtectionDomain allocateProtectionDomain() throws VerbsException;
@@ -21,10 +25,11 @@ public interface Device extends AutoCloseable {
   CompletionChannel createCompletionChannel() throws VerbsException;
 
   /**
-   * @param entries completions that it must hold at least (ibv_create_cq(3))
-   * @param channel where it announces completions; null for one that is only polled
-   * @throws VerbsException EINVAL for more entries than the device allows or less than 1, ENOMEM at
-   *     a limit
+   * @param entries minimum number of completions that the queue must hold (ibv_create_cq(3))
+   * @param channel channel on which the queue announces completions; null for a queue that is only
+   *     polled
+   * @throws VerbsException EINVAL for less than 1 entry or more than the device allows, ENOMEM at a
+   *     limit
    */
   CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
       throws VerbsException;

@@ -1,16 +1,18 @@
 package dev.sluice.rdma;
 
+import dev.sluice.verbs.Records;
+import dev.sluice.verbs.VerbsException;
 import java.util.function.Consumer;
 
 /**
  * Limits of an open device and its port: the part of ibv_query_device(3) and ibv_query_port(3) that
- * decides what can be asked for.
+ * limits requests to the device.
  *
  * @param maxQueuePairs queue pairs
  * @param maxQueuePairWr work requests of one queue
  * @param maxCompletionQueueEntries entries of one completion queue
- * @param maxQueuePairRdAtomic READs that one queue pair serves at a time
- * @param maxQueuePairInitRdAtomic READs that one queue pair has under way
+ * @param maxQueuePairRdAtomic outstanding READs of one queue pair as responder
+ * @param maxQueuePairInitRdAtomic outstanding READs of one queue pair as initiator
  * @param maxMessageSize bytes of one work request
  */
 public record DeviceAttributes(
@@ -21,18 +23,18 @@ public record DeviceAttributes(
     int maxQueuePairInitRdAtomic,
     long maxMessageSize) {
 
-  /** Allows nothing: what limits are set out from. */
+  /** Limits of zero: the start value for {@link #with}. */
   public static final DeviceAttributes NONE = Records.of(DeviceAttributes.class, new Builder());
 
-  /** These limits but for what is changed, by name. */
+  /** Returns a copy with the components that {@code change} sets by name. */
   public DeviceAttributes with(Consumer<Builder> change) {
     return Records.with(DeviceAttributes.class, this, new Builder(), change);
   }
 
   /**
-   * What providers do before they create a completion queue.
+   * Checks a number of entries. Providers call this before they create a completion queue.
    *
-   * @throws VerbsException EINVAL for more entries than there may be, or none
+   * @throws VerbsException EINVAL for less than 1 entry or more than the device allows
    */
   public void checkCompletionQueue(int entries) throws VerbsException {
     if (entries < 1 || entries > maxCompletionQueueEntries) {
@@ -43,7 +45,7 @@ public record DeviceAttributes(
     }
   }
 
-  /** The components, each by its name. */
+  /** Mutable components, set by name: each component has a field of its name here. */
   public static final class Builder {
     public int maxQueuePairs;
     public int maxQueuePairWr;

@@ -1,13 +1,17 @@
 package dev.sluice.rdma;
 
-/** What who touches the memory of mapped files has to know. Any thread. */
+/**
+ * Helper for code that accesses the memory of mapped files, as map outputs and the software
+ * provider do. Any thread.
+ */
 public final class MappedMemory {
   private MappedMemory() {}
 
   /**
-   * Lets the InternalError of a fault, of a file that has become shorter or a disk that fails, come
-   * here: compiled code goes on after one until its thread next looks for such errors, which it
-   * does at the latest when it returns from a native method.
+   * Makes a pending InternalError surface here. The JVM raises one if mapped memory cannot be read,
+   * because the file has become shorter or its disk fails. Compiled code continues after such a
+   * fault, until its thread checks for pending errors. It does so at the latest on return from a
+   * native method.
    */
   public static void awaitFault() {
     Thread.holdsLock(MappedMemory.class);

@@ -1,11 +1,11 @@
 package dev.sluice.rdma;
 
 /**
- * Registered memory (ibv_reg_mr(3)).
+ * Registered memory (ibv_reg_mr(3)). Any thread; its creator closes it.
  *
- * <p>The caller owns the memory and keeps it alive until {@link #close} has returned: the arena may
- * be closed only then. After {@code close} no access to the memory by the device is under way or
- * will begin; a READ that comes later completes with REM_ACCESS_ERR at its initiator.
+ * <p>The caller owns the memory and keeps it alive until {@link #close} has returned: only then may
+ * it close the arena. After {@code close} the device no longer accesses the memory. A later READ
+ * completes with REM_ACCESS_ERR at its initiator.
  */
 public interface MemoryRegion extends AutoCloseable {
   long address();
@@ -17,8 +17,8 @@ public interface MemoryRegion extends AutoCloseable {
   int lkey();
 
   /**
-   * Key for peers. Some devices give a region one number for both keys; the software provider never
-   * does, so that whoever confuses them is found out.
+   * Key for peers. Some devices use the same number as lkey and rkey. The software provider never
+   * does, so that tests detect code that confuses them.
    */
   int rkey();
 

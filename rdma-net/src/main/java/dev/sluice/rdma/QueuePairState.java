@@ -4,7 +4,7 @@ package dev.sluice.rdma;
 public enum QueuePairState {
   /** Nothing may be posted. */
   RESET,
-  /** Has an address, and knows no peer yet. */
+  /** The queue pair has an address, but no peer yet. */
   INIT,
   /** Ready to receive: answers the peer's requests. */
   RTR,

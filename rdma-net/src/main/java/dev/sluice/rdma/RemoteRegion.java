@@ -1,8 +1,8 @@
 package dev.sluice.rdma;
 
 /**
- * Contiguous bytes of a peer's memory as one may READ them: a registered region, which is what
- * travels between machines, or a part of one. The key is never logged.
+ * Contiguous bytes of a peer's memory that may be READ: a registered region, as peers send it to
+ * each other, or a part of one. The key is never logged.
  *
  * @param address address of the first byte in the peer's address space
  * @param length bytes; may exceed one work request

@@ -1,9 +1,9 @@
 package dev.sluice.rdma;
 
 /**
- * A work request for the send queue ({@code struct ibv_send_wr}): an RDMA READ. Who posts may fill
- * it again afterwards, as in C, so that posting makes no garbage; who takes it copies what it needs
- * for longer.
+ * A work request for the send queue ({@code struct ibv_send_wr}): an RDMA READ. As in C, the caller
+ * may fill it again after posting, so that posting makes no garbage. A receiver that needs the
+ * values for longer copies them. One thread at a time.
  */
 public final class SendWorkRequest {
   private long wrId;
@@ -14,10 +14,10 @@ public final class SendWorkRequest {
   private int rkey;
   private boolean signaled;
 
-  /** One to be {@link #set}. */
+  /** Creates an empty work request, to be filled by {@link #set}. */
   public SendWorkRequest() {}
 
-  /** As {@link #set} has it. */
+  /** Creates a work request with the values of {@link #set}. */
   public SendWorkRequest(
       long wrId, ScatterGatherEntry local, long remoteAddress, int rkey, boolean signaled) {
     set(wrId, local.address(), local.length(), local.lkey(), remoteAddress, rkey, signaled);
@@ -25,12 +25,13 @@ public final class SendWorkRequest {
 
   /**
    * @param wrId returned in the work completion, all 64 bits
-   * @param localAddress of the memory that the bytes go to
+   * @param localAddress address that the bytes are written to
    * @param length bytes
-   * @param lkey local key of the region that they go to
-   * @param remoteAddress where they are at the peer
+   * @param lkey local key of the region at {@code localAddress}
+   * @param remoteAddress address of the bytes at the peer
    * @param rkey remote key of the region that holds them
-   * @param signaled generates a work completion also on success; a failed one always generates one
+   * @param signaled true to generate a work completion also on success; a failure always generates
+   *     one
    */
   public void set(
       long wrId,
@@ -85,7 +86,7 @@ public final class SendWorkRequest {
     return signaled;
   }
 
-  /** Without the keys. */
+  /** Leaves the keys out. */
   @Override
   public String toString() {
     return "READ %#x, %d bytes at 0x%x".formatted(wrId, length, remoteAddress);

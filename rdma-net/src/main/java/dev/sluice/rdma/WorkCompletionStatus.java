@@ -2,7 +2,7 @@ package dev.sluice.rdma;
 
 /**
  * Status of a work completion: the values of {@code enum ibv_wc_status}, in its order
- * (ibv_poll_cq(3)), each with the largest thing that it says is broken.
+ * (ibv_poll_cq(3)). Each names the largest {@link Scope} that it reports as broken.
  */
 public enum WorkCompletionStatus {
   SUCCESS(Scope.NONE),
@@ -24,26 +24,24 @@ public enum WorkCompletionStatus {
   REM_ABORT_ERR(Scope.OPERATION),
   INV_EECN_ERR(Scope.QUEUE_PAIR),
   INV_EEC_STATE_ERR(Scope.QUEUE_PAIR),
-  /**
-   * irdma and mana say so of one queue pair; a device that fails says so in an event of its own.
-   */
+  /** irdma and mana report it for one queue pair. A failed device raises an event of its own. */
   FATAL_ERR(Scope.QUEUE_PAIR),
   RESP_TIMEOUT_ERR(Scope.QUEUE_PAIR),
-  /** An error that has no name here; drivers give it for what they do not know. */
+  /** An error without a name here. Drivers report errors that they do not know with it. */
   GENERAL_ERR(Scope.QUEUE_PAIR),
   TM_ERR(Scope.OPERATION),
   TM_RNDV_INCOMPLETE(Scope.OPERATION);
 
   /**
-   * What has to be replaced or corrected before the same transfer can work. Every failed work
-   * request moves an RC queue pair to ERROR whatever the scope; the scope says whether a fresh
+   * Part that has to be replaced or corrected before the same transfer can work. Every failed work
+   * request moves an RC queue pair to ERROR, whatever the scope. The scope says whether a fresh
    * queue pair alone would help.
    */
   public enum Scope {
     NONE,
     /** The request itself was wrong (address, key, length): the same request fails again. */
     OPERATION,
-    /** The queue pair, the path or the peer: a fresh queue pair may help. */
+    /** The queue pair, the path or the peer failed: a fresh queue pair may help. */
     QUEUE_PAIR
   }
 
@@ -59,7 +57,7 @@ public enum WorkCompletionStatus {
     return scope;
   }
 
-  /** The status with this {@code ibv_wc_status} value; GENERAL_ERR for one that is not known. */
+  /** Returns the status with this {@code ibv_wc_status} value; GENERAL_ERR for an unknown value. */
   public static WorkCompletionStatus of(int value) {
     return value >= 0 && value < VALUES.length ? VALUES[value] : GENERAL_ERR;
   }

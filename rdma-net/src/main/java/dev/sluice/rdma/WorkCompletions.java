@@ -1,8 +1,8 @@
 package dev.sluice.rdma;
 
 /**
- * A batch of work completions ({@code struct ibv_wc}) that the polling thread reuses, so that
- * polling makes no garbage.
+ * Reusable batch of work completions ({@code struct ibv_wc}): polling makes no garbage. One thread
+ * at a time; indices are below {@link #size}.
  */
 public final class WorkCompletions {
   private final long[] wrIds;
@@ -34,7 +34,7 @@ public final class WorkCompletions {
   /**
    * Appends one completion. For providers.
    *
-   * @param vendorError what the device calls its failure; 0 for nothing
+   * @param vendorError the device's own error code; 0 for none
    */
   public void add(long wrId, WorkCompletionStatus status, int qpNumber, int vendorError) {
     wrIds[size] = wrId;
@@ -56,7 +56,7 @@ public final class WorkCompletions {
     return qpNumbers[i];
   }
 
-  /** What the device's vendor calls the failure, for its support; 0 where it says nothing. */
+  /** Returns the vendor's code for the failure, for the vendor's support; 0 if there is none. */
   public int vendorError(int i) {
     return vendorErrors[i];
   }

@@ -1,14 +1,16 @@
 /**
- * The provider seam: what Sluice needs of RDMA, which is READ, in the words of the verbs manual
- * pages.
+ * The provider seam: the part of RDMA that Sluice needs, which is READ, in the terms of the verbs
+ * manual pages.
  *
- * <p>A {@link dev.sluice.rdma.Provider} opens a {@link dev.sluice.rdma.Device}; the device owns
- * protection domains, completion channels and completion queues; a protection domain owns memory
- * regions and queue pairs. A parent closes its children in reverse order of their creation, and
- * every {@code close} is idempotent. The implementations ({@code verbs}, {@code soft}) do not know
- * each other, and one contract suite runs against all of them.
+ * <p>A {@link Provider} opens a {@link Device}, which owns protection domains, completion channels
+ * and completion queues. A {@link ProtectionDomain} owns memory regions and queue pairs. To serve
+ * data, a process registers a {@link MemoryRegion} and sends its {@link RemoteRegion} to peers. To
+ * READ, a process connects a {@link QueuePair}, posts {@link SendWorkRequest}s and polls a {@link
+ * CompletionQueue}. Nothing here pools, retries or falls back.
  *
- * <p>Threads: every object here may be used by any thread, but a {@link
- * dev.sluice.rdma.CompletionQueue} is polled by one thread at a time.
+ * <p>A parent closes its children in reverse order of their creation, and every {@code close} is
+ * idempotent. Any thread may use every object, but one thread at a time polls a completion queue.
+ * The implementations ({@code verbs}, {@code soft}) do not know each other, and one contract suite
+ * runs against both.
  */
 package dev.sluice.rdma;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.verbs.Records;
 import org.junit.jupiter.api.Test;
 
 class RecordsTest {

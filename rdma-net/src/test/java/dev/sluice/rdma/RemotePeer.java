@@ -4,6 +4,8 @@ import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.VerbsException;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.EOFException;
@@ -19,8 +21,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A second JVM with a region that can be READ: for what only happens between processes. Used by one
- * thread, which closes it.
+ * A second JVM with a region that can be READ, for effects that need two processes. One thread uses
+ * and closes it.
  */
 public final class RemotePeer implements AutoCloseable {
   private final Process process;
@@ -44,7 +46,7 @@ public final class RemotePeer implements AutoCloseable {
     return start(provider, address, regionBytes, ConnectMode.CONTROL);
   }
 
-  /** The same, with verbs connected in a way. */
+  /** Starts a peer whose verbs queue pairs connect in the given mode. */
   public static RemotePeer start(
       String provider, InetAddress address, long regionBytes, ConnectMode connect)
       throws IOException {
@@ -84,7 +86,7 @@ public final class RemotePeer implements AutoCloseable {
     return line;
   }
 
-  /** As by {@code kill -9}. */
+  /** Kills the process, like {@code kill -9}. */
   public void kill() throws InterruptedException {
     process.destroyForcibly().waitFor(30, TimeUnit.SECONDS);
   }
@@ -128,7 +130,7 @@ public final class RemotePeer implements AutoCloseable {
         HexFormat.of().parseHex(words[7]));
   }
 
-  /** The peer: serves until its standard input ends. */
+  /** Main method of the peer: serves until its standard input ends. */
   public static void main(String[] args) throws Exception {
     InetAddress address = InetAddress.ofLiteral(args[1]);
     VerbsOptions verbs = VerbsOptions.DEFAULT.with(o -> o.connect = ConnectMode.valueOf(args[3]));

@@ -2,6 +2,7 @@ package dev.sluice.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -13,14 +14,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One side of a test: a device with a protection domain, a completion queue, and memory. Used by
- * the test's thread, which closes it.
+ * One side of a test: a device with a protection domain, a completion queue, and memory. The test's
+ * thread uses and closes it.
  */
 public final class TestNode implements AutoCloseable {
-  /** Work requests that a queue pair holds at least. */
+  /** Minimum work requests of a queue pair. */
   public static final int DEPTH = 128;
 
-  /** Only for requests that must fail: after about 270 ms, which a busy machine may lose. */
+  /** Timeout of about 270 ms, for requests that must fail. A busy machine may exceed it. */
   public static final ConnectionAttributes SHORT_TIMEOUT =
       ConnectionAttributes.DEFAULT.with(
           c -> {
@@ -29,7 +30,7 @@ public final class TestNode implements AutoCloseable {
             c.maxRdAtomic = 16;
           });
 
-  /** What may be done to memory, by whomever. */
+  /** All access rights. */
   public static final Set<AccessFlag> ALL =
       EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
 
@@ -43,7 +44,7 @@ public final class TestNode implements AutoCloseable {
   public final CompletionQueue cq;
   private final Map<MemoryRegion, MemorySegment> memories = new ConcurrentHashMap<>();
 
-  /** A work completion, kept. */
+  /** Copy of a work completion. */
   public record Completed(long wrId, WorkCompletionStatus status, int qpNumber) {}
 
   public TestNode(Device device) throws VerbsException {
@@ -68,7 +69,7 @@ public final class TestNode implements AutoCloseable {
     return region;
   }
 
-  /** The memory of a region that was registered here. */
+  /** Returns the memory of a region that was registered here. */
   public MemorySegment memory(MemoryRegion region) {
     return memories.get(region);
   }
@@ -92,12 +93,12 @@ public final class TestNode implements AutoCloseable {
     b.toRts();
   }
 
-  /** On the side that connects, once the other is in RTR. */
+  /** Completes the connection on the connecting side, once the other side is in RTR. */
   public static QueuePairAddress meet(QueuePair queuePair, QueuePairAddress remote) {
     return queuePair.rendezvous(remote, TimeUnit.SECONDS.toMillis(DEADLINE_SECONDS)).join();
   }
 
-  /** Polls until there are so many completions; takes no more. */
+  /** Polls until there are {@code count} completions, and takes no more. */
   public List<Completed> await(int count) throws VerbsException {
     return await(cq, count);
   }

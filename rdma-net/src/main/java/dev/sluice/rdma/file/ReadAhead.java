@@ -8,21 +8,24 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * What comes behind small pieces of files, in memory: reducers want one small partition after the
- * other, and a call of the kernel for each costs more than sending it. 8 MiB at most, which files
- * that are being read get from those that nobody has read for a second; a file that gets none is
- * read piece by piece. A byte is given once: who asks for it again, asks the file, so that what
- * became of it on its disk is seen. Belongs to whoever opens the files. Any thread.
+ * Memory for the bytes that follow small reads of files. Reducers read one small partition after
+ * the other, and a system call for each costs more than sending it.
+ *
+ * <p>Holds at most 8 MiB. Files that are being read take windows from files without reads for 1 s.
+ * A file without a window is read piece by piece. Each byte is delivered once: a second request for
+ * it reads the file, so that later changes and disk errors are noticed. Any thread. Belongs to the
+ * opener of the files. Locks are taken in this order: a file's, then a window's, which is only
+ * tried.
  */
 public final class ReadAhead {
   private static final int WINDOW_BYTES = 16 << 10;
   private static final int WINDOWS = 512;
   private static final long IDLE_NANOS = 1_000_000_000L;
 
-  /** Larger ones are worth a call of their own. */
+  /** Larger pieces are worth a system call of their own. */
   private static final int MAX_PIECE_BYTES = 2 << 10;
 
-  /** A part of a file. Nobody waits for its lock, whose holder perhaps waits for a disk. */
+  /** A part of one file in memory. No thread waits for its lock: the holder may wait for a disk. */
   static final class Window {
     private final Lock lock = new ReentrantLock();
 
@@ -68,7 +71,7 @@ public final class ReadAhead {
         throws IOException {
       int count = target.remaining();
       if (fill && !holds(from, count)) {
-        length = 0; // where it fails
+        length = 0; // remains 0 if reading fails
         length = file.readSome(from, bytes, cached);
         position = from;
         given.clear();
@@ -103,18 +106,18 @@ public final class ReadAhead {
     this.nanoClock = nanoClock;
   }
 
-  /** Whether it is worth a look at {@link #read}. */
+  /** True if a piece of this size is worth a call of {@link #read}. */
   static boolean isFor(int bytes) {
     return bytes <= MAX_PIECE_BYTES;
   }
 
   /**
-   * Fills the target from the file's window, if it has one, and if the piece is in it or lies a
-   * little behind the one before. With the file's lock.
+   * Fills the target from the file's window. Refills the window if the piece starts at most a
+   * little after the previous piece. The caller holds the file's lock.
    *
-   * @param before where the file's piece before ended
-   * @param cached whether the file is read only as far as the page cache has it
-   * @return false where the caller has to read the file, for whatever reason
+   * @param before end of the file's previous piece
+   * @param cached true to read only bytes in the page cache
+   * @return false if the caller has to read the file, for any reason
    */
   boolean read(SharedFile file, long before, long from, ByteBuffer target, boolean cached)
       throws IOException {
@@ -132,7 +135,7 @@ public final class ReadAhead {
     return given.tryRead(file, from, target, true, cached, nowNanos);
   }
 
-  /** One is looked at each time, so that nobody looks for long. */
+  /** Looks at one window per call, so that no call takes long. */
   private synchronized Window give(SharedFile file, long nowNanos) {
     int at = next;
     next = (next + 1) % WINDOWS;

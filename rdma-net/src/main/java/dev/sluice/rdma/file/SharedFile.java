@@ -1,6 +1,6 @@
 package dev.sluice.rdma.file;
 
-import dev.sluice.rdma.verbs.ffi.FileFd;
+import dev.sluice.rdma.StoredFile;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
@@ -10,26 +10,27 @@ import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * An open file that many threads read, small pieces of it ahead ({@link ReadAhead}). Whoever makes
- * it closes it.
+ * An open file that many threads read: of the stager, of tasks, or registered with the software
+ * provider. Reads ahead after small pieces ({@link ReadAhead}). Its creator closes it after the
+ * last read.
  */
 public final class SharedFile implements Closeable {
-  /** Reads some bytes, as a channel does; 0 where only those that are cached are wanted. */
+  /** Reads some bytes, as a channel does; 0 if only cached bytes are wanted and there are none. */
   private interface Bytes {
     int read(long position, ByteBuffer target, boolean cached) throws IOException;
   }
 
   private final Closeable file;
 
-  /** For threads that nobody interrupts: that would close a channel. */
+  /** For threads that are never interrupted: an interrupt would close a channel. */
   private final Bytes channel;
 
-  /** For all others, who bring arrays. A file has one position for all: under the lock. */
+  /** For all other threads, with arrays. They share the file's one position, under the lock. */
   private final Bytes bytes;
 
   private final ReadAhead ahead;
 
-  /** Nobody who has the channel waits for it. */
+  /** Threads that use the channel never wait for this lock. */
   private final ReentrantLock reading = new ReentrantLock();
 
   // Guarded by reading.
@@ -45,38 +46,26 @@ public final class SharedFile implements Closeable {
   }
 
   /**
-   * @param file whose owner this is from now on; whether the page cache has something of it, nobody
-   *     knows
-   * @param ahead of all files that share its memory
+   * Takes over an open file.
+   *
+   * @param ahead shared by all files of the owner
    */
-  public SharedFile(RandomAccessFile file, ReadAhead ahead) {
-    this(
-        file,
-        (position, target, _) -> file.getChannel().read(target, position),
-        (position, target, _) -> read(file, position, target),
-        ahead);
+  public SharedFile(StoredFile file, ReadAhead ahead) {
+    this(file, file::read, file::readArray, ahead);
   }
 
-  /** Opens it by its descriptor where that works. */
+  /** Opens a file, by its descriptor if that works. */
   public static SharedFile open(Path path, ReadAhead ahead) throws IOException {
     FileFd fd = FileFd.tryOpen(path);
     return fd == null
-        ? new SharedFile(new RandomAccessFile(path.toFile(), "r"), ahead)
+        ? new SharedFile(new DiskFile(new RandomAccessFile(path.toFile(), "r")), ahead)
         : new SharedFile(fd, fd::read, fd::read, ahead);
   }
 
-  private static int read(RandomAccessFile file, long position, ByteBuffer target)
-      throws IOException {
-    file.seek(position);
-    int count = file.read(target.array(), target.position(), target.remaining());
-    target.position(target.position() + Math.max(0, count));
-    return count;
-  }
-
   /**
-   * Any thread, which may be interrupted.
+   * Reads bytes into an array. Any thread, even an interrupted one.
    *
-   * @throws EOFException when the file has become shorter
+   * @throws EOFException if the file has become shorter
    */
   public void read(long position, byte[] target, int offset, int length) throws IOException {
     ByteBuffer buffer = ByteBuffer.wrap(target, offset, length);
@@ -91,25 +80,27 @@ public final class SharedFile implements Closeable {
   }
 
   /**
-   * Fills the buffer. On a thread that nobody interrupts.
+   * Fills the buffer. The calling thread must not be interrupted.
    *
-   * @throws EOFException when the file has become shorter
+   * @throws EOFException if the file has become shorter
    */
   public void read(long position, ByteBuffer target) throws IOException {
     read(position, target, false);
   }
 
   /**
-   * The same.
+   * Fills the buffer, like {@link #read(long, ByteBuffer)}.
    *
-   * @param cached whether nobody is to wait for the disk, where its file system can tell
-   * @return false where the page cache lacks something; the buffer has some of it then
+   * @param cached true to avoid waiting for the disk, if the file system can tell
+   * @return false if the page cache lacks bytes; the buffer then holds some of them
    */
   public boolean read(long position, ByteBuffer target, boolean cached) throws IOException {
     return tryReadAhead(position, target, cached) || readAll(channel, position, target, cached);
   }
 
-  /** Not while another thread has the lock, which perhaps waits for the disk. */
+  /**
+   * Skips read-ahead while another thread holds the lock, since that thread may wait for a disk.
+   */
   private boolean tryReadAhead(long position, ByteBuffer target, boolean cached)
       throws IOException {
     if (!ReadAhead.isFor(target.remaining()) || !reading.tryLock()) {
@@ -133,9 +124,9 @@ public final class SharedFile implements Closeable {
   }
 
   /**
-   * Fills the buffer, and keeps nothing for others. On a thread that nobody interrupts.
+   * Fills the buffer without reading ahead. The calling thread must not be interrupted.
    *
-   * @throws EOFException when the file has become shorter
+   * @throws EOFException if the file has become shorter
    */
   public void readChannel(long from, ByteBuffer target) throws IOException {
     readAll(channel, from, target, false);
@@ -157,22 +148,22 @@ public final class SharedFile implements Closeable {
     return true;
   }
 
-  /** Some of what is there, which is nothing at the file's end. With the file's lock. */
+  /** Reads some bytes, none at the file's end. The caller holds the file's lock. */
   int readSome(long position, byte[] target, boolean cached) throws IOException {
     int count = Math.max(0, bytes.read(position, ByteBuffer.wrap(target), cached));
     missed = cached && count < target.length;
     if (missed) {
-      lastEnd = position; // It is asked for once more, by who may wait, and read ahead then.
+      lastEnd = position; // A thread that may wait asks for it again, and reads ahead then.
     }
     return count;
   }
 
-  /** Whether the page cache lacks what is to be read: another window would not have it either. */
+  /** True if the page cache lacks the requested bytes: another window would not help. */
   boolean missed() {
     return missed;
   }
 
-  /** A part of the file in memory, as long as it is this file's; null for none. With the lock. */
+  /** The file's part in memory, valid while this file owns it; null for none. With the lock. */
   ReadAhead.Window window() {
     return window;
   }

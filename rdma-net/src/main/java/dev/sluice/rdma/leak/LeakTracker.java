@@ -7,14 +7,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Remembers, for tests, which resources are open and who opened each of them.
+ * Records, for tests, which resources are open and which code opened them.
  *
- * <p>Whoever opens a resource calls {@link #opened} and keeps the handle, whose {@link
- * Handle#closed} it calls when the resource is closed. Any thread. The tracker itself holds nothing
- * that has to be closed.
+ * <p>The opener of a resource calls {@link #opened}, keeps the handle, and calls {@link
+ * Handle#closed} when it closes the resource. Any thread. The options of a device carry the
+ * tracker; in production it is {@link #NONE}. The tracker itself holds nothing to close.
  */
 public final class LeakTracker {
-  /** Remembers nothing: what production uses. */
+  /** Records nothing. For production. */
   public static final LeakTracker NONE = new LeakTracker();
 
   private static final Handle UNKNOWN = new Handle(NONE, "resource", "", 0);
@@ -23,10 +23,10 @@ public final class LeakTracker {
   private final Set<Handle> open = ConcurrentHashMap.newKeySet();
 
   /**
-   * Notes that a resource was opened, and by which stack.
+   * Records that a resource was opened, with the opener's stack.
    *
-   * @param kind what it is, such as {@code "memory region"}
-   * @param name which one it is; its {@code toString} is called only for a report
+   * @param kind its kind, such as {@code "memory region"}
+   * @param name its name; {@code toString} is called only for a report
    */
   public Handle opened(String kind, Object name) {
     if (this == NONE) {
@@ -37,12 +37,12 @@ public final class LeakTracker {
     return handle;
   }
 
-  /** The resources that are open, in the order of their opening. */
+  /** Returns the open resources, in the order of their opening. */
   public List<Handle> open() {
     return open.stream().sorted(Comparator.comparingLong(h -> h.number)).toList();
   }
 
-  /** One resource that is open. */
+  /** One open resource. */
   public static final class Handle {
     private final LeakTracker tracker;
     private final String kind;
@@ -58,12 +58,12 @@ public final class LeakTracker {
       opener = new Throwable("opened " + kind + " here");
     }
 
-    /** Notes that the resource was closed. Idempotent. */
+    /** Records that the resource was closed. Idempotent. */
     public void closed() {
       tracker.open.remove(this);
     }
 
-    /** Where the resource was opened. */
+    /** Stack that opened the resource. */
     public Throwable opener() {
       return opener;
     }

@@ -1,2 +1,2 @@
-/** Finds resources that were opened and never closed, and who opened them. */
+/** Finds resources that were opened and never closed, with the stacks that opened them. */
 package dev.sluice.rdma.leak;

@@ -2,19 +2,22 @@ package dev.sluice.rdma.providers;
 
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Provider;
-import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsProvider;
+import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.net.InetAddress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens a device of the provider that was chosen in the configuration. */
+/**
+ * Opens a device of the configured provider, at the start of an executor, for each application of a
+ * node daemon, and for the doctor. Any thread. The caller closes the device.
+ */
 public final class Providers {
-  /** The best provider that works on this machine. */
+  /** Selects the best provider that works on this machine. */
   public static final String AUTO = "auto";
 
   private static final Logger LOG = LoggerFactory.getLogger(Providers.class);
@@ -22,13 +25,13 @@ public final class Providers {
   private Providers() {}
 
   /**
-   * Opens a device. Only {@code auto} may choose another provider than was asked for, and says so.
+   * Opens a device. Only {@code auto} may fall back to another provider, and logs that.
    *
    * @param choice {@code auto}, {@code verbs} or {@code soft}
-   * @param localAddress the address by which peers reach this process
+   * @param localAddress the address at which peers reach this process
    * @param verbsOptions for the verbs provider
    * @param softOptions for the software provider
-   * @throws ProviderUnavailableException when the chosen provider cannot work here, with the reason
+   * @throws ProviderUnavailableException if the chosen provider cannot work here, with the reason
    * @throws IllegalArgumentException for another choice
    */
   public static Device open(

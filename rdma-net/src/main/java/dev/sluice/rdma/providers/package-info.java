@@ -1,2 +1,2 @@
-/** Chooses the provider by which a process reaches its peers. */
+/** Chooses and opens the provider by which a process reaches its peers. */
 package dev.sluice.rdma.providers;

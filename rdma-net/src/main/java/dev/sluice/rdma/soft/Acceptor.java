@@ -15,19 +15,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listening socket of a software device: accepts connections and hands over those that have
- * said hello. On the event loop's thread, but for {@link #close}; closed by the device after the
- * loop has ended.
+ * The listening socket of a software device. It accepts connections and hands over each one that
+ * has said hello. Runs on the first event loop's thread, except for {@link #refuse} and {@link
+ * #close}. The device closes it after the loop has ended.
  */
 final class Acceptor implements EventLoop.Handler, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
   private static final int BACKLOG = 1024;
   private static final int MAX_PORT = 0xFFFF;
 
-  /** Connections that have not yet said who they are, at most. */
+  /** Limit of connections that have not yet said hello. */
   private static final int MAX_STRANGERS = 1024;
 
-  /** Connections that are accepted before those that are there get their turn. */
+  /** Connections that are accepted before the existing ones get their turn. */
   private static final int MAX_ACCEPTED = 64;
 
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -43,7 +43,10 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   private final Occurrences refusals = new Occurrences();
   private final Occurrences outages = new Occurrences();
 
-  /** Out of file descriptors, most likely: trying again at once would be a busy loop. */
+  /**
+   * Time at which accepting resumes. Accepting most likely failed for lack of file descriptors, and
+   * retrying at once would be a busy loop.
+   */
   private long pausedUntil = EventLoop.NEVER;
 
   /**
@@ -131,11 +134,12 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   }
 
   /**
-   * A peer says hello at once, so whoever has been silent longest is the least likely to be one.
+   * Closes the oldest connection of the address with the most, unless its hello has arrived. Peers
+   * say hello at once, so the longest silent connection is the least likely to be one.
    */
   private void makeRoom() {
     Stranger silent = strangers.oldestOfTheMost();
-    silent.ready(silent.key); // its hello may have come meanwhile
+    silent.ready(silent.key); // its hello may have arrived meanwhile
     if (strangers.size() == MAX_STRANGERS) {
       silent.close();
       long times = evictions.add(loop.now());
@@ -151,7 +155,10 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
     }
   }
 
-  /** Closes a connection that has said hello and may not have what it asks for. Any thread. */
+  /**
+   * Closes a connection that has said hello but may not have the queue pair that it asks for. Any
+   * thread.
+   */
   void refuse(SelectionKey key, SoftQueuePair queuePair, String reason) {
     SocketChannel channel = (SocketChannel) key.channel();
     long times = refusals.add(loop.now());
@@ -166,7 +173,7 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
     Sockets.close(channel);
   }
 
-  /** Closes those that have not said hello in time; returns when to call it again. */
+  /** Closes connections that have not said hello in time. Returns the time of the next call. */
   long expire(long now) {
     if (now >= pausedUntil) {
       pausedUntil = EventLoop.NEVER;
@@ -187,6 +194,11 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
     leak.closed();
   }
 
+  @Override
+  public String toString() {
+    return "acceptor of port " + port();
+  }
+
   /** A connection that has not yet said hello. */
   private final class Stranger implements EventLoop.Handler {
     private final SocketChannel channel;
@@ -196,7 +208,9 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
     private final LeakTracker.Handle leak = leaks.opened("socket", "accepted at port " + port());
     private SelectionKey key;
 
-    /** It has said hello, or is closed; the selector may have found before that it is ready. */
+    /**
+     * True after the hello or after closing. The selector may have found the channel ready before.
+     */
     private boolean gone;
 
     Stranger(SocketChannel channel, long deadline) {

@@ -1,14 +1,18 @@
 package dev.sluice.rdma.soft;
 
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
 import java.util.function.Predicate;
 
-/** What is open on a device, in the order of creation. Any thread. */
+/**
+ * The open objects of a device, in the order of creation. The {@link SoftDevice} has one. Any
+ * thread. Children are made with the lock held, and closed without it, since each then calls {@link
+ * #forget}.
+ */
 final class Children {
-  /** Makes a child. */
+  /** Creates a child. */
   interface Factory<T extends AutoCloseable> {
     T make() throws VerbsException;
   }
@@ -29,14 +33,14 @@ final class Children {
     open.remove(child);
   }
 
-  /** Refuses new children from now on; true the first time. */
+  /** Refuses new children from now on. Returns true on the first call. */
   synchronized boolean close() {
     boolean first = !closed;
     closed = true;
     return first;
   }
 
-  /** Those that match, the youngest first. */
+  /** Matching children, the youngest first. */
   synchronized List<AutoCloseable> youngestFirst(Predicate<AutoCloseable> which) {
     return open.reversed().stream().filter(which).toList();
   }

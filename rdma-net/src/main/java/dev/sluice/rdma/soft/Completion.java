@@ -7,7 +7,7 @@ import dev.sluice.rdma.WorkCompletions;
  * A work completion in a completion queue.
  *
  * @param owner queue pair whose work request completed
- * @param retired places in the send queue that are free again once this has been polled: its own
+ * @param retired entries of the send queue that become free once this completion is polled: its own
  *     and those of the unsignaled work requests before it
  */
 record Completion(long wrId, WorkCompletionStatus status, SoftQueuePair owner, int retired) {

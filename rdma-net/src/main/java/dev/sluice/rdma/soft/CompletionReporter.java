@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Takes what completes on a queue pair to its completion queue, and counts the places of its send
- * queue that are taken: one is free again when its completion has been polled.
+ * Delivers the completions of a queue pair to its completion queue. Counts the occupied entries of
+ * the send queue; an entry becomes free once its completion is polled.
  *
- * <p>Completions are held back until the lock of the queue pair is given up, so that all that came
- * in one turn of the event loop cost one visit to the completion queue and wake its reader once,
- * when the lock that the reader posts under is free. Everything but {@link #polled} and {@link
- * #announce} is called with that lock held.
+ * <p>Completions are held back until the queue pair's lock is released. All completions of one turn
+ * of the event loop then cost one visit to the completion queue and one wake-up of its reader, when
+ * the lock that the reader needs for posting is free. All methods except {@link #polled} and {@link
+ * #announce} are called under that lock.
  */
 final class CompletionReporter {
   private final SoftQueuePair queuePair;
@@ -28,7 +28,7 @@ final class CompletionReporter {
     this.queue = queue;
   }
 
-  /** Places that are taken. */
+  /** Occupied entries of the send queue. */
   int queued() {
     return queued.get();
   }
@@ -48,27 +48,31 @@ final class CompletionReporter {
   }
 
   /**
-   * Makes what completed visible to those who poll.
+   * Makes the completions visible to pollers.
    *
-   * @return false when it was more than the completion queue holds: that queue is lost
+   * @return false if they exceed the capacity of the completion queue, which is unusable then
    */
   boolean report() {
-    boolean kept = completions.isEmpty() || queue.push(completions);
-    completions.clear();
-    return kept;
+    try {
+      return completions.isEmpty() || queue.push(completions);
+    } finally {
+      completions.clear();
+    }
   }
 
-  /** Wakes those who wait for what was reported. Without the lock of the queue pair. */
+  /**
+   * Wakes the threads that wait for the reported completions. Called without the queue pair's lock.
+   */
   void announce() {
     queue.announce();
   }
 
-  /** A completion was polled: its places in the send queue are free. Any thread. */
+  /** Frees the send queue entries of a polled completion. Any thread. */
   void polled(Completion completion) {
     queued.addAndGet(-completion.retired());
   }
 
-  /** Forgets everything that has not been polled. */
+  /** Drops all completions that have not been polled. */
   void reset() {
     completions.clear();
     queue.drop(queuePair);
@@ -76,7 +80,7 @@ final class CompletionReporter {
     unreported = 0;
   }
 
-  /** The queue pair is destroyed. */
+  /** Called when the queue pair is destroyed. */
   void close() {
     queue.detach();
   }

@@ -9,19 +9,22 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 
 /**
- * The TCP connection of a queue pair. The event loop receives; requests are sent by the thread that
- * has them, while the socket takes them, and by the event loop when it does not. Answers are sent
- * by the event loop alone: they may come from files. Everything happens with the queue pair's lock
- * held. Closed by the queue pair.
+ * The TCP connection of a queue pair. The event loop receives. The posting thread sends its
+ * requests itself while the socket accepts them; otherwise the event loop sends them. The event
+ * loop alone sends answers, which may come from files. All calls hold the queue pair's lock. Closed
+ * by the queue pair.
  */
 final class Connection implements EventLoop.Handler {
   /** Reads or writes before other connections get their turn. */
   private static final int MAX_ROUNDS = 4;
 
-  /** Above this the rest of a payload is read without taking much of what follows. */
+  /** The rest of a payload above this size is read with only a small look-ahead. */
   private static final int LARGE_PAYLOAD_BYTES = 32 << 10;
 
-  /** How much of what follows: a few headers, since payload among it has to be copied. */
+  /**
+   * Bytes read beyond such a payload: a few headers. More would contain payload that has to be
+   * copied.
+   */
   private static final int LOOK_AHEAD_BYTES = 4 << 10;
 
   private final SoftQueuePair queuePair;
@@ -35,17 +38,17 @@ final class Connection implements EventLoop.Handler {
   private final FrameHeader header = new FrameHeader();
   private final Payload payload = new Payload();
 
-  /** Part of a header that has come; the rest has not. */
+  /** The received part of an incomplete header. */
   private final ByteBuffer partialHeader = ByteBuffer.allocate(FrameHeader.BYTES);
 
-  /** The payload of {@link #header} is arriving. */
+  /** True while the payload of {@link #header} is arriving. */
   private boolean inPayload;
 
-  /** Only what is left to say is sent; what comes is thrown away. */
+  /** True if only the remaining frames are sent, and incoming bytes are dropped. */
   private boolean draining;
 
   /**
-   * @param key of the socket, which is connected or connecting; becomes this connection's own
+   * @param key of the socket, which is connected or connecting; the connection owns it from now on
    */
   Connection(
       SoftQueuePair queuePair,
@@ -64,7 +67,7 @@ final class Connection implements EventLoop.Handler {
     leak = leaks.opened("socket", "of " + queuePair);
   }
 
-  /** Says hello as soon as the socket is connected. */
+  /** Sends the hello as soon as the socket is connected. */
   void connect(Hello hello) {
     batch.add(hello.encode(), null);
     key.attach(this);
@@ -95,14 +98,14 @@ final class Connection implements EventLoop.Handler {
       }
       send(now, MAX_ROUNDS);
       queuePair.scheduleTimer();
-    } catch (IOException | RuntimeException | InternalError e) {
+    } catch (IOException | RuntimeException | Error e) {
       queuePair.connectionLost(reason(e));
     } finally {
       queuePair.unlock();
     }
   }
 
-  /** Sends what may be sent, if the socket is connected; at most one batch. */
+  /** Sends at most one batch, if the socket is connected. */
   void flush(long now) {
     try {
       if (!channel.isConnected()) {
@@ -113,7 +116,7 @@ final class Connection implements EventLoop.Handler {
       } else {
         want(true);
       }
-    } catch (IOException | RuntimeException | InternalError e) {
+    } catch (IOException | RuntimeException | Error e) {
       queuePair.connectionLost(reason(e));
     }
   }
@@ -140,7 +143,7 @@ final class Connection implements EventLoop.Handler {
         partialHeader.clear().put(staging);
       }
       if (drained && !inPayload) {
-        return; // the selector tells of what comes later, for less than a read in vain
+        return; // the selector reports later bytes at a lower cost than an empty read
       }
     }
   }
@@ -212,7 +215,7 @@ final class Connection implements EventLoop.Handler {
     want(true);
   }
 
-  /** Answers and requests take turns, so that neither direction starves the other. */
+  /** Alternates answers and requests, so that neither direction starves the other. */
   private void fill(long now) {
     boolean answered = true;
     boolean asked = true;
@@ -231,19 +234,19 @@ final class Connection implements EventLoop.Handler {
     }
   }
 
-  /** Nothing of the region's memory is touched after this. */
+  /** Stops all access to the region's memory. */
   void regionClosed(SoftRegion region) {
     try {
       batch.detach(region);
       if (inPayload && payload.uses(region)) {
         initiator.memoryGone();
       }
-    } catch (InternalError e) {
+    } catch (RuntimeException | Error e) { // the region's memory is about to be freed
       queuePair.connectionLost(reason(e));
     }
   }
 
-  /** Sends what the batch holds, listens to nothing more, and stays open until the peer closes. */
+  /** Sends the rest of the batch, ignores incoming bytes, and stays open until the peer closes. */
   void drain() {
     draining = true;
     payload.discard();

@@ -1,5 +1,6 @@
 package dev.sluice.rdma.soft;
 
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.leak.LeakTracker;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,20 +17,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread of a software device: moves the bytes of its connections and keeps their timers. Owned
- * and closed by {@link EventLoops}.
+ * A thread of a software device that moves the bytes of its connections and runs their timers.
+ * Owned and closed by {@link EventLoops}. Handlers, tasks and timers run on its thread and must not
+ * wait.
  */
 final class EventLoop implements AutoCloseable {
-  /** What is attached to a selection key. */
+  /** The attachment of a selection key. */
   interface Handler {
-    /** The channel is ready. On the loop's thread; must not wait. */
+    /** Called on the loop's thread when the channel is ready. Must not wait. */
     void ready(SelectionKey key);
   }
 
-  /** What is to be done at some time. */
+  /** Work that is due at some time. */
   interface Timer {
     /**
-     * A time passed to {@link #schedule} has come. On the loop's thread.
+     * Called on the loop's thread when a time passed to {@link #schedule} has come.
      *
      * @param now as {@link #now}
      * @return the next time, or {@link #NEVER}
@@ -37,12 +39,15 @@ final class EventLoop implements AutoCloseable {
     long expire(EventLoop loop, long now);
   }
 
-  /** No timer is set. */
+  /** The time of a timer that is not set. */
   static final long NEVER = Long.MAX_VALUE;
 
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
   private static final int STAGING_BYTES = 256 << 10;
   private static final long CLOSE_TIMEOUT_MS = 10_000;
+
+  /** Pause before the loop calls a timer again that threw an exception. */
+  private static final long TIMER_AGAIN_NANOS = 100_000_000L;
 
   private final long startNanos = System.nanoTime();
   private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES);
@@ -66,7 +71,7 @@ final class EventLoop implements AutoCloseable {
     thread.start();
   }
 
-  /** Nanoseconds since the loop was made: a clock that can be compared without overflow. */
+  /** Nanoseconds since the creation of the loop: a clock that can be compared without overflow. */
   long now() {
     return System.nanoTime() - startNanos;
   }
@@ -83,12 +88,12 @@ final class EventLoop implements AutoCloseable {
     return selector;
   }
 
-  /** A buffer for whatever the loop's thread receives; empty between two handlers. */
+  /** Buffer for bytes that the loop's thread receives; empty between two handlers. */
   ByteBuffer staging() {
     return staging;
   }
 
-  /** Buffers for whatever the loop's connections send. */
+  /** Buffers for frames that the loop's connections send. */
   FrameBuffers frameBuffers() {
     return frameBuffers;
   }
@@ -99,7 +104,7 @@ final class EventLoop implements AutoCloseable {
     selector.wakeup();
   }
 
-  /** Makes the loop see what changed: interest in a channel, or a channel that was closed. */
+  /** Makes the loop notice a change of interest in a channel, or a closed channel. */
   void wakeUp() {
     if (!isCurrent()) {
       selector.wakeup();
@@ -116,31 +121,43 @@ final class EventLoop implements AutoCloseable {
   private void run() {
     while (!closed) {
       try {
-        selector.select(EventLoop::dispatch, selectTimeoutMs());
+        selector.select(this::dispatch, selectTimeoutMs());
         runTasks();
         runTimer();
       } catch (ClosedSelectorException e) {
         return;
       } catch (IOException | RuntimeException | Error e) {
-        // Whatever happened to one task: without this thread every queue pair would hang.
-        LOG.warn("{}: a task of the event loop failed", thread.getName(), e);
+        logFailure(e);
       }
     }
   }
 
-  /** Zero, which means for ever to the selector, only when no timer is set. */
+  /** Returns 0, which the selector takes as infinite, only if no timer is set. */
   private long selectTimeoutMs() {
     long at = nextTimer.get();
     return at == NEVER ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(at - now() + 999_999));
   }
 
-  private static void dispatch(SelectionKey key) {
-    ((Handler) key.attachment()).ready(key);
+  private void dispatch(SelectionKey key) {
+    try {
+      ((Handler) key.attachment()).ready(key);
+    } catch (RuntimeException | Error e) {
+      logFailure(e);
+    }
+  }
+
+  /** Logs and goes on: without this thread, every queue pair of the loop would hang. */
+  private void logFailure(Throwable e) {
+    TaskFailures.log(LOG, "{}: a task of the event loop failed", thread.getName(), e);
   }
 
   private void runTasks() {
     for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-      task.run();
+      try {
+        task.run();
+      } catch (RuntimeException | Error e) {
+        logFailure(e);
+      }
     }
   }
 
@@ -148,7 +165,12 @@ final class EventLoop implements AutoCloseable {
     long now = now();
     if (now >= nextTimer.get()) {
       nextTimer.set(NEVER);
-      schedule(timer.expire(this, now));
+      long next = now + TIMER_AGAIN_NANOS;
+      try {
+        next = timer.expire(this, now);
+      } finally {
+        schedule(next);
+      }
     }
   }
 
@@ -163,7 +185,7 @@ final class EventLoop implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    runTasks(); // a socket may be among them, which is to be closed
+    runTasks(); // a task may hold a socket that has to be closed
     try {
       selector.close();
     } catch (IOException e) {

@@ -7,15 +7,14 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The event loops of a software device. A queue pair is one loop's as long as it lives, so that a
- * file that comes slowly from its disk holds up the queue pairs of one loop and not all. Any
- * thread; closed by the device.
+ * The event loops of a software device. A queue pair stays with one loop, so that a file on a slow
+ * disk delays the queue pairs of that loop only. Any thread; closed by the device.
  */
 final class EventLoops implements AutoCloseable {
-  /** A slow file holds up one of them. */
+  /** A slow file blocks one loop; another one remains. */
   private static final int MIN_LOOPS = 2;
 
-  /** As many as Spark's own transfer has, NettyUtils.MAX_DEFAULT_NETTY_THREADS. */
+  /** The limit of Spark's own transfer, NettyUtils.MAX_DEFAULT_NETTY_THREADS. */
   private static final int MAX_LOOPS = 8;
 
   private final List<EventLoop> loops = new ArrayList<>();
@@ -41,12 +40,12 @@ final class EventLoops implements AutoCloseable {
     loops.forEach(EventLoop::start);
   }
 
-  /** The one that has the listening socket as well. */
+  /** The loop that also has the listening socket. */
   EventLoop first() {
     return loops.getFirst();
   }
 
-  /** A new queue pair's. */
+  /** The loop for a new queue pair. */
   EventLoop next() {
     return loops.get(Math.floorMod(given.getAndIncrement(), loops.size()));
   }

@@ -3,25 +3,25 @@ package dev.sluice.rdma.soft;
 import dev.sluice.rdma.WorkCompletionStatus;
 
 /**
- * What happens to one request at its responder.
+ * The treatment of one request at its responder.
  *
- * @param kind what
+ * @param kind of the fault
  * @param delayMs for {@link Kind#DELAY}
- * @param status for {@link Kind#STATUS}; else null
+ * @param status for {@link Kind#STATUS}; otherwise null
  */
 record Fault(Kind kind, int delayMs, WorkCompletionStatus status) {
   static final Fault NONE = new Fault(Kind.DELIVER, 0, null);
 
   enum Kind {
-    /** Served as it should be. */
+    /** Serves the request normally. */
     DELIVER,
-    /** The answer is held back. */
+    /** Delays the answer. */
     DELAY,
-    /** Not served but answered with an error. */
+    /** Answers with an error instead of serving the request. */
     STATUS,
-    /** One byte of a READ's answer is falsified. */
+    /** Falsifies one byte of the answer to a READ. */
     CORRUPT,
-    /** The connection is cut. */
+    /** Cuts the connection. */
     KILL
   }
 }

@@ -6,29 +6,30 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Which requests go wrong at a responder, and how: a seeded plan, so that a failure can be had
- * again.
+ * A seeded plan of the requests that fail at a responder, and how. The seed makes failures
+ * repeatable.
  *
- * <p>A plan is written as parts with semicolons between them, such as {@code
+ * <p>A plan consists of parts separated by semicolons, such as {@code
  * seed=7;minLength=4096;corrupt=0.01;kill@100;delay=0.05:20;status=0.01:REM_OP_ERR}:
  *
  * <pre>
  * plan   = [ part { ";" part } ]
- * part   = "seed=" integer            seed of the probabilities; 0 unless given
- *        | "minLength=" bytes         shorter requests are spared and not counted; 0 unless given
- *        | "corrupt" when             one byte of the answer to a READ is falsified
- *        | "kill" when                the connection is cut
- *        | "delay" when ":" ms        the answer is held back, and those behind it
- *        | "status" when ":" status   answered with REM_INV_REQ_ERR, REM_ACCESS_ERR or REM_OP_ERR
+ * part   = "seed=" integer            seed of the probabilities; default 0
+ *        | "minLength=" bytes         spares shorter requests and does not count them; default 0
+ *        | "corrupt" when             falsifies one byte of the answer to a READ
+ *        | "kill" when                cuts the connection
+ *        | "delay" when ":" ms        delays the answer, and those behind it
+ *        | "status" when ":" status   REM_INV_REQ_ERR, REM_ACCESS_ERR or REM_OP_ERR as answer
  * when   = "@" n                      exactly the n-th request that the device serves, from 1
  *        | "=" probability            each request with this probability, more than 0, at most 1
  * </pre>
  *
- * <p>Of several parts that apply to a request the first one decides. Immutable; each device starts
- * a sequence of its own.
+ * <p>If several parts apply to a request, the first one decides. The configuration parses a plan,
+ * and the {@link Responder} asks for each request. Immutable; each device starts a sequence of its
+ * own.
  */
 public final class FaultPlan {
-  /** Nothing goes wrong. */
+  /** A plan without faults. */
   public static final FaultPlan NONE = new FaultPlan(0, 0, List.of());
 
   private final long seed;
@@ -42,9 +43,9 @@ public final class FaultPlan {
   }
 
   /**
-   * Reads a plan.
+   * Parses a plan.
    *
-   * @throws IllegalArgumentException for what is not one, naming the part
+   * @throws IllegalArgumentException if the text is not a plan; names the wrong part
    */
   public static FaultPlan parse(String text) {
     long seed = 0;
@@ -75,7 +76,7 @@ public final class FaultPlan {
     return value;
   }
 
-  /** The plan as {@link #parse} reads it. */
+  /** The plan in the syntax of {@link #parse}. */
   @Override
   public String toString() {
     List<String> parts = new ArrayList<>();
@@ -101,7 +102,7 @@ public final class FaultPlan {
     private Sequence() {}
 
     /**
-     * @param length bytes that the request moves
+     * @param length bytes that the request asks for
      */
     Fault next(long length) {
       return rules.isEmpty() || length < minLength ? Fault.NONE : decide();
@@ -110,7 +111,7 @@ public final class FaultPlan {
     private synchronized Fault decide() {
       served++;
       Fault result = Fault.NONE;
-      // Every rule draws for every request, so that one rule does not change another's decisions.
+      // Every rule draws for every request, so that no rule changes the decisions of another.
       for (Rule rule : rules) {
         if (rule.applies(served, random) && result == Fault.NONE) {
           result = rule.fault;
@@ -123,9 +124,10 @@ public final class FaultPlan {
   /**
    * One part of a plan.
    *
-   * @param request the request that it applies to, from 1; 0 for one with a probability
-   * @param probability of each request; 0 for an exact one
-   * @param fault what happens
+   * @param request number of the request that it applies to, from 1; 0 for a rule with a
+   *     probability
+   * @param probability for each request; 0 for a rule with a number
+   * @param fault that the rule causes
    */
   private record Rule(long request, double probability, Fault fault) {
 

@@ -6,18 +6,18 @@ import java.nio.channels.GatheringByteChannel;
 import java.util.Arrays;
 
 /**
- * Frames on their way to the socket in one gathering write: headers and small payloads in a buffer
- * of their own, larger payloads straight from registered memory, and at the end one straight from a
- * file. Guarded by the queue pair's lock.
+ * Frames for one gathering write to the socket. Headers and small payloads are in a buffer of the
+ * batch. Larger payloads come directly from registered memory, and the last one may come directly
+ * from a file. Guarded by the queue pair's lock.
  */
 final class FrameBatch {
-  /** Up to here a copy costs less than another piece of the gathering write. */
+  /** Up to this size a copy costs less than another buffer of the gathering write. */
   private static final int MAX_COPIED_BYTES = 4096;
 
-  /** Stands where the last byte of a copy is to be; the payloads that end in it are not copied. */
+  /** Value put at the end of a copy beforehand. A payload that ends in this value is not copied. */
   private static final byte NOT_COPIED = (byte) 0xA5;
 
-  /** Up to here a file is read into the buffer, for fewer system calls. */
+  /** Up to this size a file is read into the buffer, for fewer system calls. */
   private static final int MAX_READ_BYTES = 32 << 10;
 
   private final FrameBuffers pool;
@@ -25,7 +25,7 @@ final class FrameBatch {
   /** Headers and copied payloads; null while there is nothing to send. */
   private ByteBuffer frames;
 
-  /** How much of {@link #frames} is among the buffers. */
+  /** Bytes of {@link #frames} that are among the buffers already. */
   private int framesTaken;
 
   private ByteBuffer[] buffers = new ByteBuffer[16];
@@ -34,20 +34,26 @@ final class FrameBatch {
   private int end;
   private int payloadBytes;
 
-  /** What follows the buffers, and stays open until it is sent; null for nothing. */
+  /** File that follows the buffers, kept open until it is sent; null if there is none. */
   private SoftFileRegion file;
 
   private long fileAddress;
   private int fileBytes;
 
+  /** Last of the buffers, with bytes read from a disk. Returns to the pool once it is sent. */
+  private ByteBuffer chunk;
+
   FrameBatch(FrameBuffers pool) {
     this.pool = pool;
   }
 
-  /** Whether another frame may be added before the batch is written; a small one finds room. */
+  /**
+   * Returns true if another frame may be added before the batch is written. A small one then fits.
+   */
   boolean hasRoom() {
     return frames == null
         || file == null
+            && chunk == null
             && frames.remaining() >= FrameHeader.BYTES + MAX_COPIED_BYTES
             && payloadBytes < FrameHeader.MAX_PAYLOAD_BYTES;
   }
@@ -56,7 +62,7 @@ final class FrameBatch {
     return frames == null && first == end;
   }
 
-  /** Where the next frame's header goes; its payload, if any, is added right after. */
+  /** Buffer for the next frame's header. A payload, if any, has to be added next. */
   ByteBuffer header() {
     if (frames == null) {
       frames = pool.take();
@@ -64,7 +70,7 @@ final class FrameBatch {
     return frames;
   }
 
-  /** Adds memory of a region; of none where {@code region} is null. */
+  /** Adds memory of a region, or other memory if {@code region} is null. */
   void add(ByteBuffer buffer, SoftMemoryRegion region) {
     payloadBytes += buffer.remaining();
     if (!copy(buffer)) {
@@ -74,39 +80,83 @@ final class FrameBatch {
   }
 
   /**
-   * Adds bytes of a file behind their header.
-   *
-   * @throws IOException when they cannot be read; the batch is as it was
+   * Adds a buffer of the pool behind its header. The buffer returns to the pool once it is sent.
    */
-  void add(SoftFileRegion region, long from, int bytes) throws IOException {
-    if (bytes <= Math.min(MAX_READ_BYTES, frames.remaining())) {
-      read(region, from, bytes);
+  void addChunk(ByteBuffer read) {
+    payloadBytes += read.remaining();
+    if (copy(read)) {
+      pool.giveBack(read);
     } else {
-      region.requireBytes(from, bytes);
-      region.use();
-      file = region;
-      fileAddress = from;
-      fileBytes = bytes;
-    }
-    payloadBytes += bytes;
-  }
-
-  private void read(SoftFileRegion region, long from, int bytes) throws IOException {
-    int start = frames.position();
-    try {
-      region.read(from, frames.limit(start + bytes));
-    } catch (IOException e) {
-      frames.position(start);
-      throw e;
-    } finally {
-      frames.limit(frames.capacity());
+      takeFrames();
+      append(read, null);
+      chunk = read;
     }
   }
 
   /**
+   * Adds cached bytes of a file behind their header. A page may be evicted before the socket takes
+   * it. The event loop then waits for the disk, for this frame only.
+   *
+   * @return number of bytes added; 0 if the page cache lacks the first ones, or that is unknown.
+   *     The batch is unchanged then.
+   * @throws IOException if the bytes cannot be read; the batch is unchanged
+   */
+  int add(SoftFileRegion region, long from, int bytes) throws IOException {
+    if (bytes <= Math.min(MAX_READ_BYTES, frames.remaining())) {
+      if (!read(region, from, bytes)) {
+        return 0;
+      }
+      payloadBytes += bytes;
+      return bytes;
+    }
+    int cached = region.cachedBytes(from, bytes);
+    if (cached < Math.min(bytes, FrameBuffers.BYTES)) {
+      return addCopy(region, from, Math.min(bytes, FrameBuffers.BYTES));
+    }
+    region.requireBytes(from, cached);
+    region.use();
+    file = region;
+    fileAddress = from;
+    fileBytes = cached;
+    payloadBytes += cached;
+    return cached;
+  }
+
+  /** Adds a copy, for file systems where only a read tells if bytes are cached. */
+  private int addCopy(SoftFileRegion region, long from, int bytes) throws IOException {
+    ByteBuffer copy = pool.take();
+    boolean read = false;
+    try {
+      read = region.readCached(from, copy.limit(bytes));
+    } finally {
+      if (!read) {
+        pool.giveBack(copy);
+      }
+    }
+    if (read) {
+      addChunk(copy.flip());
+    }
+    return read ? bytes : 0;
+  }
+
+  private boolean read(SoftFileRegion region, long from, int bytes) throws IOException {
+    int start = frames.position();
+    boolean read = false;
+    try {
+      read = region.readCached(from, frames.limit(start + bytes));
+    } finally {
+      frames.limit(frames.capacity());
+      if (!read) {
+        frames.position(start);
+      }
+    }
+    return read;
+  }
+
+  /**
    * Copies a small payload behind its header. A fault in mapped memory ends the copy early and is
-   * reported at some later time, perhaps after the write; what was not copied to its last byte is
-   * therefore left to the gathering write, in which the kernel notices the fault itself.
+   * reported later, perhaps after the write. A payload that is not copied to its last byte is
+   * therefore left to the gathering write, where the kernel notices the fault itself.
    */
   private boolean copy(ByteBuffer buffer) {
     int bytes = buffer.remaining();
@@ -124,7 +174,7 @@ final class FrameBatch {
     return true;
   }
 
-  /** Frames that follow one another in their buffer are one piece. */
+  /** Appends the frames since the last call as one buffer. */
   private void takeFrames() {
     if (frames != null && frames.position() > framesTaken) {
       append(frames.slice(framesTaken, frames.position() - framesTaken), null);
@@ -141,7 +191,7 @@ final class FrameBatch {
     regions[end++] = region;
   }
 
-  /** Writes what the socket takes; afterwards the batch is empty or the socket is full. */
+  /** Writes as much as the socket takes. Afterwards the batch is empty or the socket is full. */
   void writeTo(GatheringByteChannel channel) throws IOException {
     takeFrames();
     if (first < end) {
@@ -179,7 +229,7 @@ final class FrameBatch {
     }
   }
 
-  /** Makes the rest of the batch independent of memory that is being deregistered. */
+  /** Copies the unsent bytes of a region that is being deregistered. */
   void detach(SoftRegion region) {
     for (int i = first; i < end; i++) {
       if (regions[i] == region) {
@@ -198,6 +248,10 @@ final class FrameBatch {
     framesTaken = 0;
     payloadBytes = 0;
     forgetFile();
+    if (chunk != null) {
+      pool.giveBack(chunk);
+      chunk = null;
+    }
     if (frames != null) {
       pool.giveBack(frames);
       frames = null;

@@ -4,14 +4,14 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * The buffers in which a device's connections put frames together. A connection has one only while
- * there is something that its socket has not taken: 64 MiB where a thousand peers do not receive.
- * Any thread.
+ * Buffers for frames that an event loop's connections send. A connection holds one for headers and
+ * small payloads until its socket has taken them, and a second one for bytes from a disk. Cost: 128
+ * MiB for 1,000 peers that do not receive. Any thread.
  */
 final class FrameBuffers {
   static final int BYTES = 64 << 10;
 
-  /** Spare ones that are kept; the others are left to the garbage collector. */
+  /** Limit of spare buffers; the garbage collector frees the others. */
   private static final int MAX_SPARE = 16;
 
   private final ArrayDeque<ByteBuffer> spare = new ArrayDeque<>();

@@ -4,15 +4,16 @@ import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 
 /**
- * The fixed header of every frame on a software connection, and its encoding; what a type has no
- * use for is 0. Reused for each frame that a connection receives; guarded by the queue pair's lock.
+ * The fixed header of every frame on a software connection, and its encoding. Fields that a type
+ * does not use are 0. Reused for each frame that a connection receives. A changed layout needs
+ * another version of {@link SoftAddress}. Guarded by the queue pair's lock.
  */
 final class FrameHeader {
   static final int BYTES = 20;
 
   /**
-   * Payload bytes of a frame at most. A region is checked again for every frame, as a NIC checks it
-   * for every packet; more than this much is never copied when a region is deregistered.
+   * Maximum payload of a frame in bytes. A region is checked again for every frame, as a NIC checks
+   * it for every packet. It also bounds the bytes that deregistering a region may have to copy.
    */
   static final int MAX_PAYLOAD_BYTES = 1 << 20;
 

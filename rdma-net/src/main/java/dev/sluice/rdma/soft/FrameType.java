@@ -1,6 +1,6 @@
 package dev.sluice.rdma.soft;
 
-/** What a frame on a software connection says. The ordinal is its number on the wire. */
+/** Type of a frame on a software connection. The ordinal is its number on the wire. */
 enum FrameType {
   /** A request for {@code length} bytes at {@code address} of the region with {@code rkey}. */
   READ,

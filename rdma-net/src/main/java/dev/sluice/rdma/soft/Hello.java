@@ -3,15 +3,18 @@ package dev.sluice.rdma.soft;
 import java.nio.ByteBuffer;
 
 /**
- * The first bytes on a connection: who connects to whom, with the secrets of both.
+ * The first bytes on a connection: both queue pairs, and the secrets of both. The {@link Link} of
+ * the connecting side sends it, the {@link Acceptor} reads it.
  *
  * @param from number of the queue pair that connects
  * @param fromToken its secret, which the other side knows from the exchange of addresses
- * @param to number of the queue pair that is connected to
+ * @param to number of the other queue pair
  * @param toToken its secret
  */
 record Hello(int from, Token fromToken, int to, Token toToken) {
+  /** The letters SLUC. */
   private static final int MAGIC = 0x534C5543;
+
   static final int BYTES = 3 * Integer.BYTES + 2 * Token.BYTES;
 
   ByteBuffer encode() {
@@ -21,7 +24,7 @@ record Hello(int from, Token fromToken, int to, Token toToken) {
     return out.flip();
   }
 
-  /** Null for what is not a hello. */
+  /** Returns null if the bytes are not a hello. */
   static Hello decode(ByteBuffer in) {
     if (in.getInt() != MAGIC) {
       return null;

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The requesting half of a queue pair: its send queue. Requests leave in order, the peer answers in
- * order, and so they complete in order. Everything is called with the queue pair's lock held.
+ * The requesting half of a queue pair: its send queue. Requests leave in order and the peer answers
+ * in order, so they complete in order. All calls hold the queue pair's lock.
  */
 final class Initiator {
   private final SoftQueuePair queuePair;
@@ -17,7 +17,7 @@ final class Initiator {
   private final ArrayDeque<PendingSend> inFlight = new ArrayDeque<>();
   private int maxInFlight;
 
-  /** Without an answer; 0 for ever, as before the connection's attributes are known. */
+  /** Limit of the time without an answer; 0 for no limit, as before the attributes are known. */
   private long timeoutNanos;
 
   private long lastProgressNanos;
@@ -26,7 +26,7 @@ final class Initiator {
     this.queuePair = queuePair;
   }
 
-  /** The connection's attributes are known. */
+  /** Sets the attributes of the connection. */
   void connect(ConnectionAttributes attributes, int peerMaxDestRdAtomic) {
     maxInFlight = Math.min(attributes.maxRdAtomic(), peerMaxDestRdAtomic);
     timeoutNanos = attributes.retryTimeoutNanos();
@@ -46,7 +46,7 @@ final class Initiator {
   /**
    * Appends the next request of the send queue.
    *
-   * @return false when there is none, or none may be sent now
+   * @return false if there is none, or none may be sent now
    */
   boolean nextFrame(FrameBatch batch, long now) {
     PendingSend send = unsent.peek();
@@ -76,12 +76,12 @@ final class Initiator {
     return false;
   }
 
-  /** The region that the bytes go to; null where they must not. */
+  /** The region that receives the bytes; null if READs must not write there. */
   private SoftMemoryRegion target(PendingSend send) {
     return queuePair.domain().writable(send.request.local());
   }
 
-  /** The header of a piece of an answer has come; says where its payload goes. */
+  /** Takes the header of a piece of an answer. Sets the memory for its payload. */
   void begin(FrameHeader header, Payload payload, long now) throws ProtocolException {
     PendingSend head = answered(now);
     if (header.length > head.length() - head.received) {
@@ -98,7 +98,7 @@ final class Initiator {
     }
   }
 
-  /** The payload of a piece is complete. */
+  /** Notes that the payload of a piece is complete. */
   void end(FrameHeader header) {
     PendingSend head = inFlight.element();
     head.received += header.length;
@@ -107,7 +107,7 @@ final class Initiator {
     }
   }
 
-  /** The peer refuses the oldest request. */
+  /** Fails the oldest request, as the peer refuses it. */
   void refused(FrameHeader header, long now) throws ProtocolException {
     PendingSend head = answered(now);
     WorkCompletionStatus status = WorkCompletionStatus.of(header.code);
@@ -125,12 +125,14 @@ final class Initiator {
     return inFlight.element();
   }
 
-  /** The memory that an answer is being received into is deregistered. */
+  /** Fails the oldest request, as the memory for its answer is deregistered. */
   void memoryGone() {
     fail(inFlight.element(), WorkCompletionStatus.LOC_PROT_ERR);
   }
 
-  /** The connection is lost: an outstanding request fails, an idle queue pair does not notice. */
+  /**
+   * Fails the outstanding requests, as the connection is lost. An idle queue pair does not notice.
+   */
   void connectionLost() {
     if (!isIdle()) {
       fail(oldest(), WorkCompletionStatus.RETRY_EXC_ERR);
@@ -141,7 +143,7 @@ final class Initiator {
     return inFlight.isEmpty() ? unsent.element() : inFlight.element();
   }
 
-  /** When the timer is due; {@link EventLoop#NEVER} without a request. */
+  /** Time at which the timer is due; {@link EventLoop#NEVER} without a request. */
   long deadline() {
     return isIdle() || timeoutNanos == 0 ? EventLoop.NEVER : lastProgressNanos + timeoutNanos;
   }
@@ -161,14 +163,14 @@ final class Initiator {
     }
   }
 
-  /** Completes everything with WR_FLUSH_ERR. */
+  /** Completes all requests with WR_FLUSH_ERR. */
   void flush() {
     for (PendingSend send : takeAll()) {
       queuePair.completeSend(send, WorkCompletionStatus.WR_FLUSH_ERR);
     }
   }
 
-  /** Forgets everything without completions. */
+  /** Drops all requests without completions. */
   void reset() {
     takeAll();
   }

@@ -4,8 +4,8 @@ import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Keys of memory regions that look random and do not repeat: a permutation of a counter under a
- * secret of the device, so that no key has to be remembered. Any thread.
+ * Generates keys of memory regions that look random and do not repeat. They are a permutation of a
+ * counter under a secret of the device, so no key has to be remembered. Any thread.
  */
 final class KeySequence {
   private static final int ROUNDS = 6;
@@ -22,7 +22,9 @@ final class KeySequence {
     return permute(counter.getAndIncrement());
   }
 
-  /** A Feistel network over two halves of 16 bits is a permutation, whatever the round does. */
+  /**
+   * A Feistel network over two halves of 16 bits, which is a permutation for any round function.
+   */
   private int permute(int number) {
     int left = number >>> 16;
     int right = number & 0xFFFF;

@@ -7,9 +7,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a queue pair comes by its connection, and that it has lost it. Of the two sides one connects
- * and the other waits for it; a connection that comes before this side knows its peer is kept until
- * then. Everything is called with the queue pair's lock held; the queue pair closes it.
+ * Makes the connection of a queue pair, and remembers its loss. One of the two sides connects, and
+ * the other one waits. A connection that arrives before this side knows its peer is kept until
+ * then. All calls hold the queue pair's lock. Closed by the queue pair.
  */
 final class Link {
   private static final Logger LOG = LoggerFactory.getLogger(Link.class);
@@ -22,7 +22,10 @@ final class Link {
   private SoftAddress remote;
   private Connection connection;
 
-  /** Connected by somebody who knows the token; who it is cannot be checked yet. */
+  /**
+   * An early connection from a holder of the token; it cannot be identified before the peer is
+   * known.
+   */
   private SelectionKey early;
 
   private Hello earlyHello;
@@ -36,7 +39,7 @@ final class Link {
     this.leaks = leaks;
   }
 
-  /** From now on a peer that knows this address may connect. */
+  /** Allows connections of a peer that knows this address. */
   void listen(SoftAddress address) {
     local = address;
   }
@@ -79,7 +82,7 @@ final class Link {
         new Hello(local.qpNumber(), local.token(), remote.qpNumber(), remote.token()));
   }
 
-  /** A peer has connected to this queue pair. On the event loop's thread. */
+  /** Takes a connection for this queue pair. On the event loop's thread. */
   void introduce(Hello hello, SelectionKey key) {
     if (local == null || tokenUsed || !local.token().matches(hello.toToken())) {
       queuePair.device().refuse(key, queuePair, "without its token");
@@ -119,12 +122,12 @@ final class Link {
     return connection;
   }
 
-  /** Whether there was, or will never be, a connection. */
+  /** Returns true if the connection was lost or can never be made. */
   boolean isLost() {
     return lost;
   }
 
-  /** Closes the connection for good; afterwards no buffer of the queue pair is touched. */
+  /** Closes the connection for good. No buffer of the queue pair is accessed afterwards. */
   void close() {
     lost = true;
     closeEarly();

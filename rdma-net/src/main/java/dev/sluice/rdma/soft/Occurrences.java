@@ -3,8 +3,8 @@ package dev.sluice.rdma.soft;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Counts what is worth a warning and may happen often: it is to be said the first time, and then
- * once a minute at most, with how often it was. Any thread.
+ * Limits the warnings about an event that may happen often. The first event is logged at once,
+ * later ones at most once a minute with their number. Any thread.
  */
 final class Occurrences {
   private static final long INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -13,7 +13,7 @@ final class Occurrences {
   private long saidNanos;
   private long unsaid;
 
-  /** It has happened once more; returns how often that was since it was said, or 0 for not now. */
+  /** Counts an event. Returns the number since the last warning if one is due, else 0. */
   synchronized long add(long nowNanos) {
     unsaid++;
     if (said && nowNanos - saidNanos < INTERVAL_NANOS) {

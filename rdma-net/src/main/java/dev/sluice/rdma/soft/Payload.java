@@ -6,11 +6,14 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ScatteringByteChannel;
 
 /**
- * The payload of the frame that a connection is receiving: what is left of the registered memory
- * that it goes to. Guarded by the queue pair's lock.
+ * The payload of the frame that a connection is receiving, with the rest of its registered memory.
+ * Guarded by the queue pair's lock.
  */
 final class Payload {
-  /** The memory, null for none, and while the socket is read what comes behind it. */
+  /**
+   * The memory, null for none; and, during a read of the socket, the buffer for the bytes that
+   * follow.
+   */
   private final ByteBuffer[] buffers = new ByteBuffer[2];
 
   private SoftMemoryRegion region;
@@ -36,7 +39,7 @@ final class Payload {
   }
 
   /**
-   * Reads the rest of the payload into its memory, and what follows into {@code next}.
+   * Reads the rest of the payload into its memory, and the following bytes into {@code next}.
    *
    * @return bytes; less than 0 at the end of the stream
    */
@@ -55,7 +58,7 @@ final class Payload {
     if (bytes > 0) {
       buffers[0].put(in.slice(in.position(), bytes));
       in.position(in.position() + bytes);
-      MappedMemory.awaitFault(); // Before the READ has ended well.
+      MappedMemory.awaitFault(); // before the READ can succeed
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.SendWorkRequest;
 
-/** A work request in a send queue and how far it is. Guarded by the queue pair's lock. */
+/** A work request in a send queue, with its progress. Guarded by the queue pair's lock. */
 final class PendingSend {
   final SendWorkRequest request;
 
@@ -13,7 +13,7 @@ final class PendingSend {
     this.request = request.copy();
   }
 
-  /** Bytes that it asks for. */
+  /** Bytes that the request asks for. */
   int length() {
     return request.length();
   }

@@ -2,14 +2,17 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.SendWorkRequest;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 
-/** What is refused when it is posted, before it takes a place in the send queue. */
+/**
+ * Checks a work request when it is posted, before it takes an entry of the send queue. The {@link
+ * SoftQueuePair} calls it under its lock.
+ */
 final class PostChecks {
   private PostChecks() {}
 
   /**
-   * @param queued places of the send queue that are taken
+   * @param queued occupied entries of the send queue
    */
   static void check(
       SoftQueuePair queuePair, SendWorkRequest request, StateMachine states, int queued)

@@ -1,17 +1,20 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.AccessFlag;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.StoredFile;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.util.Set;
 
-/** What memory, and which files, cannot be registered (ibv_reg_mr(3)). */
+/**
+ * Checks that memory or a file can be registered (ibv_reg_mr(3)), for the {@link
+ * SoftProtectionDomain}. Any thread.
+ */
 final class RegistrationChecks {
   private RegistrationChecks() {}
 
-  /** Refuses, as a device would, what cannot be registered. */
+  /** Refuses memory that a device would refuse. */
   static void check(MemorySegment memory, Set<AccessFlag> access, SoftDevice device)
       throws VerbsException {
     String problem = problem(memory, access, device);
@@ -23,8 +26,8 @@ final class RegistrationChecks {
     }
   }
 
-  /** The same for a file. */
-  static void check(FileChannel file, long bytes) throws VerbsException {
+  /** Refuses a file that cannot be registered. */
+  static void check(StoredFile file, long bytes) throws VerbsException {
     String operation = "register a file of " + bytes + " bytes";
     long size;
     try {
@@ -44,7 +47,7 @@ final class RegistrationChecks {
         "ibv_reg_mr(length=" + memory.byteSize() + ", access=" + access + ")", errno, reason);
   }
 
-  /** What is wrong with the arguments; null if nothing is. */
+  /** The problem with the arguments; null if there is none. */
   private static String problem(MemorySegment memory, Set<AccessFlag> access, SoftDevice device) {
     if (access.contains(AccessFlag.LOCAL_WRITE) && memory.isReadOnly()) {
       return "read-only memory cannot be registered for writing";

@@ -2,7 +2,6 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.WorkCompletionStatus;
-import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -11,17 +10,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The answering half of a queue pair: serves the peer's READs in order, and checks them as a NIC
- * does. Everything is called with the queue pair's lock held.
+ * The answering half of a queue pair. It serves the peer's READs in order, and checks them as a NIC
+ * does. All calls hold the queue pair's lock.
  */
 final class Responder {
   private static final Logger LOG = LoggerFactory.getLogger(Responder.class);
+
+  private static final String SILENT_DISK = "its disk does not answer";
 
   private final SoftQueuePair queuePair;
   private final ArrayDeque<Answer> answers = new ArrayDeque<>();
   private int maxReads;
 
-  /** A request was refused: what comes behind it is thrown away. */
+  /** True after a refusal: later requests are dropped. */
   private boolean failed;
 
   Responder(SoftQueuePair queuePair) {
@@ -32,7 +33,7 @@ final class Responder {
     maxReads = maxDestRdAtomic;
   }
 
-  /** A request has come. */
+  /** Takes a request. */
   void serve(FrameHeader request, long now) {
     if (failed) {
       return;
@@ -72,7 +73,7 @@ final class Responder {
         : null;
   }
 
-  /** Refuses a request and serves no other. */
+  /** Refuses a request, and serves no later one. */
   private void refuse(WorkCompletionStatus status) {
     answers.add(Answer.refusal(status));
     failed = true;
@@ -81,57 +82,149 @@ final class Responder {
   /**
    * Appends the next frame of an answer.
    *
-   * @return false when there is none, or none may be sent now
+   * @return false if there is none, or none may be sent now
    */
   boolean nextFrame(FrameBatch batch, long now) {
     Answer answer = answers.peek();
-    if (answer == null || now < answer.dueNanos) {
+    if (answer == null || answer.reading || now < answer.dueNanos) {
       return false;
     }
     if (answer.refusal == null) {
-      nextData(answer, batch);
-      return true;
+      return nextData(answer, batch, now);
     }
     FrameHeader.encodeNak(batch.header(), answer.refusal.ordinal());
-    answers.clear();
+    clear();
     queuePair.refused();
     return true;
   }
 
-  private void nextData(Answer answer, FrameBatch batch) {
+  /**
+   * @return false if the answer waits for a disk, and no frame was appended
+   */
+  private boolean nextData(Answer answer, FrameBatch batch, long now) {
     if (answer.region != null && !answer.region.isOpen()) {
       refuseAll(WorkCompletionStatus.REM_ACCESS_ERR);
-      return;
+      return true;
     }
-    int bytes = Math.min(FrameHeader.MAX_PAYLOAD_BYTES, answer.length - answer.sent);
+    if (answer.failure != null) {
+      unreadable(answer, answer.failure);
+      return true;
+    }
+    int bytes = answer.nextBytes();
     ByteBuffer header = batch.header();
     int start = header.position();
     FrameHeader.encodeData(header, bytes);
+    int added;
     try {
-      addData(answer, bytes, batch);
+      added = addData(answer, bytes, batch);
     } catch (IOException e) {
-      LOG.debug("{}: {} cannot be read", queuePair, answer.region, e);
       header.position(start);
-      refuseAll(
-          e instanceof EOFException
-              ? WorkCompletionStatus.REM_ACCESS_ERR
-              : WorkCompletionStatus.REM_OP_ERR);
-      return;
+      unreadable(answer, e);
+      return true;
     }
-    answer.sent += bytes;
+    if (added == 0 && bytes > 0) {
+      header.position(start);
+      return !readFromDisk(answer, bytes, now);
+    }
+    if (added < bytes) {
+      FrameHeader.encodeData(header.duplicate().position(start), added);
+    }
+    answer.sent += added;
     if (answer.sent == answer.length) {
       answers.remove();
     }
+    return true;
   }
 
-  private static void addData(Answer answer, int bytes, FrameBatch batch) throws IOException {
+  /**
+   * @return number of bytes added; 0 if they have to be read from a disk first
+   */
+  private static int addData(Answer answer, int bytes, FrameBatch batch) throws IOException {
     long from = answer.address + answer.sent;
-    if (bytes > 0 && answer.corrupt) {
-      batch.add(corrupted(answer.region.copy(from, bytes)), null);
-      answer.corrupt = false;
-    } else if (bytes > 0) {
-      answer.region.send(from, bytes, batch);
+    if (bytes == 0) {
+      return 0;
     }
+    if (answer.chunk == null && !answer.corrupt) {
+      int added = answer.region.send(from, bytes, batch);
+      if (added > 0) {
+        answer.hit();
+      }
+      return added;
+    }
+    if (answer.chunk == null) {
+      batch.add(corrupted(answer.region.copy(from, bytes)), null);
+    } else {
+      batch.addChunk(answer.corrupt ? corrupted(answer.chunk) : answer.chunk);
+      answer.chunk = null;
+    }
+    answer.corrupt = false;
+    return bytes;
+  }
+
+  /**
+   * Starts reading the next bytes, unless their disk hangs. The other answers of the queue pair
+   * wait, as they are sent in order. Its own requests do not wait.
+   *
+   * @return false if the request is refused instead
+   */
+  private boolean readFromDisk(Answer answer, int bytes, long now) {
+    SoftFileRegion region = (SoftFileRegion) answer.region;
+    long nanosLeft = nanosLeft(region);
+    if (nanosLeft <= 0) {
+      unreadable(answer, SILENT_DISK);
+      return false;
+    }
+    answer.missed();
+    answer.dueNanos = now + nanosLeft;
+    queuePair.readFromDisk(
+        region,
+        answer.address + answer.sent,
+        bytes,
+        (chunk, failure) -> {
+          answer.reading = false;
+          answer.dueNanos = 0;
+          answer.chunk = chunk;
+          answer.failure = failure;
+          if (answer.dropped) {
+            giveBack(answer);
+          }
+        });
+    return true;
+  }
+
+  /** Refuses the oldest request if it waits for a disk that hangs. */
+  void expire(long now) {
+    Answer answer = answers.peek();
+    if (answer == null || !answer.reading || now < answer.dueNanos) {
+      return;
+    }
+    long nanosLeft = nanosLeft((SoftFileRegion) answer.region);
+    if (nanosLeft > 0) {
+      answer.dueNanos = now + nanosLeft; // the disk has finished other reads
+    } else {
+      unreadable(answer, SILENT_DISK);
+    }
+  }
+
+  private long nanosLeft(SoftFileRegion region) {
+    return queuePair.device().diskReaders().nanosLeft(region.disk());
+  }
+
+  private void giveBack(Answer answer) {
+    if (answer.chunk != null) {
+      queuePair.loop().frameBuffers().giveBack(answer.chunk);
+      answer.chunk = null;
+    }
+  }
+
+  /**
+   * Refuses the request, as its bytes are not available now. REM_ACCESS_ERR makes the peer forget
+   * only this location. The peer would count any other failure against this process and all its
+   * disks.
+   */
+  private void unreadable(Answer answer, Object reason) {
+    LOG.debug("{}: {} cannot be read: {}", queuePair, answer.region, reason);
+    refuseAll(WorkCompletionStatus.REM_ACCESS_ERR);
   }
 
   private static ByteBuffer corrupted(ByteBuffer data) {
@@ -141,26 +234,35 @@ final class Responder {
 
   /** Refuses the oldest request, and all behind it. */
   private void refuseAll(WorkCompletionStatus status) {
-    answers.clear();
+    clear();
     refuse(status);
+  }
+
+  /** Drops all answers, and gives back their buffers. */
+  private void clear() {
+    for (Answer answer : answers) {
+      answer.dropped = true;
+      giveBack(answer);
+    }
+    answers.clear();
   }
 
   boolean isIdle() {
     return answers.isEmpty();
   }
 
-  /** When the next answer that is held back is due. */
+  /** Time at which a delayed answer is due, or the deadline of the disk that it waits for. */
   long deadline() {
     Answer answer = answers.peek();
     return answer == null || answer.dueNanos == 0 ? EventLoop.NEVER : answer.dueNanos;
   }
 
-  /** Nothing more can be answered. */
+  /** Drops all answers, as they cannot be sent any more. */
   void connectionLost() {
-    answers.clear();
+    clear();
   }
 
-  /** Forgets everything. */
+  /** Returns to the initial state. */
   void reset() {
     connectionLost();
     failed = false;

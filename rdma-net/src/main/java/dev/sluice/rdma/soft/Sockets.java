@@ -10,19 +10,19 @@ import java.nio.channels.SocketChannel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Common handling of sockets. */
+/** Common handling of sockets, for the {@link Acceptor} and connections. No state; any thread. */
 final class Sockets {
   private static final Logger LOG = LoggerFactory.getLogger(Sockets.class);
 
   private Sockets() {}
 
-  /** Small requests must not wait; buffer sizes are left to the kernel, which adapts them. */
+  /** Sends small requests without delay. The kernel adapts the buffer sizes. */
   static void configure(SocketChannel channel) throws IOException {
     channel.configureBlocking(false);
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
   }
 
-  /** A socket of the selector that is being connected. */
+  /** Begins to connect a socket, and registers it with the selector. */
   static SelectionKey connect(InetSocketAddress peer, Selector selector) throws IOException {
     SocketChannel channel = SocketChannel.open();
     try {
@@ -35,7 +35,7 @@ final class Sockets {
     }
   }
 
-  /** Closes what nobody needs any more. */
+  /** Closes a channel. Errors are logged only. */
   static void close(Closeable channel) {
     try {
       channel.close();

@@ -1,22 +1,24 @@
 package dev.sluice.rdma.soft;
 
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.VerbsException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Comparator;
 
 /**
- * How a software queue pair is reached: what {@link QueuePairAddress#providerData} says.
+ * Address of a software queue pair: the content of {@link QueuePairAddress#providerData}.
  *
  * @param gid address of the device
  * @param port TCP port that the device listens on
  * @param qpNumber the queue pair
- * @param token secret of the queue pair, good for one connection
+ * @param token secret of the queue pair, valid for one connection
  */
 record SoftAddress(Gid gid, int port, int qpNumber, Token token) {
+  /** Version of the address, the {@link Hello} and the frames: peers of another one are refused. */
   private static final byte VERSION = 2;
+
   private static final int BYTES = 1 + Short.BYTES + Token.BYTES;
 
   private static final Comparator<SoftAddress> CONNECTING_FIRST =
@@ -43,7 +45,10 @@ record SoftAddress(Gid gid, int port, int qpNumber, Token token) {
     return data.array();
   }
 
-  /** Of two queue pairs the lower one connects; both sides come to the same result. */
+  /**
+   * Returns true if this side connects. The lower address does, so both sides come to the same
+   * result.
+   */
   boolean connectsTo(SoftAddress peer) {
     return CONNECTING_FIRST.compare(this, peer) < 0;
   }

@@ -7,8 +7,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Completion channel of the software provider: a counter of events under a lock. Closed by its
- * creator, or by its device.
+ * Completion channel of the software provider: one pending event under a lock, which guards all
+ * fields that change. Any thread; closed by its creator or its device.
  */
 final class SoftCompletionChannel implements CompletionChannel {
   private final ReentrantLock lock = new ReentrantLock();
@@ -55,7 +55,7 @@ final class SoftCompletionChannel implements CompletionChannel {
     }
   }
 
-  /** Raises an event. Called by a completion queue without a lock. */
+  /** Raises an event. Completion queues call it without a lock. */
   void signal() {
     lock.lock();
     try {

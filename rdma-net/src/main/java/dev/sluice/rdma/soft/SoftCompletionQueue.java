@@ -1,16 +1,16 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.CompletionQueue;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.List;
 
 /**
- * Completion queue of the software provider. Filled by the event loop and by posting threads with
- * the lock of the completing queue pair held; its own lock is taken inside that one. Events are
- * raised without either. Closed by its creator, or by its device.
+ * Completion queue of the software provider. The event loop and posting threads fill it under the
+ * lock of the completing queue pair; its own lock is taken inside that one, and guards all fields
+ * that change. Events are raised without either lock. Closed by its creator or its device.
  */
 final class SoftCompletionQueue implements CompletionQueue {
   private final SoftDevice device;
@@ -23,10 +23,12 @@ final class SoftCompletionQueue implements CompletionQueue {
   private boolean closed;
   private int users;
 
-  /** So that polling an empty queue, which is done most often, takes no lock. */
+  /**
+   * False if a poll finds nothing. Polling an empty queue, the most frequent case, takes no lock.
+   */
   private volatile boolean somethingToReport;
 
-  /** A completion met the armed queue, and the channel has not been told. */
+  /** True if a completion met the armed queue, and the channel has not been signalled yet. */
   private volatile boolean eventDue;
 
   SoftCompletionQueue(
@@ -53,7 +55,9 @@ final class SoftCompletionQueue implements CompletionQueue {
         throw new VerbsException(
             "ibv_poll_cq(capacity=" + capacity + ")",
             VerbsException.EIO,
-            closed ? "the queue is closed" : "more completions came than the queue holds");
+            closed
+                ? "the queue is closed"
+                : "more completions came than the queue, or the heap, holds");
       }
       while (into.size() < into.capacity() && !completions.isEmpty()) {
         completions.poll().moveTo(into);
@@ -73,19 +77,23 @@ final class SoftCompletionQueue implements CompletionQueue {
   }
 
   /**
-   * Appends completions; {@link #announce} is to follow.
+   * Appends completions. The caller then has to call {@link #announce}.
    *
-   * @return false when there was no room: the queue is lost, and so is the queue pair
+   * @return false if there was no room: this queue and the queue pair are unusable then
    */
   synchronized boolean push(List<Completion> added) {
     if (closed) {
       return true;
     }
-    for (Completion completion : added) {
-      overrun |= completions.size() == capacity;
-      if (!overrun) {
-        completions.add(completion);
+    try {
+      for (Completion completion : added) {
+        overrun |= completions.size() == capacity;
+        if (!overrun) {
+          completions.add(completion);
+        }
       }
+    } catch (OutOfMemoryError e) { // a completion is lost, so the queue is unusable
+      overrun = true;
     }
     if (armed) {
       armed = false;
@@ -95,7 +103,7 @@ final class SoftCompletionQueue implements CompletionQueue {
     return !overrun;
   }
 
-  /** Raises the event that a completion has earned. Without the lock of any queue pair. */
+  /** Raises an event if one is due. Called without the lock of any queue pair. */
   void announce() {
     if (eventDue && takeEvent()) {
       channel.signal();

@@ -4,12 +4,13 @@ import dev.sluice.rdma.CompletionChannel;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.file.ReadAhead;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -21,21 +22,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A NIC in software: event loops, one of them with a listening socket, and what was created on it.
- * Any thread; closed by whoever opened it.
+ * A NIC in software: event loops, one of them with a listening socket, and the objects created on
+ * the device. Any thread; closed by its opener. Objects are closed before the threads that serve
+ * them.
  */
 final class SoftDevice implements Device {
   private static final Logger LOG = LoggerFactory.getLogger(SoftDevice.class);
   private static final int QP_NUMBER_MASK = 0xFFFFFF;
 
   /**
-   * Limits as a small NIC has them, but more READs under way: each round trip wakes threads on both
-   * sides, and a READ that is under way costs no more than one that waits.
+   * Limits of a small NIC, but with more READs in flight: each round trip wakes threads on both
+   * sides, and a READ in flight costs no more than one that waits.
    */
   private static final DeviceAttributes LIMITS =
       DeviceAttributes.NONE.with(
@@ -48,10 +51,16 @@ final class SoftDevice implements Device {
             nic.maxMessageSize = 1L << 30;
           });
 
-  /** Where no memory of a process is, on any architecture. */
+  /** Pause before a deadline is handled again whose handling failed. */
+  private static final long EXPIRE_AGAIN_NANOS = 100_000_000L;
+
+  /** First address of registered files. No process has memory there, on any architecture. */
   private static final long FIRST_FILE_ADDRESS = 1L << 62;
 
-  /** Between two files, so that what lies behind the end of one is not in the next. */
+  /**
+   * Gap between the addresses of two files, so that bytes beyond the end of one are not in the
+   * next.
+   */
   private static final long FILE_GAP_BYTES = 1 << 20;
 
   private final SecureRandom random = new SecureRandom();
@@ -65,13 +74,17 @@ final class SoftDevice implements Device {
   private final Acceptor acceptor;
   private final LeakTracker.Handle leak;
   private final ReadAhead readAhead = new ReadAhead(System::nanoTime);
+  private final DiskReaders diskReaders;
   private final AtomicLong nextFileAddress = new AtomicLong(FIRST_FILE_ADDRESS);
+
+  /** Changed only by factories that {@link #children} runs, under the lock there. */
   private int nextQpNumber = random.nextInt(QP_NUMBER_MASK + 1);
 
   SoftDevice(InetAddress localAddress, SoftOptions options) throws IOException {
     this.options = options;
     faults = options.faults().start();
     gid = Gid.of(localAddress);
+    diskReaders = new DiskReaders(options.maxDiskReadMs());
     loops = new EventLoops(this::expire, options.leaks());
     try {
       acceptor = new Acceptor(loops.first(), bindAddress(localAddress), options, this::introduce);
@@ -84,7 +97,7 @@ final class SoftDevice implements Device {
     LOG.info("{} listens on port {}", this, acceptor.port());
   }
 
-  /** Where addresses are translated, the one that peers reach is none of this machine's. */
+  /** With address translation, the address that peers use is not one of this machine's. */
   private static InetAddress bindAddress(InetAddress localAddress) throws IOException {
     boolean translated = NetworkInterface.getByInetAddress(localAddress) == null;
     return translated ? new InetSocketAddress(0).getAddress() : localAddress;
@@ -191,7 +204,7 @@ final class SoftDevice implements Device {
     return keys.next();
   }
 
-  /** Addresses that nothing else on this device has, nor will have. */
+  /** Reserves addresses that no other file on this device has or will have. */
   long nextFileAddress(long bytes) {
     return nextFileAddress.getAndAdd(bytes + FILE_GAP_BYTES);
   }
@@ -199,6 +212,10 @@ final class SoftDevice implements Device {
   /** Memory for files that are read in small pieces. */
   ReadAhead readAhead() {
     return readAhead;
+  }
+
+  DiskReaders diskReaders() {
+    return diskReaders;
   }
 
   Fault nextFault(long length) {
@@ -209,7 +226,7 @@ final class SoftDevice implements Device {
     return loops.first().thread();
   }
 
-  /** Hands a connection over to the loop of the queue pair that it is for. */
+  /** Hands a connection over to the loop of its queue pair. */
   private void introduce(Hello hello, SelectionKey key) {
     SoftQueuePair queuePair = queuePairs.get(hello.to());
     if (queuePair == null) {
@@ -232,27 +249,40 @@ final class SoftDevice implements Device {
     }
   }
 
-  /** Closes a connection that a queue pair does not take. Any thread. */
+  /** Closes a connection that a queue pair refuses. Any thread. */
   void refuse(SelectionKey key, SoftQueuePair queuePair, String reason) {
     acceptor.refuse(key, queuePair, reason);
   }
 
   private long expire(EventLoop loop, long now) {
-    long next = loop == loops.first() ? acceptor.expire(now) : EventLoop.NEVER;
+    long next = EventLoop.NEVER;
+    if (loop == loops.first()) {
+      next = expire(acceptor, acceptor::expire, now);
+    }
     for (SoftQueuePair queuePair : queuePairs.values()) {
       if (queuePair.loop() == loop) {
-        next = Math.min(next, queuePair.expire(now));
+        next = Math.min(next, expire(queuePair, queuePair::expire, now));
       }
     }
     return next;
+  }
+
+  /** Handles the deadlines of one owner. A failure does not affect other owners. */
+  private static long expire(Object owner, LongUnaryOperator timer, long now) {
+    try {
+      return timer.applyAsLong(now);
+    } catch (RuntimeException | Error e) {
+      TaskFailures.log(LOG, "{}: its deadline could not be handled", owner, e);
+      return now + EXPIRE_AGAIN_NANOS;
+    }
   }
 
   void closeChildren(Predicate<AutoCloseable> which) {
     for (AutoCloseable child : children.youngestFirst(which)) {
       try {
         child.close();
-      } catch (Exception e) {
-        LOG.warn("closing {} of {} failed", child, this, e);
+      } catch (Exception | Error e) {
+        TaskFailures.log(LOG, "Closing {} failed", child, e);
       }
     }
   }
@@ -263,6 +293,7 @@ final class SoftDevice implements Device {
       return;
     }
     closeChildren(child -> true);
+    diskReaders.close();
     loops.close();
     acceptor.close();
     leak.closed();

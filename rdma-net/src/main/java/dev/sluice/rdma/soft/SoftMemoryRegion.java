@@ -5,11 +5,14 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Set;
 
-/** Registered memory. */
+/**
+ * Registered memory. A view of its bytes is valid only under the lock that {@link SoftRegion}
+ * names.
+ */
 final class SoftMemoryRegion extends SoftRegion {
   private final MemorySegment memory;
 
-  /** All of the memory, from which pieces are cut with less garbage; null where it is too large. */
+  /** All of the memory, as slicing it makes less garbage; null if it is too large for a buffer. */
   private final ByteBuffer whole;
 
   SoftMemoryRegion(SoftProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access) {
@@ -18,7 +21,7 @@ final class SoftMemoryRegion extends SoftRegion {
     whole = length() <= Integer.MAX_VALUE ? memory.asByteBuffer() : null;
   }
 
-  /** A view of part of the memory, which must be used up under the lock that it was made under. */
+  /** A view of part of the memory. It must not be used after the current lock is released. */
   ByteBuffer slice(long from, int bytes) {
     long offset = from - address();
     return whole == null
@@ -27,8 +30,9 @@ final class SoftMemoryRegion extends SoftRegion {
   }
 
   @Override
-  void send(long from, int bytes, FrameBatch batch) {
+  int send(long from, int bytes, FrameBatch batch) {
     batch.add(slice(from, bytes), this);
+    return bytes;
   }
 
   @Override

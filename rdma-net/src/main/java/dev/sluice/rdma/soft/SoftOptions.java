@@ -1,19 +1,22 @@
 package dev.sluice.rdma.soft;
 
-import dev.sluice.rdma.Records;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.verbs.Records;
 import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * How a software device is opened.
+ * Options for opening a software device.
  *
- * @param faults what goes wrong at its responders
- * @param port TCP port that it listens on; 0 for any
- * @param portRetries how many of the ports above that are tried where it is taken
- * @param leaks knows what is open
+ * @param faults that the device's responders inject
+ * @param port TCP port to listen on; 0 for any
+ * @param portRetries number of following ports to try if this one is in use
+ * @param maxDiskReadMs maximum time of one read of a registered file, before its disk counts as
+ *     hanging. An initiator waits for 8.6 s by default.
+ * @param leaks tracks open objects
  */
-public record SoftOptions(FaultPlan faults, int port, int portRetries, LeakTracker leaks) {
+public record SoftOptions(
+    FaultPlan faults, int port, int portRetries, int maxDiskReadMs, LeakTracker leaks) {
 
   public static final SoftOptions DEFAULT = Records.of(SoftOptions.class, new Builder());
 
@@ -22,16 +25,20 @@ public record SoftOptions(FaultPlan faults, int port, int portRetries, LeakTrack
     Objects.requireNonNull(leaks, "leaks");
   }
 
-  /** These options but for what is changed, by name. */
+  /** A copy with changes to the named components. */
   public SoftOptions with(Consumer<Builder> change) {
     return Records.with(SoftOptions.class, this, new Builder(), change);
   }
 
-  /** The components, each by its name. */
+  /**
+   * The components by name: each component has a field of its name here. The values are the
+   * defaults.
+   */
   public static final class Builder {
     public FaultPlan faults = FaultPlan.NONE;
     public int port;
     public int portRetries;
+    public int maxDiskReadMs = 3_000;
     public LeakTracker leaks = LeakTracker.NONE;
 
     private Builder() {}

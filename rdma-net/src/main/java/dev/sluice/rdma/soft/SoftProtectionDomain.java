@@ -7,26 +7,25 @@ import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.ScatterGatherEntry;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.StoredFile;
 import dev.sluice.rdma.leak.LeakTracker;
-import java.io.RandomAccessFile;
+import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 /**
- * Protection domain of the software provider: the memory regions and queue pairs that work
- * together, and the tables that keys are looked up in. Any thread; closed by its creator, or by its
- * device.
+ * Protection domain of the software provider: memory regions and queue pairs that work together,
+ * and the tables of their keys. Any thread; closed by its creator or its device.
  */
 final class SoftProtectionDomain implements ProtectionDomain {
   private final ConcurrentMap<Integer, SoftMemoryRegion> byLkey = new ConcurrentHashMap<>();
   private final ConcurrentMap<Integer, SoftRegion> byRkey = new ConcurrentHashMap<>();
 
   /**
-   * The region that was found last, since READs mostly go to the same few. Threads share it without
-   * synchronization: a region that one of them does not see yet is looked up.
+   * The region that was found last, as most READs use the same few. Threads share it without
+   * synchronization: a thread that does not see it yet looks the region up.
    */
   private SoftMemoryRegion lastLocal;
 
@@ -45,7 +44,9 @@ final class SoftProtectionDomain implements ProtectionDomain {
     return device;
   }
 
-  /** A key of another domain is not found here: to a peer it is as wrong as one that never was. */
+  /**
+   * Does not find keys of other domains. To a peer they are as invalid as keys that never existed.
+   */
   SoftRegion regionByRkey(int rkey) {
     return byRkey.get(rkey);
   }
@@ -60,7 +61,10 @@ final class SoftProtectionDomain implements ProtectionDomain {
     return found;
   }
 
-  /** The region with the entry's memory; null where READs must not write there: a NIC's checks. */
+  /**
+   * Returns the region of the entry's memory, after the checks of a NIC; null if READs must not
+   * write there.
+   */
   SoftMemoryRegion writable(ScatterGatherEntry entry) {
     SoftMemoryRegion region = regionByLkey(entry.lkey());
     return region != null
@@ -88,8 +92,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
   }
 
   @Override
-  public FileRegion registerFile(RandomAccessFile file, long bytes) throws VerbsException {
-    RegistrationChecks.check(file.getChannel(), bytes);
+  public FileRegion registerFile(StoredFile file, long bytes) throws VerbsException {
+    RegistrationChecks.check(file, bytes);
     return device.adopt(
         () -> {
           SoftFileRegion region = new SoftFileRegion(this, file, bytes);

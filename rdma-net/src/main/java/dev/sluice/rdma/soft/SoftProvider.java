@@ -5,7 +5,10 @@ import dev.sluice.rdma.Provider;
 import java.io.IOException;
 import java.net.InetAddress;
 
-/** RDMA in software over TCP, with the semantics of a NIC: works on every machine. */
+/**
+ * RDMA in software over TCP, with the semantics of a NIC. Works on every machine. Any thread; the
+ * caller of {@link #open} closes the device.
+ */
 public final class SoftProvider implements Provider {
   public static final String NAME = "soft";
 

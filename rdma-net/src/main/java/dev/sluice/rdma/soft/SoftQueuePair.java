@@ -2,14 +2,15 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.SendWorkRequest;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.verbs.PostException;
+import dev.sluice.verbs.VerbsException;
+import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.util.EnumSet;
 import java.util.List;
@@ -19,13 +20,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A reliable connection in software: the state machine around the two halves that do the work, the
- * {@link Initiator} and the {@link Responder}, and their {@link Connection}. One lock guards all of
- * them; the event loop and posting threads hold it for at most a few calls of the socket. Closed by
- * its creator, or by its domain.
+ * A reliable connection in software. It holds the state machine, the two halves {@link Initiator}
+ * and {@link Responder}, and their {@link Connection}. One lock guards them all. Only {@link #lock}
+ * and {@link #unlock} take and release it, since {@link #unlock} reports the completions. The event
+ * loop and posting threads hold it for a few socket calls at most. Closed by its creator or its
+ * protection domain.
  */
 final class SoftQueuePair implements QueuePair {
-  /** Bytes, reported only: TCP cuts the stream as it likes. */
+  /** Bytes, reported only: TCP splits the stream as it likes. */
   private static final int MTU = 4096;
 
   private static final Logger LOG = LoggerFactory.getLogger(SoftQueuePair.class);
@@ -185,7 +187,7 @@ final class SoftQueuePair implements QueuePair {
     }
   }
 
-  /** Sends, or fails, what has just been posted. */
+  /** Sends, or fails, the requests that have just been posted. */
   private void process(long now) {
     if (states.isInError()) {
       initiator.flush();
@@ -197,7 +199,7 @@ final class SoftQueuePair implements QueuePair {
     scheduleTimer();
   }
 
-  /** Has {@link #expire} called in time for what is waiting now. */
+  /** Schedules {@link #expire} for the earliest deadline. */
   void scheduleTimer() {
     long deadline = deadline();
     if (deadline != EventLoop.NEVER) {
@@ -209,7 +211,7 @@ final class SoftQueuePair implements QueuePair {
     return Math.min(initiator.deadline(), responder.deadline());
   }
 
-  /** A completion was polled. Any thread, without the lock. */
+  /** Notes that a completion was polled. Any thread, without the lock. */
   void polled(Completion completion) {
     completions.polled(completion);
   }
@@ -219,13 +221,13 @@ final class SoftQueuePair implements QueuePair {
     completions.complete(send, status);
   }
 
-  /** A request of this side has failed: nothing is sent any more. */
+  /** Stops sending, as a request of this side has failed. */
   void failing() {
     states.enter(QueuePairState.ERROR);
     link.close();
   }
 
-  /** A request of the peer was refused: that is sent, and then nothing more. */
+  /** Sends the refusal of a request of the peer, and nothing after it. */
   void refused() {
     link.connection().drain();
     enterError();
@@ -236,7 +238,7 @@ final class SoftQueuePair implements QueuePair {
     initiator.flush();
   }
 
-  /** The connection broke, for whatever reason. */
+  /** Called when the connection breaks for any reason. */
   void connectionLost(String reason) {
     if (link.connection() != null) {
       LOG.debug("{}: connection lost: {}", this, reason);
@@ -255,7 +257,10 @@ final class SoftQueuePair implements QueuePair {
     }
   }
 
-  /** A peer says that it belongs to this queue pair. On the event loop's thread. */
+  /**
+   * Takes a connection of a peer that claims to belong to this queue pair. On the event loop's
+   * thread.
+   */
   void introduce(Hello hello, SelectionKey key) {
     lock();
     try {
@@ -265,11 +270,12 @@ final class SoftQueuePair implements QueuePair {
     }
   }
 
-  /** The timer: returns when it is to be called again. On the event loop's thread. */
+  /** Handles deadlines. Returns the time of the next call. On the event loop's thread. */
   long expire(long now) {
     lock();
     try {
       initiator.expire(now);
+      responder.expire(now);
       if (link.connection() != null) {
         link.connection().flush(now);
       }
@@ -279,7 +285,36 @@ final class SoftQueuePair implements QueuePair {
     }
   }
 
-  /** After this nothing touches the region's bytes through this queue pair. */
+  /**
+   * Reads bytes that the page cache lacks, and sends them later. Never waits.
+   *
+   * @param listener called under the lock, before more is sent
+   */
+  void readFromDisk(SoftFileRegion region, long from, int bytes, DiskReaders.Listener listener) {
+    device
+        .diskReaders()
+        .read(
+            region,
+            from,
+            bytes,
+            loop.frameBuffers(),
+            (read, failure) -> loop.execute(() -> readFromDisk(listener, read, failure)));
+  }
+
+  private void readFromDisk(DiskReaders.Listener listener, ByteBuffer read, Throwable failure) {
+    lock();
+    try {
+      listener.read(read, failure);
+      if (link.connection() != null) {
+        link.connection().flush(loop.now());
+      }
+      scheduleTimer();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Stops all access to the region's bytes through this queue pair. */
   void regionClosed(SoftRegion region) {
     lock();
     try {
@@ -295,7 +330,7 @@ final class SoftQueuePair implements QueuePair {
     return access.contains(flag);
   }
 
-  /** The one that moves its bytes. */
+  /** The loop that moves the bytes of this queue pair. */
   EventLoop loop() {
     return loop;
   }
@@ -317,15 +352,18 @@ final class SoftQueuePair implements QueuePair {
     lock.lock();
   }
 
-  /** Gives up the lock, and tells of what completed under it. */
+  /** Releases the lock, and reports the completions that happened under it. */
   void unlock() {
-    if (!completions.report() && !states.isInError()) {
-      LOG.warn("{}: more completions than its completion queue holds", this);
-      link.close();
-      enterError();
-      completions.report();
+    try {
+      if (!completions.report() && !states.isInError()) {
+        LOG.warn("{}: more completions than its completion queue holds", this);
+        link.close();
+        enterError();
+        completions.report();
+      }
+    } finally {
+      lock.unlock();
     }
-    lock.unlock();
     completions.announce();
   }
 

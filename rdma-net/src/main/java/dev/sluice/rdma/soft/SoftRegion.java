@@ -9,16 +9,16 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What is registered with the software provider. Its bytes are touched only under the lock of a
- * queue pair of its domain that has just looked it up; {@link #close} takes it out of the tables
- * and then visits each of those locks once. Closed by whoever registered it, or by its domain.
+ * Memory or a file registered with the software provider. Its bytes are accessed only under the
+ * lock of a queue pair of its domain that has just looked it up. {@link #close} removes it from the
+ * tables and then takes each of these locks once. Closed by its creator or its domain.
  */
 abstract sealed class SoftRegion implements MemoryRegion permits SoftMemoryRegion, SoftFileRegion {
   private final SoftProtectionDomain domain;
   private final long address;
   private final long length;
 
-  /** {@link AccessFlag#bit}s. */
+  /** Bits of {@link AccessFlag#bit}. */
   private final int access;
 
   private final int lkey;
@@ -36,10 +36,14 @@ abstract sealed class SoftRegion implements MemoryRegion permits SoftMemoryRegio
     leak = domain.leaks().opened("memory region", this);
   }
 
-  /** Has the batch send some of its bytes. */
-  abstract void send(long from, int bytes, FrameBatch batch) throws IOException;
+  /**
+   * Adds some bytes of the region to the batch.
+   *
+   * @return number of bytes added; 0 if they have to be read from a disk first
+   */
+  abstract int send(long from, int bytes, FrameBatch batch) throws IOException;
 
-  /** A copy of some of its bytes. */
+  /** A copy of some bytes of the region. */
   abstract ByteBuffer copy(long from, int bytes) throws IOException;
 
   @Override
@@ -66,7 +70,7 @@ abstract sealed class SoftRegion implements MemoryRegion permits SoftMemoryRegio
     return domain;
   }
 
-  /** False once the region is being closed. */
+  /** Returns false once the region is being closed. */
   boolean isOpen() {
     return !closed.get();
   }
@@ -89,7 +93,7 @@ abstract sealed class SoftRegion implements MemoryRegion permits SoftMemoryRegio
     }
   }
 
-  /** Nothing of it is touched any more. */
+  /** Called when the region's bytes are not accessed any more. */
   void release() {}
 
   @Override

@@ -1,11 +1,11 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.QueuePairState;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 
 /**
- * The state of a queue pair and which changes of it may be asked for (ibv_modify_qp(3)). Any thread
- * reads the state; everything else is called with the queue pair's lock held.
+ * The state of a queue pair, and the changes of it that may be requested (ibv_modify_qp(3)). Any
+ * thread reads the state; all other calls hold the queue pair's lock.
  */
 final class StateMachine {
   private final SoftQueuePair queuePair;
@@ -28,7 +28,7 @@ final class StateMachine {
     return closed;
   }
 
-  /** Changes the state, whatever it was. */
+  /** Changes the state unconditionally. */
   void enter(QueuePairState to) {
     state = to;
   }
@@ -52,13 +52,13 @@ final class StateMachine {
     }
   }
 
-  /** Why the queue pair does not change its state. */
+  /** The error for a refused change of state. */
   VerbsException refusal(QueuePairState to, String reason) {
     return new VerbsException(
         "ibv_modify_qp(" + queuePair + ", " + to + ")", VerbsException.EINVAL, reason);
   }
 
-  /** No state but RESET from now on; true the first time. */
+  /** Allows no state but RESET from now on. Returns true on the first call. */
   boolean close() {
     boolean first = !closed;
     closed = true;

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Connections that have not yet said who they are, in the order of their arrival and by the address
- * that they came from. Of the acceptor, whose thread alone uses it.
+ * Connections that have not yet said hello, in the order of arrival and by their source address.
+ * Used by the acceptor on its thread only.
  *
  * @param <T> a connection
  */
@@ -40,15 +40,15 @@ final class Strangers<T> {
     return List.copyOf(all);
   }
 
-  /** The one that has been here longest; null where there is none. */
+  /** The connection that has been here longest; null if there is none. */
   T oldest() {
     Iterator<T> iterator = all.iterator();
     return iterator.hasNext() ? iterator.next() : null;
   }
 
   /**
-   * The oldest one of the address that has most, so that an address with few of them loses none to
-   * one with many.
+   * The oldest connection of the address with the most connections. An address with few connections
+   * thus loses none to an address with many.
    */
   T oldestOfTheMost() {
     LinkedHashSet<T> most = all;

@@ -7,37 +7,44 @@ import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * The queue pairs through which peers READ from this process. Any thread, in practice those of the
- * control channel, which wait for nothing here: {@link ConnectThreads} connect and destroy them.
- * The endpoint closes it.
+ * Queue pairs through which peers READ from this process. Any thread, in practice the control
+ * channel's threads, which never wait here: {@link ConnectThreads} connect and destroy the queue
+ * pairs. The endpoint closes it. All fields that change are guarded by this; private methods that
+ * remove slots or make room need the lock. Device commands run without it.
  *
- * <p>They allow REMOTE_READ and nothing else, never send, and so cost little more than the device's
- * context: 1,000 executors cost 1,000 of them, at the smallest queue size that there is, and no
+ * <p>The queue pairs allow REMOTE_READ only and never send, so each costs little more than the
+ * device's context. 1,000 executors cost 1,000 queue pairs of the smallest queue size, and no
  * thread.
  *
- * <p>This side does not see READs, so it cannot know which queue pair is idle; peers close theirs
- * when they are, and say so. At the limit it closes those that are known to have broken, else those
- * of peers that left, else the oldest one that its own peer has replaced, and else refuses, which
- * sends the new peer another way; closing a queue pair in use would cost its peer a timeout.
+ * <p>This side does not see READs, so it cannot know which queue pairs are idle. Peers close their
+ * idle ones and tell this side. A peer that left and does not return within {@link
+ * #GONE_AFTER_SECONDS} loses its queue pairs: its process ended without a message. At the limit,
+ * this class closes queue pairs that are known to be broken. If there are none, it closes those of
+ * peers that left, else the oldest one that its peer has replaced. Otherwise it refuses, and the
+ * new peer uses another path. Closing a queue pair in use costs its peer a timeout and a new
+ * connection.
  */
 final class AcceptedQueuePairs implements AutoCloseable {
   /** Nothing is posted to them. */
   private static final int DEPTH = 1;
 
+  /** A peer that still READs sends a message every 10 s, over a new connection if necessary. */
+  static final long GONE_AFTER_SECONDS = 30;
+
+  /** Minimum pause between two searches for broken queue pairs ({@link #askLater}). */
   private static final long ASKING_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private record Key(String peerId, int remoteQpNumber) {
@@ -46,9 +53,9 @@ final class AcceptedQueuePairs implements AutoCloseable {
     }
   }
 
-  /** A queue pair, or the place of one that is being connected. */
+  /** A queue pair, or the reservation for a queue pair that is being connected. */
   private static final class Slot {
-    /** Of the thread that connects it, until it is connected. */
+    /** Owned by the thread that connects it, until it is connected. */
     private QueuePair queuePair;
 
     private boolean connected;
@@ -62,15 +69,18 @@ final class AcceptedQueuePairs implements AutoCloseable {
   private final Executor threads;
   private final Map<Key, Slot> slots = new LinkedHashMap<>();
 
-  /** Those of peers that left. */
-  private final Set<Key> left = new HashSet<>();
+  /** Queue pairs of peers that left, each with an object that identifies the departure. */
+  private final Map<Key, Object> left = new HashMap<>();
+
+  /** Runs tasks after the time that makes a departed peer count as gone. */
+  private final Executor whenGone;
 
   private long nextAskingNanos = System.nanoTime();
   private boolean closed;
 
   /**
-   * @param completionQueue one that nobody polls: nothing ever completes here
-   * @param threads where queue pairs are created, connected and destroyed
+   * @param completionQueue a queue that is never polled, since nothing completes here
+   * @param threads create, connect and destroy queue pairs
    */
   AcceptedQueuePairs(
       ProtectionDomain protectionDomain,
@@ -78,20 +88,40 @@ final class AcceptedQueuePairs implements AutoCloseable {
       TransferOptions options,
       TransferCounters counters,
       Executor threads) {
+    this(
+        protectionDomain,
+        completionQueue,
+        options,
+        counters,
+        threads,
+        CompletableFuture.delayedExecutor(GONE_AFTER_SECONDS, TimeUnit.SECONDS, threads));
+  }
+
+  /**
+   * @param whenGone runs tasks after {@link #GONE_AFTER_SECONDS}
+   */
+  AcceptedQueuePairs(
+      ProtectionDomain protectionDomain,
+      CompletionQueue completionQueue,
+      TransferOptions options,
+      TransferCounters counters,
+      Executor threads,
+      Executor whenGone) {
     this.protectionDomain = protectionDomain;
     this.completionQueue = completionQueue;
     this.attributes = options.connection();
     this.limit = options.maxQueuePairs();
     this.counters = counters;
     this.threads = threads;
+    this.whenGone = whenGone;
   }
 
   /**
-   * A queue pair that is connected to {@code remote}. Never blocks; what comes of one peer's
-   * request does not depend on another's address.
+   * Creates a queue pair and connects it to {@code remote}. Never blocks. An unreachable address of
+   * one peer does not affect another's request.
    *
-   * @return fails with a VerbsException: ENOMEM at the limit, EINVAL when the peer gave it up
-   *     meanwhile
+   * @return fails with a VerbsException: ENOMEM at the limit, EINVAL if the peer gave the queue
+   *     pair up meanwhile
    */
   CompletableFuture<QueuePairAddress> accept(String peerId, QueuePairAddress remote) {
     String operation = "accept(" + peerId + ", " + remote + ")";
@@ -108,13 +138,13 @@ final class AcceptedQueuePairs implements AutoCloseable {
               fail(result, e, key, slot);
             }
           });
-    } catch (VerbsException | RuntimeException | Error e) { // also where there is no thread for it
+    } catch (VerbsException | RuntimeException | Error e) { // Also if there is no thread for it.
       fail(result, e, key, slot);
     }
     return result;
   }
 
-  /** The peer waits for an answer, whatever becomes of the queue pair. */
+  /** Answers the peer, whatever happens to the queue pair. */
   private void fail(
       CompletableFuture<QueuePairAddress> result, Throwable failure, Key key, Slot slot) {
     try {
@@ -128,8 +158,8 @@ final class AcceptedQueuePairs implements AutoCloseable {
       throws VerbsException {
     slot.queuePair = protectionDomain.createQueuePair(completionQueue, DEPTH);
     slot.queuePair.toInit(EnumSet.of(AccessFlag.REMOTE_READ));
+    slot.queuePair.toRtr(remote, attributes); // RTR is enough to answer READs.
     QueuePairAddress local = slot.queuePair.address();
-    slot.queuePair.toRtr(remote, attributes); // which is enough to answer READs
     if (!connected(key, slot)) {
       throw new VerbsException(operation, VerbsException.EINVAL, "nobody waits for it any more");
     }
@@ -138,15 +168,15 @@ final class AcceptedQueuePairs implements AutoCloseable {
   }
 
   /**
-   * @return what had to go for it
+   * @return queue pairs that were removed to make room
    */
   private synchronized List<QueuePair> reserve(String operation, Key key, Slot slot)
       throws VerbsException {
     if (closed) {
       throw new VerbsException(operation, VerbsException.EINVAL, "the endpoint is closed");
     }
-    List<QueuePair> removed = remove(key::equals); // the number was used before
-    left.removeIf(key::isSamePeer);
+    List<QueuePair> removed = remove(key::equals); // The peer used the number before.
+    left.keySet().removeIf(key::isSamePeer);
     if (slots.size() >= limit) {
       removed.addAll(makeRoom());
     }
@@ -160,7 +190,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
   }
 
   /**
-   * @return false when it was removed while it was being connected
+   * @return false if the slot was removed while it was being connected
    */
   private synchronized boolean connected(Key key, Slot slot) {
     slot.connected = slots.get(key) == slot;
@@ -180,9 +210,25 @@ final class AcceptedQueuePairs implements AutoCloseable {
     close(new Key(peerId, remoteQpNumber)::equals);
   }
 
-  /** The peer may be gone: a process ends without a word to its queue pairs' other ends. */
-  synchronized void peerLeft(String peerId) {
-    slots.keySet().stream().filter(key -> key.peerId().equals(peerId)).forEach(left::add);
+  /**
+   * Starts the timeout of a peer that may be gone: a process that ends sends no message to its
+   * peers' queue pairs. They are closed if the peer does not return in time.
+   */
+  void peerLeft(String peerId) {
+    Object departure = new Object();
+    synchronized (this) {
+      slots.keySet().stream()
+          .filter(key -> key.peerId().equals(peerId))
+          .forEach(key -> left.put(key, departure));
+      if (!left.containsValue(departure)) {
+        return;
+      }
+    }
+    whenGone.execute(() -> close(key -> left.get(key) == departure));
+  }
+
+  synchronized void peerReturned(String peerId) {
+    left.keySet().removeIf(key -> key.peerId().equals(peerId));
   }
 
   void peerLost(String peerId) {
@@ -213,14 +259,14 @@ final class AcceptedQueuePairs implements AutoCloseable {
     List<QueuePair> room =
         remove(key -> slots.get(key).connected && slots.get(key).queuePair.hasFailed());
     if (room.isEmpty()) {
-      room = remove(left::contains);
+      room = remove(left::containsKey);
     }
     return room.isEmpty() ? removeOldestReplaced() : room;
   }
 
   /**
-   * Looks for those that broke without a word, for the next one that wants room: hundreds of
-   * commands of the device, so not now, and not often.
+   * Searches for queue pairs that broke without an event, to make room for the next request. This
+   * takes hundreds of device commands, so it runs later and rarely.
    */
   private void askLater() {
     long now = System.nanoTime();
@@ -252,7 +298,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
   }
 
   /**
-   * @return those of them that are connected: the others are closed by who connects them
+   * @return the removed queue pairs that were connected; the connecting thread closes the others
    */
   private List<QueuePair> remove(Predicate<Key> condition) {
     List<QueuePair> removed = new ArrayList<>();

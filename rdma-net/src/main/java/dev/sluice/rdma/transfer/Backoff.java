@@ -1,21 +1,25 @@
 package dev.sluice.rdma.transfer;
 
 /**
- * When something that failed may be tried again: after a pause that doubles with each failure in a
- * row, which is one that comes soon after the pause. What else fails within a pause has the same
- * cause, and changes nothing. Any thread.
+ * Pause after a failure before the next try. The pause doubles with each failure that comes within
+ * twice the pause after the one before. Failures during a pause have the same cause and are
+ * ignored. Memory that could not be registered, and files or directories that failed, are tried
+ * again by it. Any thread.
  */
 public final class Backoff {
+  /** Pause after a failure that does not follow another one. */
   public static final long FIRST_MS = 10_000;
+
+  /** Limit of the doubled pause. */
   public static final long MAX_MS = 600_000;
 
-  /** 0 as long as nothing failed. */
+  /** 0 until something fails. */
   private long pauseMs;
 
   private long failedMs;
 
   /**
-   * It has failed.
+   * Reports a failure.
    *
    * @param nowMs on a monotonic clock, in milliseconds
    */
@@ -28,7 +32,7 @@ public final class Backoff {
     failedMs = nowMs;
   }
 
-  /** Whether it may be tried (again). */
+  /** True if a try is allowed. */
   public synchronized boolean isOver(long nowMs) {
     return pauseMs == 0 || nowMs - failedMs >= pauseMs;
   }

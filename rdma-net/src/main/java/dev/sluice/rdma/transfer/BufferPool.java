@@ -2,7 +2,7 @@ package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -18,18 +18,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Registered buffers under a hard cap: the targets of READs, or what peers READ.
+ * Registered buffers under a hard cap: either targets of READs, or memory that peers READ.
  *
- * <p>Any thread acquires and releases; the owner's duty cycle calls {@link #expire}, and the owner
- * closes it after the last queue pair. Buffers are cut from {@link Slab}s, which are allocated and
- * registered once each as they are needed and count against the cap whole. What a process pins is
- * therefore the cap at most, whatever the number of peers.
+ * <p>Any thread acquires and releases. The owner, an {@link RdmaEndpoint} or a stager, calls {@link
+ * #expire} in its duty cycle, and closes the pool after the last queue pair. Buffers are cut from
+ * {@link Slab}s. A slab is allocated and registered when it is needed, and its whole size counts
+ * against the cap. A process therefore pins no more than the cap, whatever the number of peers.
+ * Methods that allocate, serve or free need the lock. A slab is registered with the lock held, so
+ * other callers wait for it.
  *
- * <p>Nobody may write to the memory from outside: it is registered for local writes, or for READs.
+ * <p>No peer can write to the memory: it is registered for local writes or for remote READs.
  */
 public final class BufferPool implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BufferPool.class);
 
+  /** Largest slab, and so the largest buffer of any pool. */
   private static final int MAX_SLAB_BYTES = 32 << 20;
 
   private record Waiter(int bytes, long deadlineNanos, Consumer<PooledBuffer> taker) {}
@@ -44,7 +47,7 @@ public final class BufferPool implements AutoCloseable {
   private final int slabBytes;
   private final int maxSlabs;
 
-  // All below is guarded by this object's lock, which is never held while a taker runs.
+  // All fields below are guarded by this lock, which is never held while a taker runs.
   private final Object lock = new Object();
   private final List<Slab> slabs = new ArrayList<>();
   private final Queue<Waiter> waiters = new ArrayDeque<>();
@@ -55,13 +58,13 @@ public final class BufferPool implements AutoCloseable {
   private boolean warned;
   private boolean closed;
 
-  /** Written with the lock held, whenever {@code waiters} have changed. */
+  /** True if {@code waiters} is not empty. Written with the lock held. */
   private volatile boolean awaited;
 
   private volatile Runnable shortage = () -> {};
 
   /**
-   * @param setting the end of the key that {@code maxBytes} are set by
+   * @param setting end of the configuration key that sets {@code maxBytes}
    */
   private BufferPool(
       ProtectionDomain protectionDomain,
@@ -80,9 +83,9 @@ public final class BufferPool implements AutoCloseable {
   }
 
   /**
-   * Buffers that READs write to.
+   * Creates a pool of buffers that READs write to.
    *
-   * @param maxBytes registered bytes at most
+   * @param maxBytes limit of registered bytes
    * @param nanoClock as {@link System#nanoTime}
    */
   static BufferPool targets(
@@ -97,10 +100,10 @@ public final class BufferPool implements AutoCloseable {
   }
 
   /**
-   * Buffers that peers READ. Whoever makes it calls {@link #expire}, with the clock that it takes
-   * its deadlines from.
+   * Creates a pool of buffers that peers READ. The caller calls {@link #expire}, with the same
+   * clock as its deadlines.
    *
-   * @param maxBytes registered bytes at most
+   * @param maxBytes limit of registered bytes
    */
   public static BufferPool readable(ProtectionDomain domain, long maxBytes) {
     return new BufferPool(
@@ -112,49 +115,49 @@ public final class BufferPool implements AutoCloseable {
         System::nanoTime);
   }
 
-  /** The largest buffer of a pool of so many bytes, in bytes. */
+  /** Returns the size of the largest buffer of a pool with so many bytes, in bytes. */
   private static int maxBufferBytes(long maxBytes) {
     // At least four slabs, so that one request for the largest buffer does not take all.
     long quarter = Math.max(Slab.PAGE_BYTES, Long.highestOneBit(maxBytes / 4));
     return (int) Math.min(MAX_SLAB_BYTES, quarter);
   }
 
-  /** The largest buffer that can be asked for, in bytes. */
+  /** Maximum size of a buffer, in bytes. */
   public int maxBufferBytes() {
     return slabBytes;
   }
 
-  /** Bytes that are pinned at most. */
+  /** Maximum of pinned bytes. */
   public long maxBytes() {
     return (long) maxSlabs * slabBytes;
   }
 
-  /** Bytes of the buffers that are in use, rounded up to pages. */
+  /** Bytes of the buffers in use, rounded up to pages. */
   public long bytesInUse() {
     return counters.get(TransferCounter.BUFFER_BYTES_IN_USE);
   }
 
-  /** Whether somebody waits for a buffer. */
+  /** True if a request waits for a buffer. */
   public boolean isAwaited() {
     return awaited;
   }
 
   /**
-   * Has {@code listener} called each time that somebody has to wait for a buffer, on the thread
-   * that asks for it, with no lock held. Replaces the one before.
+   * Calls {@code listener} each time that a request has to wait for a buffer, on the requesting
+   * thread, with no lock held. Replaces the previous listener.
    */
   public void onShortage(Runnable listener) {
     shortage = listener;
   }
 
-  /** Bytes that are pinned. */
+  /** Bytes that are pinned now. */
   public long registeredBytes() {
     synchronized (lock) {
       return (long) slabs.size() * slabBytes;
     }
   }
 
-  /** As the other one, for whoever waits: completes with the buffer, or with null. */
+  /** Acquires a buffer as the other method does; completes with the buffer, or with null. */
   public CompletableFuture<PooledBuffer> acquire(int bytes, long deadlineNanos) {
     CompletableFuture<PooledBuffer> acquired = new CompletableFuture<>();
     acquire(bytes, deadlineNanos, acquired::complete);
@@ -162,13 +165,14 @@ public final class BufferPool implements AutoCloseable {
   }
 
   /**
-   * Hands a buffer to {@code taker}, at once where there is room, else when others are released;
-   * null when the deadline passes first. Never blocks, but to allocate and register a slab, which
-   * happens a few times in a process's life.
+   * Hands a buffer to {@code taker}: at once if there is room, else when other buffers are
+   * released. Hands over null if the deadline passes first, the pool closes, or it has no memory at
+   * all. Never blocks, except to allocate and register a slab, which happens a few times in a
+   * process's life.
    *
-   * @param deadlineNanos on the clock of whoever calls {@link #expire}
+   * @param deadlineNanos on the clock that {@link #expire} is called with
    * @param taker gets exactly one answer, on the thread that acquires, releases, expires or closes
-   * @return whether it was answered at once
+   * @return true if it was answered at once
    * @throws IllegalArgumentException for less than 1 or more than {@link #maxBufferBytes} bytes
    */
   public boolean acquire(int bytes, long deadlineNanos, Consumer<PooledBuffer> taker) {
@@ -198,7 +202,7 @@ public final class BufferPool implements AutoCloseable {
     return !waits;
   }
 
-  /** Answers those whose deadline passed. Called by the owner's duty cycle. */
+  /** Answers requests whose deadline has passed. Called by the owner's duty cycle. */
   public int expire(long nowNanos) {
     if (!awaited) {
       return 0;
@@ -208,21 +212,21 @@ public final class BufferPool implements AutoCloseable {
       for (Iterator<Waiter> i = waiters.iterator(); i.hasNext(); ) {
         Waiter waiter = i.next();
         if (waiter.deadlineNanos() - nowNanos <= 0) {
-          i.remove();
           answers.add(new Answer(waiter.taker(), null));
+          i.remove();
           counters.increment(TransferCounter.BUFFERS_DENIED);
           expired++;
         }
       }
       if (expired > 0) {
-        serveWaiters(); // what the first in the queue could not use may do for the next
+        serveWaiters(); // There may be room for the next request.
       }
     }
     answers.run();
     return expired;
   }
 
-  /** What a buffer of so many bytes takes of a pool. */
+  /** Returns the bytes that a buffer of so many bytes takes of a pool. */
   public static long roomBytes(int bytes) {
     return (long) Slab.pages(bytes) * Slab.PAGE_BYTES;
   }
@@ -242,8 +246,9 @@ public final class BufferPool implements AutoCloseable {
   }
 
   /**
-   * Answers who waits with null and deregisters the memory. The memory itself is freed when the
-   * last buffer is released; a buffer that was given up keeps it until the process ends.
+   * Answers waiting requests with null and deregisters the memory. The memory itself is freed when
+   * the last buffer is released; a buffer that was given up keeps the memory until the process
+   * ends.
    */
   @Override
   public void close() {
@@ -261,13 +266,13 @@ public final class BufferPool implements AutoCloseable {
     answers.run();
   }
 
-  /** Strictly first come, first served: a large buffer is not starved by small ones. */
+  /** Strictly first come, first served, so that small buffers do not starve a large one. */
   private void serveWaiters() {
     Waiter first = waiters.peek();
     PooledBuffer buffer = first == null ? null : allocate(first.bytes());
     while (buffer != null) {
-      waiters.remove();
       answers.add(new Answer(first.taker(), buffer));
+      waiters.remove();
       first = waiters.peek();
       buffer = first == null ? null : allocate(first.bytes());
     }
@@ -295,7 +300,7 @@ public final class BufferPool implements AutoCloseable {
     return new PooledBuffer(this, slab, firstPage, bytes);
   }
 
-  /** A shortage may pass: it is tried again after a pause, and who READs waits or goes on. */
+  /** Adds a slab. After a failure, tries again only after a pause, since a shortage may pass. */
   private boolean addSlab() {
     long nowMs = TimeUnit.NANOSECONDS.toMillis(nanoClock.getAsLong());
     if (!failures.isOver(nowMs)) {

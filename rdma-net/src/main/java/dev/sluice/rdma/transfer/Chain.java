@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The work requests that are posted at a time: the same objects for each post of an engine, as many
- * as its longest chain had, 56 bytes each. Engine thread only.
+ * The work requests of one post. All posts of an engine reuse the same objects: as many as its
+ * longest chain had, 56 bytes each. Engine thread only.
  */
 final class Chain {
   private final List<SendWorkRequest> made = new ArrayList<>();
@@ -20,7 +20,7 @@ final class Chain {
     return requests.size();
   }
 
-  /** Adds one at the end, to be set. */
+  /** Appends a work request, to be set by the caller. */
   SendWorkRequest add() {
     if (requests.size() == made.size()) {
       made.add(new SendWorkRequest());

@@ -1,12 +1,14 @@
 package dev.sluice.rdma.transfer;
 
 /**
- * Keeps a bad path from being tried again and again: opens after so many failures in a row, and
- * after a while lets one request through as a probe, whose outcome closes it or opens it again.
- * Belongs to one peer; guarded by whatever holds it.
+ * Keeps a bad path from being tried again and again. Opens after a number of failures in a row.
+ * After a cooldown it lets one request through as a probe, whose outcome closes or reopens it.
+ * Belongs to one peer. Its owner guards it: the engine's thread for READs, a lock for requests to
+ * stage. After {@link #admits}, the outcome is reported by one of {@link #succeeded}, {@link
+ * #failed} and {@link #probeEnded}, or a probe would last for ever.
  */
 public final class CircuitBreaker {
-  /** A failure is forgotten when so many cooldowns have passed without another one. */
+  /** Number of cooldowns without a failure after which earlier failures are forgotten. */
   private static final int MEMORY_COOLDOWNS = 10;
 
   private final int maxFailures;
@@ -18,15 +20,15 @@ public final class CircuitBreaker {
   private long failedNanos;
 
   /**
-   * @param maxFailures in a row
-   * @param cooldownNanos for which it stays open
+   * @param maxFailures failures in a row that open it
+   * @param cooldownNanos time for which it stays open
    */
   public CircuitBreaker(int maxFailures, long cooldownNanos) {
     this.maxFailures = maxFailures;
     this.cooldownNanos = cooldownNanos;
   }
 
-  /** Whether a new request may be tried; the one that gets through an open breaker is the probe. */
+  /** True if a new request may be tried. A request admitted by an open breaker is the probe. */
   public boolean admits(long nowNanos) {
     if (!open) {
       return true;
@@ -38,18 +40,18 @@ public final class CircuitBreaker {
     return true;
   }
 
-  /** Whether the peer is not to be tried; false while the probe is under way. */
+  /** True if the peer must not be tried; false while the probe is outstanding. */
   boolean isOpen() {
     return open && !probing;
   }
 
-  /** Whether nothing speaks against the peer, or nothing has for long. */
+  /** True if the peer has no failures, or none for a long time. */
   boolean isClear(long nowNanos) {
     boolean never = !open && failures == 0;
     return never || (!probing && nowNanos - failedNanos >= MEMORY_COOLDOWNS * cooldownNanos);
   }
 
-  /** The peer answered. */
+  /** Reports an answer of the peer. */
   public void succeeded() {
     failures = 0;
     open = false;
@@ -57,7 +59,7 @@ public final class CircuitBreaker {
   }
 
   /**
-   * @return whether this failure opened it
+   * @return true if this failure opened it
    */
   public boolean failed(long nowNanos) {
     failures++;
@@ -71,7 +73,7 @@ public final class CircuitBreaker {
     return false;
   }
 
-  /** A probe that ended without an answer of the peer counts as failed. */
+  /** Reports the end of a request. A probe without an answer of the peer counts as failed. */
   public void probeEnded(long nowNanos) {
     if (probing) {
       failed(nowNanos);

@@ -4,7 +4,7 @@ import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
@@ -12,16 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates one queue pair and connects it, step by step on the {@link ConnectThreads}. What has come
- * of it is the outcome's; the queue pair belongs to this until then, and is destroyed where there
- * is none. The engine's thread starts it and may call it off; its lock is held in commands of the
- * device, so that thread never waits for it.
+ * Creates and connects one queue pair, step by step on the {@link ConnectThreads}. The attempt owns
+ * the queue pair until the outcome takes it over, and destroys it if there is no success. The
+ * engine's thread starts the attempt and may call it off. It never waits for this object's lock,
+ * which is held during device commands. The lock guards {@link #queuePair} and {@link #over}. It is
+ * also held while the outcome is told.
  */
 final class ConnectAttempt {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);
-
-  /** With less than so many READs under way a queue pair is not worth having. */
-  private static final int MIN_DEPTH = 8;
 
   private final PeerAddress peer;
   private final Setup setup;
@@ -30,7 +28,7 @@ final class ConnectAttempt {
   private boolean over;
   private volatile boolean calledOff;
 
-  /** What all attempts of an endpoint have in common. */
+  /** Settings that all attempts of an endpoint share. */
   record Setup(
       ProtectionDomain protectionDomain,
       CompletionQueue completionQueue,
@@ -43,7 +41,7 @@ final class ConnectAttempt {
     void tellReleased(PeerAddress peer, int qpNumber) {
       try {
         connector.released(peer, qpNumber);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         LOG.warn("{} could not be told of a closed queue pair", peer, e);
       }
     }
@@ -56,18 +54,18 @@ final class ConnectAttempt {
     }
   }
 
-  /** How it ends, on any thread; nothing is told of an attempt that was called off. */
+  /**
+   * Outcome of an attempt, told on any thread, unless the attempt was called off. Must not block:
+   * the attempt's lock is held.
+   */
   interface Outcome {
-    /** READs can be posted; the queue pair is the receiver's. */
+    /** READs can be posted. The receiver owns the queue pair. */
     void connected(QueuePair queuePair);
 
-    /** The device has no send queues as deep as was asked for, and this deep ones. */
-    void cut(int depth);
-
-    /** It cannot be connected to the peer. */
+    /** The queue pair cannot be connected to the peer. */
     void failed(String reason);
 
-    /** This side's device has none, whatever the peer. */
+    /** This side's device cannot create a queue pair, whatever the peer. */
     void refused(String reason);
   }
 
@@ -81,7 +79,7 @@ final class ConnectAttempt {
     setup.threads.execute(() -> create(depth));
   }
 
-  /** Ends it. Does not wait: a queue pair that there is by now is destroyed later. */
+  /** Ends the attempt without waiting. A queue pair that exists by now is destroyed later. */
   void callOff() {
     calledOff = true;
     setup.threads.execute(this::end);
@@ -92,36 +90,18 @@ final class ConnectAttempt {
       return;
     }
     try {
-      queuePair = createQueuePair(depth);
+      queuePair = setup.protectionDomain.createQueuePair(setup.completionQueue, depth);
       setup.counters.increment(TransferCounter.QUEUE_PAIRS_CREATED);
       queuePair.toInit(Set.of());
     } catch (VerbsException e) {
       end();
       outcome.refused(e.getMessage());
       return;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       fail(e);
       return;
     }
     exchange();
-  }
-
-  /**
-   * Devices have less room than ibv_query_device(3) says for work requests that take several of its
-   * units, as READs do on mlx5.
-   */
-  private QueuePair createQueuePair(int depth) throws VerbsException {
-    try {
-      return setup.protectionDomain.createQueuePair(setup.completionQueue, depth);
-    } catch (VerbsException e) {
-      boolean tooDeep = e.errno() == VerbsException.ENOMEM || e.errno() == VerbsException.EINVAL;
-      if (!tooDeep || depth / 2 < MIN_DEPTH) {
-        throw e;
-      }
-    }
-    QueuePair shallower = createQueuePair(depth / 2);
-    outcome.cut(depth / 2);
-    return shallower;
   }
 
   private void exchange() {
@@ -130,14 +110,14 @@ final class ConnectAttempt {
           .connector
           .exchange(peer, setup.protectionDomain.device().providerName(), queuePair.address())
           .whenComplete((remote, error) -> setup.threads.execute(() -> exchanged(remote, error)));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       fail(e);
     }
   }
 
   private synchronized void exchanged(QueuePairAddress remote, Throwable error) {
     if (over) {
-      if (error == null) { // the peer made its side after it was told
+      if (error == null) { // The peer created its side after it was told.
         setup.tellReleased(peer, queuePair.qpNumber());
       }
     } else if (error != null) {
@@ -161,7 +141,7 @@ final class ConnectAttempt {
     try {
       queuePair.toRtr(remote, setup.options.connection());
       queuePair.toRts();
-    } catch (VerbsException e) {
+    } catch (VerbsException | RuntimeException | Error e) {
       fail(e);
       return;
     }

@@ -1,57 +1,54 @@
 package dev.sluice.rdma.transfer;
 
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Where queue pairs are created, connected and destroyed. Each step is a command of the device, and
- * one of them may take a second: on RoCE ibv_modify_qp(3) to RTR waits until the peer's address is
- * resolved. So it is done side by side, and neither by the thread that completions wait for nor by
- * the control channel's.
+ * Threads that create, connect and destroy queue pairs. Each step is a device command that may take
+ * a second: on RoCE ibv_modify_qp(3) to RTR waits until the peer's address is resolved. The
+ * completion thread and the control channel's threads therefore do none of this.
  *
- * <p>There are some while something is connected and none at other times. Any thread executes; the
- * endpoint stops it. What comes after that runs on the thread that brings it.
+ * <p>Threads exist only while there is work. Any thread executes; the endpoint stops them. After
+ * that, or if the system gives no thread, a task runs on its caller's thread, so that queue pairs
+ * are always closed.
  */
 final class ConnectThreads implements Executor {
-  /** So many peers that cannot be reached hold up no other one. */
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectThreads.class);
+
+  /** This many unreachable peers do not delay connecting to others. */
   private static final int MAX_THREADS = 32;
 
-  private static final long KEEP_ALIVE_SECONDS = 5;
-
-  private final AtomicInteger started = new AtomicInteger();
-  private final ThreadPoolExecutor threads =
-      new ThreadPoolExecutor(
-          MAX_THREADS,
-          MAX_THREADS,
-          KEEP_ALIVE_SECONDS,
-          TimeUnit.SECONDS,
-          new LinkedBlockingQueue<>(),
-          this::newThread,
-          (task, pool) -> task.run());
+  private final ThreadPoolExecutor threads;
 
   ConnectThreads() {
-    threads.allowCoreThreadTimeOut(true);
+    this(DaemonThreads.numbered("sluice-connect-"));
   }
 
-  private Thread newThread(Runnable task) {
-    return Thread.ofPlatform()
-        .daemon()
-        .name("sluice-connect-" + started.incrementAndGet())
-        .unstarted(task);
+  ConnectThreads(ThreadFactory factory) {
+    threads = DaemonThreads.atMost(MAX_THREADS, factory);
   }
 
   @Override
   public void execute(Runnable task) {
-    threads.execute(task);
+    try {
+      threads.execute(task);
+    } catch (RejectedExecutionException _) { // The threads are stopped.
+      task.run();
+    } catch (OutOfMemoryError e) {
+      LOG.warn(
+          "The system gives no thread to connect or close a queue pair; its caller does it", e);
+      task.run();
+    }
   }
 
   /**
-   * Does what there is to do, and ends the threads.
+   * Runs the queued tasks, then ends the threads.
    *
-   * @return whether that was done in time
+   * @return true if all tasks ended in time
    */
   boolean stop(long timeoutMs) {
     return DaemonThreads.stop(threads, timeoutMs);

@@ -1,34 +1,34 @@
 package dev.sluice.rdma.transfer;
 
-import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
+import dev.sluice.verbs.PostException;
 
 /**
- * The send side of one queue pair: which reads its outstanding work requests belong to. Engine
- * thread only; {@link Connections} creates and closes it.
+ * The send side of one queue pair: maps outstanding work requests to their reads. Engine thread
+ * only; {@link Connections} creates and closes it.
  *
- * <p>What is posted is READ in its order: so no more is posted of large reads than keeps a link
- * busy, and small ones that come wait for that alone.
+ * <p>The device serves READs in the order of posting. Outstanding large reads are therefore limited
+ * to the bytes that keep a link busy, and a new small read waits only for these.
  *
- * <p>A work request's id is the connection's id in the upper half and its sequence number in the
- * lower. Signaled are the last work request of a read, the last of a chain, and enough between that
- * a long read is posted on while half of the queue is under way. Work requests complete in order,
- * so a completion retires all up to its sequence number, and after an error the queue pair is
- * drained when all have been retired.
+ * <p>The upper half of a work request's id is the connection's id, the lower half its sequence
+ * number. The last work request of a read and of a chain are signaled. More are signaled in
+ * between, so that posting of a long read continues while half of the queue is outstanding. Work
+ * requests complete in order, so a completion retires all up to its sequence number. After an error
+ * the queue pair is drained when all have been retired.
  */
 final class Connection {
   enum State {
-    /** The attempt has its queue pair. */
+    /** The attempt owns the queue pair. */
     CONNECTING,
     /** READs can be posted. */
     READY,
-    /** In ERROR: waits for the completions of what is outstanding. */
+    /** In ERROR: waits for the completions of outstanding work requests. */
     DRAINING,
     /** Destroyed. */
     CLOSED
   }
 
-  /** What 400 Gb/s bring in 80 us; two work requests at least. */
+  /** Minimum of {@link #maxLargeBytes}: the bytes that 400 Gb/s transfer in 80 us. */
   private static final long MIN_LARGE_BYTES = 4 << 20;
 
   private final int id;
@@ -36,28 +36,28 @@ final class Connection {
   private final ConnectAttempt attempt;
   private final int maxReadBytes;
 
-  /** Posted of large reads at most. */
+  /** Maximum outstanding bytes of large reads: at least two work requests. */
   private final long maxLargeBytes;
 
-  /** Of a power of two slots, at least as many as the queue has. */
+  /** Reads by slot; the number of slots is the queue's depth, rounded up to a power of two. */
   private ReadRequest[] ring = {};
 
-  /** Bytes of each of these that belongs to a large read. */
+  /** Bytes of each slot's work request if it belongs to a large read, else 0. */
   private int[] largeBytes = {};
 
-  /** Work requests that the queue pair holds. */
+  /** Number of work requests that the queue pair holds. */
   private int depth;
 
-  /** Unsignaled work requests in a row at most: half of the queue, with the signaled one. */
+  /** Maximum unsignaled work requests in a row; with the signaled one, half of the queue. */
   private int maxSilent;
 
-  /** What is posted, or was last; the engine's other connections use it, too. */
+  /** Chain of the current or last post, shared with the engine's other connections. */
   private final Chain chain;
 
-  /** Unsignaled work requests at the end of the chain. */
+  /** Number of unsignaled work requests at the end of the chain. */
   private int silent;
 
-  /** Null while it is connecting. */
+  /** Null while connecting. */
   private QueuePair queuePair;
 
   private long head; // sequence number of the oldest outstanding work request
@@ -90,7 +90,7 @@ final class Connection {
     return attempt;
   }
 
-  /** READs can be posted from now on. */
+  /** Takes the connected queue pair: READs can be posted from now on. */
   void connected(QueuePair ready, int queueDepth) {
     queuePair = ready;
     depth = queueDepth;
@@ -112,7 +112,7 @@ final class Connection {
     state = next;
   }
 
-  /** When connecting or draining must be done. */
+  /** Time by which connecting or draining must be done. */
   long deadlineNanos() {
     return deadlineNanos;
   }
@@ -133,7 +133,7 @@ final class Connection {
     return (int) (tail - head);
   }
 
-  /** Whether {@link #post} would post something. */
+  /** True if {@link #post} would post something. */
   boolean hasRoomFor(WaitingReads waiting) {
     return outstanding() < depth
         && (waiting.firstSmall() != null
@@ -145,12 +145,13 @@ final class Connection {
   }
 
   /**
-   * Posts of the waiting reads what there is room for, in one chain: all small ones but for one
-   * work request, and then of large ones.
+   * Posts as many waiting work requests as there is room for, in one chain: small reads first, then
+   * large ones. One work request is kept for large reads, unless it is the only one and some are
+   * outstanding.
    *
-   * @param limit work requests at most
-   * @return work requests posted
-   * @throws PostException when one was refused; all of the chain count as outstanding
+   * @param limit maximum number of work requests
+   * @return number of work requests posted
+   * @throws PostException if one was refused; all of the chain count as outstanding
    */
   int post(WaitingReads waiting, int limit) throws PostException {
     chain.clear();
@@ -188,7 +189,7 @@ final class Connection {
   }
 
   /**
-   * @param last whether it may be the last of the chain
+   * @param last true if it may be the last work request of the chain
    */
   private void add(ReadRequest read, boolean last) {
     boolean signaled = last || read.isLast(maxReadBytes) || silent == maxSilent;
@@ -198,23 +199,23 @@ final class Connection {
     tail++;
   }
 
-  /** The sequence number of a work request of this connection; -1 when it was retired before. */
+  /** Sequence number of a work request of this connection; -1 if it has been retired. */
   long sequence(long wrId) {
     long sequence = head + ((int) wrId - (int) head);
     return sequence >= head && sequence < tail ? sequence : -1;
   }
 
-  /** The sequence number of a work request of the chain that has just been posted. */
+  /** Sequence number of a work request of the chain that has just been posted. */
   long sequenceInChain(int index) {
     return tail - chain.size() + index;
   }
 
-  /** The sequence number of the oldest outstanding work request. */
+  /** Sequence number of the oldest outstanding work request. */
   long oldest() {
     return head;
   }
 
-  /** Takes the oldest outstanding work request off and returns its read. */
+  /** Removes the oldest outstanding work request and returns its read. */
   ReadRequest retireOldest() {
     int slot = slot(head++);
     ReadRequest read = ring[slot];

@@ -2,6 +2,7 @@ package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.TaskFailures;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -9,18 +10,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queue pairs by which this process READs: has them connected, evicts and closes them. Engine
- * thread only, which waits for no device here; the engine closes it.
+ * The queue pairs through which this process READs: starts to connect, evicts and closes them.
+ * Engine thread only, which never waits for a device here, except to destroy a queue pair with
+ * outstanding READs. The {@link ReadEngine} destroys each connection when it closes; nothing else
+ * is to close.
  *
- * <p>One queue pair a peer, created when the first READ wants it, closed when it was idle for long
- * or, at the limit, when another peer wants one. At 1,000 executors that all READ from one another
- * a process has 1,000 of these and 1,000 accepted ones; with a depth of 256 each costs up to 64 KiB
- * of pinned send queue ({@link TransferOptions#queuePairBytes}) and 3 KiB of heap: 64 MB in all.
+ * <p>Each peer has one queue pair. It is created for the first READ, and closed after the idle
+ * timeout or, at the limit, when another peer needs one. With 1,000 executors that all READ from
+ * one another, a process has 1,000 of these and 1,000 accepted ones. With a depth of 256, each
+ * costs 16 KiB of pinned send queue ({@link TransferOptions#queuePairBytes}) and 3 KiB of heap: 19
+ * MB in all.
  */
 final class Connections {
   private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
 
-  /** A queue pair that flushes at all does so at once; whatever this waits for is lost. */
+  /** After this time, unflushed READs are given up. A queue pair flushes at once or not at all. */
   private static final long FLUSH_TIMEOUT_MS = 5_000;
 
   private final ConnectAttempt.Setup setup;
@@ -30,10 +34,8 @@ final class Connections {
   private final Connection[] slots;
   private final Chain chain = new Chain();
 
-  /**
-   * Work requests of a send queue: as many as is asked for, or as the device turned out to have.
-   */
-  private volatile int depth;
+  /** Work requests of a send queue: the configured number, at most the device's limit. */
+  private final int depth;
 
   private final int maxReadBytes;
   private int generation;
@@ -53,7 +55,7 @@ final class Connections {
     maxReadBytes = (int) Math.min(options.maxReadBytes(), device.maxMessageSize());
   }
 
-  /** The connection that a work request belongs to; null when it is closed. */
+  /** Returns the connection of a work request; null if it is closed. */
   Connection of(long wrId) {
     int id = Connection.connectionId(wrId);
     Connection connection = slots[id % slots.length];
@@ -63,8 +65,8 @@ final class Connections {
   /**
    * Starts to connect a queue pair.
    *
-   * @param listener told of the connection when READs can be posted, or of the failure
-   * @return null when the limit is reached and none is idle
+   * @param listener told when READs can be posted, or of the failure
+   * @return null if the limit is reached and no queue pair is idle
    */
   Connection open(Peer peer, long nowNanos, ConnectListener listener) {
     int slot = freeSlot();
@@ -79,39 +81,27 @@ final class Connections {
     outcome.connection = connection;
     connection.deadlineNanos(nowNanos + TimeUnit.MILLISECONDS.toNanos(options.connectTimeoutMs()));
     slots[slot] = connection;
-    attempt.start(outcome.queueDepth);
+    attempt.start(depth);
     return connection;
   }
 
-  /** How an attempt to connect ends, unless the connection is closed before. */
+  /** Outcome of an attempt to connect. Not called if the connection is closed before. */
   interface ConnectListener {
     void connected(Connection connection);
 
     void connectFailed(Connection connection, String reason);
 
-    /** This side's device has no queue pair for any peer. */
+    /** This side's device cannot create a queue pair, whatever the peer. */
     void connectRefused(Connection connection, String reason);
   }
 
-  /** Brings what came of an attempt onto the engine's thread. */
+  /** Brings the outcome of an attempt to the engine's thread. */
   private final class Outcome implements ConnectAttempt.Outcome {
     private final ConnectListener listener;
     private Connection connection;
 
-    /** Of the attempt's queue pair, on its threads. */
-    private volatile int queueDepth = depth;
-
     Outcome(ConnectListener listener) {
       this.listener = listener;
-    }
-
-    @Override
-    public void cut(int shallower) {
-      queueDepth = Math.min(queueDepth, shallower);
-      if (shallower < depth) {
-        depth = shallower;
-        LOG.info("The device has send queues of {} READs at most, not of more", shallower);
-      }
     }
 
     @Override
@@ -119,7 +109,7 @@ final class Connections {
       engine.execute(
           () -> {
             if (connection.state() == Connection.State.CONNECTING) {
-              connection.connected(queuePair, queueDepth);
+              connection.connected(queuePair, depth);
               listener.connected(connection);
             } else {
               setup.threads().execute(() -> setup.destroy(connection.peer().address(), queuePair));
@@ -149,34 +139,51 @@ final class Connections {
   }
 
   /**
-   * Closes those that were not connected in time, and those that were idle for too long.
+   * Closes connections that were not connected in time or were idle for too long.
    *
-   * @return how many there are
+   * @param notFlushed takes connections that did not flush in time
+   * @return number of connections
    */
   int expire(long nowNanos, ConnectListener listener, Consumer<Connection> notFlushed) {
     long idleNanos = TimeUnit.MILLISECONDS.toNanos(options.idleTimeoutMs());
     int count = 0;
     for (Connection connection : slots) {
-      if (connection == null) {
-        continue;
-      }
-      count++;
-      boolean late = nowNanos - connection.deadlineNanos() >= 0;
-      if (connection.state() == Connection.State.CONNECTING && late) {
-        close(connection);
-        listener.connectFailed(
-            connection, "not connected within " + options.connectTimeoutMs() + " ms");
-      } else if (connection.state() == Connection.State.DRAINING && late) {
-        notFlushed.accept(connection);
-      } else if (connection.isIdle() && nowNanos - connection.lastUsedNanos() >= idleNanos) {
-        counters.increment(TransferCounter.QUEUE_PAIRS_IDLE);
-        close(connection);
+      if (connection != null) {
+        count++;
+        try {
+          expire(connection, nowNanos, idleNanos, listener, notFlushed);
+        } catch (RuntimeException | Error e) {
+          logFailure(connection, e);
+        }
       }
     }
     return count;
   }
 
-  /** Nothing is posted any more on a connection that broke; the caller flushes it. */
+  private void expire(
+      Connection connection,
+      long nowNanos,
+      long idleNanos,
+      ConnectListener listener,
+      Consumer<Connection> notFlushed) {
+    boolean late = nowNanos - connection.deadlineNanos() >= 0;
+    if (connection.state() == Connection.State.CONNECTING && late) {
+      close(connection);
+      listener.connectFailed(
+          connection, "not connected within " + options.connectTimeoutMs() + " ms");
+    } else if (connection.state() == Connection.State.DRAINING && late) {
+      notFlushed.accept(connection);
+    } else if (connection.isIdle() && nowNanos - connection.lastUsedNanos() >= idleNanos) {
+      counters.increment(TransferCounter.QUEUE_PAIRS_IDLE);
+      close(connection);
+    }
+  }
+
+  private static void logFailure(Connection connection, Throwable e) {
+    TaskFailures.log(LOG, "Ending a queue pair to {} failed", connection.peer(), e);
+  }
+
+  /** Stops posting on a connection that broke. The caller flushes it. */
   void drain(Connection connection, long nowNanos) {
     connection.state(Connection.State.DRAINING);
     connection.deadlineNanos(nowNanos + TimeUnit.MILLISECONDS.toNanos(FLUSH_TIMEOUT_MS));
@@ -184,10 +191,10 @@ final class Connections {
   }
 
   /**
-   * Destroys the queue pair. One without READs is destroyed later, as that is a command of the
-   * device.
+   * Closes the connection. Without outstanding READs, its queue pair is destroyed later on another
+   * thread, since that is a device command.
    *
-   * @return whether nothing is written by its READs any more; false when the device refused
+   * @return false if the device refused to destroy it, so that its READs may still write
    */
   boolean close(Connection connection) {
     Connection.State before = connection.state();
@@ -212,11 +219,15 @@ final class Connections {
     setup.destroy(connection.peer().address(), connection.queuePair());
   }
 
-  /** Does {@code action} for each that is not closed. */
+  /** Calls the action for each open connection. If a call throws, the exception is logged. */
   void forEach(Consumer<Connection> action) {
     for (Connection connection : slots) {
       if (connection != null) {
-        action.accept(connection);
+        try {
+          action.accept(connection);
+        } catch (RuntimeException | Error e) {
+          logFailure(connection, e);
+        }
       }
     }
   }
@@ -227,7 +238,7 @@ final class Connections {
     }
   }
 
-  /** An empty slot, or that of the idle connection that was not used for the longest time. */
+  /** Returns an empty slot, else evicts the connection that is idle for longest; -1 if none is. */
   private int freeSlot() {
     Connection idle = null;
     for (int i = 0; i < slots.length; i++) {
@@ -248,7 +259,7 @@ final class Connections {
     return idle.id() % slots.length;
   }
 
-  /** A number whose remainder is the slot, other than those of the slot's last owners. */
+  /** Returns an id whose remainder is the slot, and that the slot's last owners did not have. */
   private int nextId(int slot) {
     generation = (generation + 1) % (Integer.MAX_VALUE / slots.length);
     return generation * slots.length + slot;

@@ -7,46 +7,92 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Threads that do a part's work. They keep no process alive, and nothing of the task by which the
- * first one happens to be started.
+ * Daemon threads for the parts of Sluice. They inherit nothing from the thread that starts them: no
+ * thread locals, and their context class loader is that of Sluice's jar. A jar given by --jars is
+ * unknown to the system class loader. Any thread makes them; the part that asked for a pool stops
+ * it.
  */
 public final class DaemonThreads {
+  /** Time without a task after which a thread of a pool ends. */
   private static final long IDLE_SECONDS = 10;
 
   private DaemonThreads() {}
 
   public static ThreadFactory named(String name) {
-    return daemon().name(name).factory();
+    return withOwnLoader(daemon().name(name));
   }
 
-  /** Several, each with its number behind the prefix. */
+  /** Makes several threads, named by the prefix and a number. */
   public static ThreadFactory numbered(String prefix) {
-    return daemon().name(prefix, 0).factory();
+    return withOwnLoader(daemon().name(prefix, 0));
   }
 
   private static Thread.Builder.OfPlatform daemon() {
     return Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false);
   }
 
-  /** So many while there is work, which waits beyond that, and none at other times. */
-  public static ThreadPoolExecutor atMost(int threads, String name) {
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(
-            threads,
-            threads,
-            IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            named(name));
-    pool.allowCoreThreadTimeOut(true);
-    return pool;
+  private static ThreadFactory withOwnLoader(Thread.Builder.OfPlatform builder) {
+    ThreadFactory factory = builder.factory();
+    return work -> {
+      Thread thread = factory.newThread(work);
+      thread.setContextClassLoader(DaemonThreads.class.getClassLoader());
+      return thread;
+    };
   }
 
   /**
-   * Has them do what there is to do, and end; not beyond the timeout, nor once the caller is
+   * Makes a pool that starts a thread for each task up to a limit, and queues tasks beyond it. Its
+   * threads end when they are idle. Where the system gives no further thread, a task waits for
+   * those that run.
+   */
+  public static ThreadPoolExecutor atMost(int threads, String name) {
+    return atMost(threads, named(name));
+  }
+
+  /** Makes the same pool with threads of a factory. */
+  static ThreadPoolExecutor atMost(int threads, ThreadFactory factory) {
+    return new Pool(threads, factory);
+  }
+
+  private static final class Pool extends ThreadPoolExecutor {
+    Pool(int threads, ThreadFactory factory) {
+      super(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
+      allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Executes a task.
+     *
+     * @throws OutOfMemoryError if the pool has no thread and the system gives none
+     */
+    @Override
+    public void execute(Runnable task) {
+      try {
+        super.execute(task);
+      } catch (OutOfMemoryError e) {
+        if (!leaveToOthers(task)) {
+          throw e;
+        }
+      }
+    }
+
+    /**
+     * Queues a task for the running threads. If the last one ends meanwhile, it checks the queue
+     * after it has left the pool. A pool that is empty after queueing may miss the task, which is
+     * taken back.
+     */
+    private boolean leaveToOthers(Runnable task) {
+      return getPoolSize() > 0
+          && getQueue().offer(task)
+          && (getPoolSize() > 0 || !getQueue().remove(task));
+    }
+  }
+
+  /**
+   * Runs the queued tasks, then ends the threads. Waits until the timeout, or until the caller is
    * interrupted.
    *
-   * @return whether that was done
+   * @return true if all tasks ended
    */
   public static boolean stop(ExecutorService threads, long timeoutMs) {
     threads.shutdown();

@@ -1,5 +1,6 @@
 package dev.sluice.rdma.transfer;
 
+import dev.sluice.rdma.TaskFailures;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -8,11 +9,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands over what was decided with a lock held once it is not held any more: in order, and in a
- * loop, since a taker that has more decided must not end in a recursion. Any thread; nothing to
- * close.
+ * Delivers results that were decided under a lock, after the lock is released. Delivers in order
+ * and in a loop, since a taker that causes further results must not recurse. Any thread; nothing to
+ * close. Owners {@link #add} with their lock held, which fixes the order, and {@link #run} after
+ * releasing it.
  *
- * @param <T> what is handed over
+ * @param <T> type of the results
  */
 public final class Handover<T> {
   private static final Logger LOG = LoggerFactory.getLogger(Handover.class);
@@ -25,12 +27,12 @@ public final class Handover<T> {
     this.taker = taker;
   }
 
-  /** To be handed over by the next {@link #run}. Calls nobody. */
+  /** Queues a result for the next {@link #run}. Does not call the taker. */
   public void add(T decided) {
     queue.add(decided);
   }
 
-  /** Hands over all there is, unless a thread does so already: then that one does. */
+  /** Delivers all queued results, unless another thread is delivering: then that one does. */
   public void run() {
     while (!queue.isEmpty() && running.compareAndSet(false, true)) {
       try {
@@ -43,12 +45,12 @@ public final class Handover<T> {
     }
   }
 
-  /** Hands it over at once, with no lock held. */
+  /** Delivers a result at once. The caller holds no lock. */
   public void give(T decided) {
     try {
       taker.accept(decided);
     } catch (RuntimeException | Error e) {
-      LOG.error("{} could not be handed over", decided, e);
+      TaskFailures.log(LOG, "A result could not be handed over", e);
     }
   }
 }

@@ -1,9 +1,9 @@
 package dev.sluice.rdma.transfer;
 
 /**
- * What the engine knows of a process that it READs from: a few hundred bytes, besides the one queue
- * pair. Engine thread only; forgotten when nothing speaks against the peer and nothing is wanted
- * from it.
+ * Engine's state of a process that it READs from: a few hundred bytes, in addition to the one queue
+ * pair. The {@link ReadEngine} creates it for the first read. Engine thread only. Forgotten when
+ * the peer has no recent failure, no queue pair and no reads.
  */
 final class Peer {
   private final PeerAddress address;
@@ -33,7 +33,7 @@ final class Peer {
     return waiting;
   }
 
-  /** The queue pair that is connecting or connected; null when there is none to post on. */
+  /** The queue pair that is connecting or connected; null if there is none to post on. */
   Connection connection() {
     return connection;
   }
@@ -42,7 +42,7 @@ final class Peer {
     connection = current;
   }
 
-  /** Counts attempts to connect that failed in a row. */
+  /** Counts a failed attempt to connect, and returns the number of failures in a row. */
   int connectFailed() {
     return ++connectFailures;
   }
@@ -51,13 +51,13 @@ final class Peer {
     connectFailures = 0;
   }
 
-  /**
-   * @return whether it was not scheduled before
-   */
-  boolean schedule() {
-    boolean first = !scheduled;
+  /** True if it is in one of the engine's queues. */
+  boolean isScheduled() {
+    return scheduled;
+  }
+
+  void schedule() {
     scheduled = true;
-    return first;
   }
 
   void unschedule() {

@@ -1,9 +1,10 @@
 package dev.sluice.rdma.transfer;
 
 /**
- * A peer process and where its control endpoint listens.
+ * A peer process, and the address of its control endpoint.
  *
- * @param id the peer's name, unique in the application: an executor id
+ * @param id the peer's name, unique in the application: an executor id, or the id of a node's block
+ *     server
  * @param host host name or address
  * @param port TCP port of its control endpoint
  */

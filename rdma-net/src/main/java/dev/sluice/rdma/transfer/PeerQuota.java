@@ -7,11 +7,12 @@ import java.util.Map;
 import java.util.Queue;
 
 /**
- * Divides bytes among peers, so that one that is slow or greedy leaves something to the others. A
- * peer that has nothing yet gets what it asks for whatever its share is. Who waits is served in
- * turn, first come, first served for each peer. Any thread; never blocks; nothing to close.
+ * Divides bytes among peers, so that a slow or greedy peer leaves some to the others. A peer that
+ * holds nothing gets its request even beyond its share. Waiting peers are served in turn, and each
+ * peer's requests first come, first served. Any thread; never blocks; nothing to close. Takers run
+ * without the lock. Each granted request needs one {@link #release} of the same bytes.
  *
- * @param <P> what a peer is known by
+ * @param <P> key of a peer
  */
 public final class PeerQuota<P> {
   private record Waiter(long bytes, Runnable taker) {}
@@ -27,15 +28,15 @@ public final class PeerQuota<P> {
   // Guarded by this.
   private final Map<P, Share> shares = new HashMap<>();
 
-  /** Those that somebody waits for, the one whose turn it is first. */
+  /** Peers with waiting requests, next turn first. */
   private final LinkedHashMap<P, Share> turns = new LinkedHashMap<>();
 
   private final Handover<Runnable> granted = new Handover<>(Runnable::run);
   private long bytes;
 
   /**
-   * @param maxBytes of all peers
-   * @param maxPeerBytes of each
+   * @param maxBytes limit of all peers together
+   * @param maxPeerBytes limit of each peer
    */
   public PeerQuota(long maxBytes, long maxPeerBytes) {
     this.maxBytes = maxBytes;
@@ -43,10 +44,10 @@ public final class PeerQuota<P> {
   }
 
   /**
-   * Runs {@code taker} once the peer may have so many bytes more: here, or on the thread that
-   * releases some. It has them until {@link #release}.
+   * Runs {@code taker} once the peer may have so many bytes more: on this thread, or on the thread
+   * that releases some. The peer holds them until {@link #release}.
    *
-   * @return whether it need not wait
+   * @return true if it need not wait
    */
   public boolean acquire(P peer, long wanted, Runnable taker) {
     boolean atOnce;
@@ -74,12 +75,12 @@ public final class PeerQuota<P> {
     granted.run();
   }
 
-  /** Bytes that peers have. */
+  /** Bytes that all peers hold. */
   public synchronized long bytes() {
     return bytes;
   }
 
-  /** Gives each peer in turn what it may have, until nobody may have more. */
+  /** Grants waiting requests, peer by peer in turn, until a limit is reached. */
   private void grant() {
     Map.Entry<P, Share> next = next();
     while (next != null) {
@@ -97,7 +98,8 @@ public final class PeerQuota<P> {
   }
 
   /**
-   * Whose turn it is: where all bytes are given away nobody passes the first who waits for some.
+   * Returns the next peer in turn whose share allows its request. Returns null if there is none, or
+   * if the request exceeds the limit of all peers together: no other peer overtakes it.
    */
   private Map.Entry<P, Share> next() {
     for (Map.Entry<P, Share> turn : turns.entrySet()) {

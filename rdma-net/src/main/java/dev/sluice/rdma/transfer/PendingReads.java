@@ -1,5 +1,6 @@
 package dev.sluice.rdma.transfer;
 
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.util.ArrayList;
@@ -9,17 +10,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The reads that have not been answered, linked by themselves: gives each its one answer. Engine
+ * The reads that have not been answered, as an intrusive linked list. Gives each read its one
+ * answer. The {@link ReadEngine} owns it, and {@link Recovery} answers through it, too. Engine
  * thread only.
  *
- * <p>A listener runs on this thread with no lock held; one that throws is logged and forgotten.
+ * <p>A listener runs on this thread with no lock held. If it throws, the exception is logged and
+ * ignored.
  */
 final class PendingReads {
   private static final Logger LOG = LoggerFactory.getLogger(PendingReads.class);
 
   private final TransferCounters counters;
 
-  /** The one that was added last. */
+  /** Read that was added last. */
   private ReadRequest last;
 
   PendingReads(TransferCounters counters) {
@@ -39,7 +42,7 @@ final class PendingReads {
     return last == null;
   }
 
-  /** A copy, as answering changes what is here. */
+  /** Returns a copy, since answering a read changes this list. */
   List<ReadRequest> where(Predicate<ReadRequest> condition) {
     List<ReadRequest> found = new ArrayList<>();
     for (ReadRequest read = last; read != null; read = read.before) {
@@ -50,7 +53,7 @@ final class PendingReads {
     return found;
   }
 
-  /** Whether one should have been answered by now. */
+  /** True if the deadline of a read has passed. */
   boolean isLate(long nowNanos) {
     ReadRequest read = last;
     while (read != null && read.deadlineNanos() - nowNanos > 0) {
@@ -73,7 +76,7 @@ final class PendingReads {
   }
 
   /**
-   * @param status of the work request that failed; null where none did
+   * @param status status of the failed work request; null if none failed
    */
   void fail(ReadRequest read, Cause cause, WorkCompletionStatus status, String detail) {
     if (remove(read)) {
@@ -81,9 +84,9 @@ final class PendingReads {
     }
   }
 
-  /** Answers a request that comes after the end. Any thread. */
-  static void reject(ReadRequest request, String detail, TransferCounters counters) {
-    fail(request, Cause.CLOSED, null, detail, counters);
+  /** Answers a request that was not admitted. Any thread. */
+  static void fail(ReadRequest request, Cause cause, String detail, TransferCounters counters) {
+    fail(request, cause, null, detail, counters);
   }
 
   private static void fail(
@@ -131,6 +134,6 @@ final class PendingReads {
   }
 
   private static void logThrown(ReadRequest request, Throwable thrown) {
-    LOG.error("The listener of a READ from {} failed", request.peer(), thrown);
+    TaskFailures.log(LOG, "The listener of a READ from {} failed", request.peer(), thrown);
   }
 }

@@ -5,8 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A reference-counted piece of registered memory from a {@link BufferPool}. Whoever gets it owns
- * one reference; any thread may use it; the last {@link #release} returns it to the pool.
+ * A reference-counted piece of registered memory from a {@link BufferPool}. The receiver owns one
+ * reference. Any thread may use it, without the pool's lock. The last {@link #release} returns it
+ * to the pool. {@link #segment}, {@link #retain} and {@link #release} check that a reference is
+ * left; {@link #lkey} and {@link #remote} do not.
  */
 public final class PooledBuffer {
   private final BufferPool pool;
@@ -23,9 +25,9 @@ public final class PooledBuffer {
   }
 
   /**
-   * Exactly the bytes that were asked for.
+   * Returns exactly the bytes that were requested.
    *
-   * @throws IllegalStateException when the buffer was released: it may be another's already
+   * @throws IllegalStateException if the buffer was released: it may have another owner by now
    */
   public MemorySegment segment() {
     requireReferences(references.get());
@@ -36,7 +38,7 @@ public final class PooledBuffer {
     return slab.lkey();
   }
 
-  /** Where peers READ it, if its pool lets them. */
+  /** Returns the region that peers READ, if the pool allows READs. */
   public RemoteRegion remote() {
     return slab.remote(firstPage, bytes());
   }
@@ -47,7 +49,7 @@ public final class PooledBuffer {
   }
 
   /**
-   * @throws IllegalStateException when there is nothing left to release
+   * @throws IllegalStateException if no reference is left to release
    */
   public void release() {
     int before = references.getAndUpdate(count -> count == 0 ? 0 : count - 1);

@@ -7,7 +7,7 @@ import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -15,25 +15,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One process's presence on the fabric: device, protection domain, buffers, connections, reads. Any
- * thread; closed by whoever opened it.
+ * RDMA endpoint of an executor, or of one application at a node daemon: owns device, protection
+ * domain, buffers, connections and reads. Any thread; its opener closes it. Parts are closed in the
+ * order of {@link #close}: threads before queues, queues before buffers, and the device last.
  *
- * <p>It runs one thread, whatever the number of peers, and some while it connects; what grows with
- * them is one queue pair each way, both capped ({@link Connections}, {@link AcceptedQueuePairs}),
- * and what it pins is the buffer pool, capped too.
+ * <p>It runs one thread for any number of peers, and a few more while it connects. The number of
+ * peers determines the queue pairs, one in each direction and both capped ({@link Connections},
+ * {@link AcceptedQueuePairs}). It pins the buffer pool, which is capped as well.
  */
 public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaEndpoint.class);
 
   /**
-   * A READ of so many bytes at most takes no longer than its way there and back, and goes before
-   * larger ones.
+   * Maximum bytes of a small READ: it takes no longer than a network round trip, and is posted
+   * before larger ones.
    */
   public static final int SMALL_READ_BYTES = 64 << 10;
 
-  /**
-   * Work requests under way on all queue pairs: with small READs, all that a fast network takes.
-   */
+  /** Maximum outstanding work requests of all queue pairs: small READs fill a fast network. */
   private static final int MAX_OUTSTANDING = 16_384;
 
   private static final long STOP_TIMEOUT_MS = 10_000;
@@ -80,7 +79,7 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
         new ReadThread(engine, tasks, completionQueue, channel, counters, options.spinMicros());
   }
 
-  /** Takes over {@code device}, which {@link #close} closes, or this method where it fails. */
+  /** Takes ownership of {@code device}: {@link #close} closes it, or this method if it fails. */
   public static RdmaEndpoint open(
       Device device, TransferOptions options, QueuePairConnector connector) throws VerbsException {
     try {
@@ -89,7 +88,7 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
       endpoint.thread.start();
       return endpoint;
     } catch (VerbsException | RuntimeException e) {
-      device.close(); // with what was created of it
+      device.close(); // Closes its children, too.
       throw e;
     }
   }
@@ -112,14 +111,14 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
     return buffers;
   }
 
-  /** Submits a read; its listener gets exactly one answer. Any thread, never blocks. */
+  /** Submits a read. Its listener gets exactly one answer. Any thread; never blocks. */
   public void read(ReadRequest request) {
     engine.submit(request);
   }
 
   /**
-   * READs one region for whoever waits: completes with null, or exceptionally with the failure. Any
-   * thread, never blocks.
+   * READs one region. The future completes with null, or exceptionally with the failure. Any
+   * thread; never blocks.
    */
   public CompletableFuture<Void> read(
       PeerAddress peer, RemoteRegion region, PooledBuffer target, long deadlineNanos) {
@@ -144,7 +143,12 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
     accepted.peerLeft(peerId);
   }
 
-  /** The peer is gone: closes its queue pairs; reads from it fail at once. */
+  @Override
+  public void peerReturned(String peerId) {
+    accepted.peerReturned(peerId);
+  }
+
+  /** Reports that the peer is gone: closes its queue pairs, and its reads fail at once. */
   public void peerLost(String peerId) {
     accepted.peerLost(peerId);
     engine.peerLost(peerId);
@@ -155,9 +159,9 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
   }
 
   /**
-   * Answers what is under way with CLOSED, then closes everything down to the device. Where a
-   * listener keeps the thread from ending, or calls this, the memory that READs may still write to
-   * is left alone and the device stays open.
+   * Answers outstanding reads with CLOSED, then closes everything down to the device. If a listener
+   * blocks the thread, or calls this method, the device stays open and memory that READs may still
+   * write to is not freed.
    */
   @Override
   public void close() {

@@ -1,11 +1,12 @@
 package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.CompletionQueue;
-import dev.sluice.rdma.PostException;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.verbs.PostException;
+import dev.sluice.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -19,27 +20,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs from many peers, each over one queue pair: posts in batches, polls, answers, and decides
- * what to do about failures.
+ * READs from many peers, over one queue pair each: posts in batches, polls, answers reads, and
+ * handles failures.
  *
- * <p>Any thread submits; all else happens in {@link #doWork}, which one thread calls: {@link
- * ReadThread}, or a test by hand. That thread also calls {@link #close}, after which everything was
- * answered and every queue pair is destroyed.
+ * <p>Any thread submits. Everything else happens in {@link #doWork}, which one thread calls: {@link
+ * ReadThread}, or a test by hand. The same thread calls {@link #close}, which answers every read
+ * and destroys every queue pair. All fields that change belong to that thread, except {@link
+ * #closed}.
  *
- * <p>What becomes of a read whose work request fails is decided in {@link Recovery}; a deadline
- * answers the read at once and flushes its queue pair. Where the device itself fails, every read
- * fails, then and later.
+ * <p>{@link Recovery} decides about reads whose work requests fail. A read whose deadline passes is
+ * answered at once, and its queue pair is flushed. If the device itself fails, every current and
+ * future read fails.
  */
 final class ReadEngine implements Connections.ConnectListener {
   private static final Logger LOG = LoggerFactory.getLogger(ReadEngine.class);
 
-  /** Everything that depends on time is looked at so often: that late may a deadline be noticed. */
+  /** Period of all time checks, and so the delay with which a deadline may be noticed. */
   static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  /** With nothing under way only queue pairs become idle: an executor without READs sleeps. */
+  /** Period without deadlines: only queue pairs can become idle, and an unused executor sleeps. */
   static final long IDLE_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Largest number of completions that one poll takes. */
   private static final int POLL_BATCH = 64;
+
+  /** Failed attempts in a row after which the waiting reads fail with CONNECT. */
   private static final int CONNECT_ATTEMPTS = 2;
 
   private final CompletionQueue completionQueue;
@@ -55,25 +60,30 @@ final class ReadEngine implements Connections.ConnectListener {
   private final Recovery recovery;
   private final Map<String, Peer> peers = new HashMap<>();
 
-  // A peer is in one of these at most: READs to post, and no queue pair to be had at the moment.
+  // A peer is in at most one of these: it has READs to post, or waits for a queue pair.
   private final Queue<Peer> toPost = new ArrayDeque<>();
   private final Queue<Peer> toConnect = new ArrayDeque<>();
 
   private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
 
-  /** Not made anew with every tick. */
+  /** Kept in a field, so that a tick does not allocate it. */
   private final Consumer<Connection> notFlushed;
 
-  /** The time of this turn. */
+  /** Steps of a tick. If one throws, the exception is logged and the others run. */
+  private final Runnable[] timed = {
+    this::expireBuffers, this::expireConnections, this::expireReads
+  };
+
+  /** Time at the start of this turn. */
   private long now;
 
   private long nextTickNanos;
 
-  /** Why nothing can be READ any more; null while the device works. */
+  /** Reason why all READs fail; null while the device works. */
   private String deviceFailure;
 
   /**
-   * @param clock {@link System#nanoTime}, or a test's
+   * @param clock {@link System#nanoTime}, or a test's clock
    */
   ReadEngine(
       CompletionQueue completionQueue,
@@ -104,12 +114,12 @@ final class ReadEngine implements Connections.ConnectListener {
     tasks.add(request);
   }
 
-  /** The peer is gone: answers its reads and closes its queue pair. Any thread. */
+  /** Reports that the peer is gone: answers its reads and closes its queue pair. Any thread. */
   void peerLost(String peerId) {
     tasks.execute(() -> forget(peerId));
   }
 
-  /** One turn of the duty cycle; returns 0 when there was nothing to do. */
+  /** Runs one turn of the duty cycle. Returns 0 if there was nothing to do. */
   int doWork() {
     now = clock.getAsLong();
     int work = tasks.runAll() + poll() + post();
@@ -120,42 +130,61 @@ final class ReadEngine implements Connections.ConnectListener {
     return work;
   }
 
-  /** Whether completions are to be expected. */
+  /** True if completions are expected. */
   boolean isReading() {
     return recovery.outstanding() > 0;
   }
 
-  /** Whether there is nothing that has a deadline; who waits for a buffer waits for one in use. */
+  /** True if nothing has a deadline. Tasks that wait for a buffer wait for a buffer in use. */
   private boolean isIdle() {
     return reads.isEmpty() && !isReading() && buffers.bytesInUse() == 0;
   }
 
-  /** How long {@link #doWork} need not be called unless a task or a completion arrives. */
+  /** Nanoseconds until {@link #doWork} must be called, if no task or completion arrives before. */
   long nanosToNextTick() {
     return nextTickNanos - clock.getAsLong();
   }
 
-  /** Answers everything with CLOSED and destroys the queue pairs. On the engine's thread. */
+  /** Answers every read with CLOSED and destroys the queue pairs. On the engine's thread. */
   void close() {
     closed = true;
     try {
-      reads.where(read -> true).forEach(read -> fail(read, Cause.CLOSED, "the endpoint is closed"));
+      failAll(Cause.CLOSED, "the endpoint is closed");
       connections.forEach(recovery::destroy);
     } finally {
       tasks.close();
     }
   }
 
-  /** On the engine's thread; what comes after the end, on the thread that submits. */
+  /**
+   * Begins a read. The read gets exactly one answer, even if this fails. On the engine's thread;
+   * after {@link #close}, on the submitter's thread.
+   */
   void admit(ReadRequest read) {
-    if (closed) { // perhaps on the submitter's thread: the engine's state is out of bounds
+    if (closed) { // Perhaps on the submitter's thread, which must not touch the engine's state.
       read.declined();
-      PendingReads.reject(read, "the endpoint is closed", counters);
+      PendingReads.fail(read, Cause.CLOSED, "the endpoint is closed", counters);
       return;
     }
-    Peer peer = peer(read.peer());
+    Peer peer;
+    try {
+      peer = peer(read.peer());
+    } catch (RuntimeException | Error e) {
+      read.declined();
+      PendingReads.fail(read, Cause.TRANSPORT, e.toString(), counters);
+      throw e;
+    }
     read.admittedFrom(peer);
     reads.add(read);
+    try {
+      begin(read, peer);
+    } catch (RuntimeException | Error e) {
+      fail(read, Cause.TRANSPORT, e.toString());
+      throw e;
+    }
+  }
+
+  private void begin(ReadRequest read, Peer peer) {
     nextTickNanos = Math.min(nextTickNanos - now, TICK_NANOS) + now;
     if (!read.hasMore()) {
       reads.succeed(read);
@@ -180,8 +209,9 @@ final class ReadEngine implements Connections.ConnectListener {
   }
 
   private void schedule(Peer peer) {
-    if (peer.schedule()) {
+    if (!peer.isScheduled()) {
       toPost.add(peer);
+      peer.schedule();
     }
   }
 
@@ -195,7 +225,11 @@ final class ReadEngine implements Connections.ConnectListener {
     for (int turns = toPost.size(); turns > 0; turns--) {
       Peer peer = toPost.remove();
       peer.unschedule();
-      posted += post(peer);
+      try {
+        posted += post(peer);
+      } catch (RuntimeException | Error e) { // The peer's reads have deadlines.
+        TaskFailures.log(LOG, "Posting READs from {} failed", peer, e);
+      }
     }
     return posted;
   }
@@ -209,8 +243,8 @@ final class ReadEngine implements Connections.ConnectListener {
       if (connect(peer)) {
         return 1;
       }
-      peer.schedule();
       toConnect.add(peer);
+      peer.schedule();
       return 0;
     }
     if (connection.state() != Connection.State.READY) {
@@ -224,6 +258,10 @@ final class ReadEngine implements Connections.ConnectListener {
       recovery.posted(connection.outstanding() - before);
       recovery.refused(connection, e);
       return 1;
+    } catch (RuntimeException | Error e) {
+      recovery.posted(connection.outstanding() - before);
+      recovery.destroyed(connection, e);
+      return 1;
     }
     int posted = connection.outstanding() - before;
     recovery.posted(posted);
@@ -232,13 +270,13 @@ final class ReadEngine implements Connections.ConnectListener {
       counters.add(TransferCounter.WORK_REQUESTS, posted);
     }
     if (connection.hasRoomFor(peer.waiting())) {
-      schedule(peer); // the completion queue is what has no room
+      schedule(peer); // The completion queue is full, not the send queue.
     }
     return posted;
   }
 
   /**
-   * @return false when there is no queue pair to be had at the moment
+   * @return false if no queue pair is available at the moment
    */
   private boolean connect(Peer peer) {
     if (peer.connection() != null || peer.waiting().isEmpty()) {
@@ -289,23 +327,27 @@ final class ReadEngine implements Connections.ConnectListener {
       return 1;
     }
     for (int i = 0; i < polled; i++) {
-      completed(completions.wrId(i), completions.status(i), completions.vendorError(i));
+      try {
+        completed(completions.wrId(i), completions.status(i), completions.vendorError(i));
+      } catch (RuntimeException | Error e) {
+        TaskFailures.log(LOG, "A work completion could not be handled", e);
+      }
     }
     return polled;
   }
 
   private void completed(long wrId, WorkCompletionStatus status, int vendorError) {
     Connection connection = connections.of(wrId);
-    if (connection != null) { // else destroyed after this batch was polled
+    if (connection != null) { // Else the connection was destroyed after this batch was polled.
       recovery.completed(connection, wrId, status, vendorError, now);
     }
   }
 
-  /** For good: a device that comes back is another one, for another process to open. */
+  /** Fails all READs for good. A device that comes back is a new one, for another process. */
   private void deviceFailed(String reason) {
     LOG.error("The device failed: all READs fail from now on: {}", reason);
     deviceFailure = "the device failed: " + reason;
-    reads.where(read -> true).forEach(read -> fail(read, Cause.TRANSPORT, deviceFailure));
+    failAll(Cause.TRANSPORT, deviceFailure);
     peers.values().forEach(peer -> peer.waiting().removeAll());
     connections.forEach(recovery::destroy);
   }
@@ -330,11 +372,15 @@ final class ReadEngine implements Connections.ConnectListener {
     }
   }
 
+  private void failAll(Cause cause, String detail) {
+    reads.where(read -> true).forEach(read -> fail(read, cause, detail));
+  }
+
   private void fail(ReadRequest read, Cause cause, String detail) {
     reads.fail(read, cause, null, detail);
   }
 
-  /** Peers that are remembered. */
+  /** Number of peers that the engine remembers. */
   int peers() {
     return peers.size();
   }
@@ -342,32 +388,49 @@ final class ReadEngine implements Connections.ConnectListener {
   // Time.
 
   private void tick() {
-    // Where the process stood still, more than one batch has completed in time.
+    // After a pause of the process, several batches may have completed in time: poll them all.
     while (poll() > 0) {
-      // Nothing is posted meanwhile, so this ends.
+      // Nothing is posted meanwhile, so the loop ends.
     }
+    for (Runnable step : timed) {
+      try {
+        step.run();
+      } catch (RuntimeException | Error e) {
+        TaskFailures.log(LOG, "A step of the read engine's clock failed", e);
+      }
+    }
+  }
+
+  private void expireBuffers() {
     buffers.expire(now);
+  }
+
+  private void expireConnections() {
     int connected = connections.expire(now, this, notFlushed);
-    if (reads.isLate(now)) {
-      expireReads();
-    }
     if (peers.size() > connected) {
       peers.values().removeIf(peer -> peer.isForgettable(now));
     }
   }
 
   private void expireReads() {
+    if (!reads.isLate(now)) {
+      return;
+    }
     Set<Peer> late = new HashSet<>();
     for (ReadRequest read : reads.where(read -> read.deadlineNanos() - now <= 0)) {
-      expire(read);
       late.add(read.source());
+      try {
+        expire(read);
+      } catch (RuntimeException | Error e) {
+        TaskFailures.log(LOG, "A READ whose deadline has passed could not be ended", e);
+      }
     }
     late.forEach(peer -> peer.waiting().removeAnswered());
   }
 
   private void expire(ReadRequest read) {
     if (read.isAnswered()) {
-      return; // with those of its peer, when a read before it opened the breaker
+      return; // Answered with the peer's other reads, when an earlier one opened the breaker.
     }
     Peer peer = read.source();
     fail(read, Cause.DEADLINE, "it was not done by its deadline");

@@ -3,17 +3,17 @@ package dev.sluice.rdma.transfer;
 import dev.sluice.rdma.WorkCompletionStatus;
 import java.io.IOException;
 
-/** A read that failed for good as far as RDMA is concerned: peer, cause and completion status. */
+/** Final failure of a read by RDMA, with peer, cause and completion status. */
 public final class ReadException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  /** Why, as far as the caller has to act differently. */
+  /** Cause of the failure, as far as callers have to act differently. */
   public enum Cause {
-    /** REM_ACCESS_ERR: the location is stale; says nothing against the peer. */
+    /** REM_ACCESS_ERR: the location is stale. Does not count against the peer. */
     STALE_LOCATION,
     /** No queue pair could be connected. */
     CONNECT,
-    /** The transfer broke, also on a fresh queue pair, or could not work on any. */
+    /** The transfer failed on a fresh queue pair as well, or cannot work on any. */
     TRANSPORT,
     /** The deadline passed. */
     DEADLINE,
@@ -26,7 +26,7 @@ public final class ReadException extends IOException {
   private final Cause failure;
 
   /**
-   * @param status completion status of the work request that failed; null where none did
+   * @param status completion status of the failed work request; null if none failed
    */
   public ReadException(
       Cause failure, WorkCompletionStatus status, PeerAddress peer, String detail) {

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Ranges of one peer's memory to READ back to back into a buffer. What the engine knows of it, it
- * keeps here, so that a READ takes no other object: what of it is posted, and how the present
- * attempt goes. Only the engine's thread uses that, from submission to answer. After a success the
- * request may be submitted again.
+ * Ranges of one peer's memory to READ back to back into a buffer. The engine keeps its state of the
+ * read in this object, so that a READ allocates no other one: the next byte to post, and the
+ * outcome of the current attempt. Only the engine's thread uses this state, from submission to
+ * answer. After a success the request may be submitted again.
  *
- * <p>The target is released only when the request is answered and no work request is outstanding,
- * so that memory is never used again while a READ may still write to it.
+ * <p>The target is released only when the request is answered and none of its work requests is
+ * outstanding. Memory is therefore never reused while a READ may still write to it.
  */
 public final class ReadRequest extends TaskQueue.Task {
   private final PeerAddress peer;
@@ -24,12 +24,12 @@ public final class ReadRequest extends TaskQueue.Task {
   private final ReadListener listener;
   private final long bytes;
 
-  /** Null before it is submitted, and after a success. */
+  /** Null before the request is submitted, and after a success. */
   private ReadEngine engine;
 
   private Peer source;
 
-  // The next byte to post.
+  // Next byte to post.
   private int range;
   private long rangeOffset;
   private long targetOffset;
@@ -42,17 +42,17 @@ public final class ReadRequest extends TaskQueue.Task {
   private boolean answered;
   private boolean releasedTarget;
 
-  /** Neighbours among {@link PendingReads}. */
+  /** Neighbours in {@link PendingReads}. */
   ReadRequest before;
 
   ReadRequest after;
 
   /**
    * @param peer the peer
-   * @param ranges what to READ, in the order of the target's bytes
+   * @param ranges ranges to READ, in the order of the target's bytes
    * @param target takes the bytes; the engine retains it until no READ can write to it any more,
-   *     whatever the listener does with its own reference
-   * @param offset of the first byte in the target
+   *     even if the listener releases its own reference
+   * @param offset offset of the first byte in the target
    * @param deadlineNanos {@link System#nanoTime} by which the listener is answered
    * @param listener gets exactly one answer
    * @throws IllegalArgumentException for ranges that do not fit into the target
@@ -112,9 +112,9 @@ public final class ReadRequest extends TaskQueue.Task {
   }
 
   /**
-   * Takes a reference of the target, which the engine owns from now on.
+   * Takes a reference to the target for the engine.
    *
-   * @throws IllegalStateException when it was submitted before, and has not succeeded since
+   * @throws IllegalStateException if it was submitted before and has not succeeded since
    */
   void submittedTo(ReadEngine reader) {
     if (engine != null) {
@@ -129,12 +129,12 @@ public final class ReadRequest extends TaskQueue.Task {
     engine.admit(this);
   }
 
-  /** It was not admitted: there is nothing but the target to let go. */
+  /** Releases the target. Called if the request was not admitted: nothing else is held then. */
   void declined() {
     target.release();
   }
 
-  /** It begins, perhaps not for the first time. */
+  /** Begins the read, perhaps not for the first time. */
   void admittedFrom(Peer known) {
     source = known;
     retried = false;
@@ -143,7 +143,7 @@ public final class ReadRequest extends TaskQueue.Task {
     rewind();
   }
 
-  /** What the engine knows of {@link #peer}. */
+  /** Engine's state of {@link #peer}. */
   Peer source() {
     return source;
   }
@@ -156,7 +156,7 @@ public final class ReadRequest extends TaskQueue.Task {
     return targetOffset > 0;
   }
 
-  /** The queue pair of the present attempt; null before it. */
+  /** Queue pair of the current attempt; null before the attempt. */
   Connection connection() {
     return connection;
   }
@@ -166,12 +166,12 @@ public final class ReadRequest extends TaskQueue.Task {
     return outstanding;
   }
 
-  /** Whether a work request of the present attempt failed or was flushed. */
+  /** True if a work request of the current attempt failed or was flushed. */
   boolean isBroken() {
     return broken;
   }
 
-  /** Status of the work request of its own that failed; null where another broke the queue pair. */
+  /** Status of this read's failed work request; null if another read's broke the queue pair. */
   WorkCompletionStatus failure() {
     return failure;
   }
@@ -185,7 +185,7 @@ public final class ReadRequest extends TaskQueue.Task {
     return (int) Math.min(maxReadBytes, ranges.get(range).length() - rangeOffset);
   }
 
-  /** Whether the next work request is the last. */
+  /** True if the next work request is the last. */
   boolean isLast(int maxReadBytes) {
     return targetOffset + nextBytes(maxReadBytes) == bytes;
   }
@@ -222,12 +222,12 @@ public final class ReadRequest extends TaskQueue.Task {
     releaseTarget();
   }
 
-  /** The queue pair broke before all was posted. */
+  /** Marks the attempt as broken: the queue pair failed before all was posted. */
   void abandon() {
     broken = true;
   }
 
-  /** Starts again from the first byte, nothing being outstanding. */
+  /** Starts again from the first byte. No work request may be outstanding. */
   void rewind() {
     range = 0;
     rangeOffset = 0;
@@ -241,7 +241,7 @@ public final class ReadRequest extends TaskQueue.Task {
   /**
    * Uses up the one retry.
    *
-   * @return false when it was used already
+   * @return false if it was used before
    */
   boolean retry() {
     boolean first = !retried;
@@ -249,21 +249,21 @@ public final class ReadRequest extends TaskQueue.Task {
     return first;
   }
 
-  /** The listener, which may submit it again, is about to be told. */
+  /** Called before the listener is told of success, since it may submit the request again. */
   void succeeded() {
     engine = null;
   }
 
-  /** The listener is about to be told, of whatever. */
+  /** Called before the listener is told of any outcome. */
   void answered() {
     answered = true;
     releaseTarget();
   }
 
   /**
-   * Keeps the target for good: its queue pair was not flushed, a READ may still write to it.
+   * Keeps the target for good: its queue pair was not flushed, so a READ may still write to it.
    *
-   * @return false when that was known already
+   * @return false if the target was released or given up before
    */
   boolean giveUpTarget() {
     boolean first = !releasedTarget;

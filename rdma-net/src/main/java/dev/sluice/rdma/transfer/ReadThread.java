@@ -2,23 +2,27 @@ package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.CompletionChannel;
 import dev.sluice.rdma.CompletionQueue;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.TaskFailures;
+import dev.sluice.verbs.VerbsException;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread of a device's READs: turns the {@link ReadEngine}, and decides when to spin and
- * when to sleep. It outlives every error of the engine.
+ * The one thread of a device's READs. Runs the {@link ReadEngine}, and decides when to spin and
+ * when to sleep. It survives every error of the engine.
  *
- * <p>It spins only while READs are outstanding, and for shorter when that was in vain, as it is
- * where the other side needs the same core. Started and stopped by the endpoint; {@link #stop} has
- * the engine closed on this thread.
+ * <p>It spins only while READs are outstanding. Each spin in vain halves the next one, since the
+ * other side may need the same core. The endpoint starts and stops it; {@link #stop} makes this
+ * thread close the engine.
  */
 final class ReadThread {
   private static final Logger LOG = LoggerFactory.getLogger(ReadThread.class);
 
+  /** The shortest spin is this fraction of the longest. */
   private static final int MIN_SPIN_SHARE = 64;
+
+  /** Keeps an error that lasts from taking a whole processor. */
   private static final long PAUSE_AFTER_ERROR_MS = 10;
 
   private final ReadEngine engine;
@@ -28,7 +32,10 @@ final class ReadThread {
   private final TransferCounters counters;
   private final long maxSpinNanos;
   private final Thread thread;
+
+  /** Length of the next spin; this thread only. */
   private long spinNanos;
+
   private volatile boolean stopping;
 
   ReadThread(
@@ -55,13 +62,13 @@ final class ReadThread {
   /**
    * Ends the thread.
    *
-   * @return whether it ended in time
+   * @return true if it ended in time
    */
   boolean stop(long timeoutMs) {
     stopping = true;
     channel.wakeUp();
     if (Thread.currentThread() == thread) {
-      return false; // a listener closes the endpoint: the thread ends after it
+      return false; // A listener closes the endpoint: the thread ends after it.
     }
     try {
       thread.join(timeoutMs);
@@ -76,11 +83,15 @@ final class ReadThread {
       try {
         work();
       } catch (VerbsException | RuntimeException | Error e) {
-        LOG.error("The read engine failed and goes on", e);
+        TaskFailures.log(LOG, "The read engine failed and goes on", e);
         channel.await(PAUSE_AFTER_ERROR_MS);
       }
     }
-    engine.close();
+    try {
+      engine.close();
+    } catch (RuntimeException | Error e) {
+      TaskFailures.log(LOG, "Closing the read engine failed", e);
+    }
   }
 
   private void work() throws VerbsException {
@@ -90,7 +101,7 @@ final class ReadThread {
   }
 
   /**
-   * @return whether there was work before the time was over
+   * @return true if there was work before the time was over
    */
   private boolean spin() {
     if (!engine.isReading() || maxSpinNanos == 0) {
@@ -114,7 +125,7 @@ final class ReadThread {
       if (engine.isReading()) {
         completionQueue.requestNotify();
       }
-      // What came before the queues were armed announced itself to nobody.
+      // Tasks and completions that arrived before the queues were armed raised no event.
       if (engine.doWork() == 0) {
         counters.increment(TransferCounter.SLEEPS);
         channel.await(TimeUnit.NANOSECONDS.toMillis(engine.nanosToNextTick()) + 1);

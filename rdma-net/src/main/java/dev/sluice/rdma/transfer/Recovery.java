@@ -1,28 +1,30 @@
 package dev.sluice.rdma.transfer;
 
-import dev.sluice.rdma.PostException;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletionStatus.Scope;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.verbs.PostException;
+import dev.sluice.verbs.VerbsException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what becomes of reads when their work requests end, well or badly. Called by the {@link
- * ReadEngine} on its thread; holds nothing to be closed.
+ * Decides about reads when their work requests complete, with success or failure. Called by the
+ * {@link ReadEngine} on its thread; holds nothing to close.
  *
- * <p>The first work request that fails says what is broken. Where that is the operation, its own
- * read would fail again: it is answered, with STALE_LOCATION after REM_ACCESS_ERR and else with
- * TRANSPORT. Where it is the queue pair, the read is tried once more on a fresh one, and then fails
- * with TRANSPORT. The other reads of the queue pair were not tried: they are posted again,
- * uncounted, each when its last work request was flushed.
+ * <p>The status of the first failed work request tells which part is broken. If the operation is
+ * broken, its read would fail again: it is answered with STALE_LOCATION after REM_ACCESS_ERR, else
+ * with TRANSPORT. If the queue pair is broken, the read is retried once on a fresh queue pair, and
+ * then fails with TRANSPORT. The other reads of that queue pair were not at fault. Each is posted
+ * again once its last work request is flushed, and keeps its retry.
  *
- * <p>Failures in a row open the peer's circuit breaker, which fails all that waits for the peer.
- * Whose fault they are makes no difference, as each costs a queue pair; only REM_ACCESS_ERR, which
- * is an answer of a peer that works, is none of them.
+ * <p>Failures in a row open the peer's circuit breaker, which fails all reads that wait for the
+ * peer. Failures count whichever side caused them, since each costs a queue pair. REM_ACCESS_ERR
+ * does not count: it is the answer of a working peer. A queue pair that refuses a post ({@link
+ * #refused}) does not count either.
  */
 final class Recovery {
   private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
@@ -70,6 +72,7 @@ final class Recovery {
       LOG.error("A queue pair to {} completed a work request twice", connection.peer());
       return;
     }
+    // A completion also completes all older, unsignaled work requests.
     while (connection.oldest() < sequence) {
       retireOldest(connection, WorkCompletionStatus.SUCCESS);
     }
@@ -95,7 +98,7 @@ final class Recovery {
         Integer.toHexString(vendorError));
     breakOff(connection);
     if (status == WorkCompletionStatus.REM_ACCESS_ERR) {
-      peer.breaker().succeeded(); // it did answer
+      peer.breaker().succeeded(); // The peer did answer.
     } else {
       failed(peer);
     }
@@ -110,7 +113,7 @@ final class Recovery {
     }
   }
 
-  /** Decides about a read of which no work request is outstanding. */
+  /** Decides about a read that has no outstanding work request. */
   private void settle(ReadRequest read) {
     if (read.isAnswered()) {
       return;
@@ -147,7 +150,7 @@ final class Recovery {
     scheduler.accept(peer);
   }
 
-  /** Ends the use of a connection that was READY; what is outstanding has yet to be flushed. */
+  /** Ends the use of a READY connection. Outstanding work requests still have to be flushed. */
   private void breakOff(Connection connection) {
     counters.increment(TransferCounter.QUEUE_PAIRS_FAILED);
     connections.drain(connection, clock.getAsLong());
@@ -164,7 +167,7 @@ final class Recovery {
   /** Moves the connection to ERROR, so that its READs end. */
   void flush(Connection connection) {
     if (connection.state() != Connection.State.READY) {
-      return; // it has failed by itself
+      return; // The queue pair has failed by itself.
     }
     breakOff(connection);
     try {
@@ -180,7 +183,7 @@ final class Recovery {
 
   /** Destroys the queue pair, which ends its READs without completions. */
   void destroy(Connection connection) {
-    if (!connections.close(connection)) { // as of a device that failed, which was said
+    if (!connections.close(connection)) { // as after a device failure, logged already
       giveUpTargets(connection, "destroyed");
     }
     while (connection.outstanding() > 0) {
@@ -188,9 +191,8 @@ final class Recovery {
     }
   }
 
-  /** A work request was refused at posting, so the state of its queue pair is in doubt. */
+  /** Closes a queue pair that refused a work request at posting: its state is unknown. */
   void refused(Connection connection, PostException e) {
-    LOG.warn("A READ from {} could not be posted", connection.peer(), e);
     long refused = connection.sequenceInChain(e.badIndex());
     breakOff(connection);
     if (!connections.close(connection)) {
@@ -203,15 +205,27 @@ final class Recovery {
               ? WorkCompletionStatus.LOC_QP_OP_ERR
               : WorkCompletionStatus.WR_FLUSH_ERR);
     }
+    LOG.warn("A READ from {} could not be posted", connection.peer(), e);
   }
 
-  /** The queue pair did not flush. */
+  /** Destroys a queue pair after posting threw (defect, lack of memory): its state is unknown. */
+  void destroyed(Connection connection, Throwable e) {
+    try {
+      breakOff(connection);
+      failed(connection.peer());
+      destroy(connection);
+    } finally {
+      TaskFailures.log(LOG, "READs from {} could not be posted", connection.peer(), e);
+    }
+  }
+
+  /** Gives up a queue pair that did not flush in time, with its buffers. */
   void giveUp(Connection connection) {
     connections.close(connection);
     giveUpTargets(connection, "flushed");
   }
 
-  /** What a queue pair's READs could still write to is not used again. */
+  /** Withdraws the buffers that a queue pair's READs may still write to, for good. */
   private void giveUpTargets(Connection connection, String what) {
     LOG.info("A queue pair to {} was not {}: its buffers are given up", connection.peer(), what);
     while (connection.outstanding() > 0) {
@@ -225,7 +239,7 @@ final class Recovery {
     }
   }
 
-  /** A READ from the peer failed, and its queue pair with it. */
+  /** Counts a failed READ from the peer that also cost its queue pair. */
   void failed(Peer peer) {
     if (countFailure(peer)) {
       failWaiting(peer, Cause.CIRCUIT_OPEN, FAILED_TOO_OFTEN);
@@ -233,7 +247,7 @@ final class Recovery {
   }
 
   /**
-   * @return whether the peer is not to be tried from now on
+   * @return true if this failure opened the peer's circuit breaker
    */
   boolean countFailure(Peer peer) {
     boolean opened = peer.breaker().failed(clock.getAsLong());

@@ -4,23 +4,25 @@ import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Set;
 
 /**
- * One registered piece of memory that is handed out in pages by the buddy scheme: a buffer starts
- * at a multiple of its size rounded up to a power of two, and the pages behind its own are left for
- * smaller ones.
+ * One registered piece of memory that is handed out in pages by the buddy scheme. A buffer starts
+ * at a multiple of its size, rounded up to a power of two. The rest of that power of two remains
+ * free for smaller buffers.
  *
- * <p>Called with the pool's lock held; closed by the pool. The free pages are kept in a binary
- * tree: the root stands for the whole slab, the children for its halves, and so on to the pages;
- * each node holds the order of the largest free block below it. A slab of 32 MiB costs 16 KiB of
- * heap, and taking or freeing a buffer visits 13 levels.
+ * <p>{@link #take}, {@link #giveBack}, {@link #close} and {@link #free} need the pool's lock;
+ * {@link #lkey} and {@link #remote} do not. The {@link BufferPool} closes it. A binary tree tracks
+ * the free pages: the root stands for the whole slab, its children for the halves, and so on down
+ * to the pages. Each node holds the order of the largest free block below it. A slab of 32 MiB
+ * costs 16 KiB of heap. Taking or freeing a buffer visits 13 levels.
  */
 final class Slab implements AutoCloseable {
+  /** Unit of buffers, and alignment of the memory. */
   static final int PAGE_BYTES = 4096;
 
   private final Arena arena;
@@ -29,15 +31,15 @@ final class Slab implements AutoCloseable {
   private final int maxOrder;
 
   /**
-   * For each node, root at 1 and children of n at 2n and 2n + 1: one more than the order of the
-   * largest free block, 0 when all is taken. Below a node that is wholly free or wholly taken the
+   * For each node (root at 1, children of n at 2n and 2n + 1): one more than the order of the
+   * largest free block, 0 if all is taken. Below a node that is wholly free or wholly taken, the
    * values are out of date until {@link #pushDown} needs them.
    */
   private final byte[] largestFree;
 
   /**
-   * @param arena of the memory alone
-   * @param memory a power of two of pages
+   * @param arena owns only this memory
+   * @param memory its size is a power of two of pages
    */
   Slab(Arena arena, MemorySegment memory, MemoryRegion region) {
     this.arena = arena;
@@ -50,7 +52,7 @@ final class Slab implements AutoCloseable {
   }
 
   /**
-   * Allocates and registers the memory, for local writes.
+   * Allocates and registers the memory.
    *
    * @param bytes a power of two of pages
    */
@@ -70,12 +72,12 @@ final class Slab implements AutoCloseable {
     }
   }
 
-  /** Pages that {@code bytes} take. */
+  /** Number of pages that {@code bytes} take. */
   static int pages(int bytes) {
     return (int) ((bytes + PAGE_BYTES - 1L) / PAGE_BYTES);
   }
 
-  /** The first of {@code pages} free pages, which are now taken; -1 when there is no room. */
+  /** Takes {@code pages} free pages and returns the first; -1 if there is no room. */
   int take(int pages) {
     int order = order(pages);
     if (largestFree[1] <= order) {
@@ -111,18 +113,18 @@ final class Slab implements AutoCloseable {
     return new RemoteRegion(region.address() + (long) firstPage * PAGE_BYTES, bytes, region.rkey());
   }
 
-  /** Deregisters; the memory stays for those who still have buffers of it. */
+  /** Deregisters the memory, which remains allocated for the buffers that are still in use. */
   @Override
   public void close() {
     region.close();
   }
 
-  /** Frees the memory, once it is closed and no buffer of it is in use. */
+  /** Frees the memory. Called after close, when none of its buffers is in use. */
   void free() {
     arena.close();
   }
 
-  /** Marks the pages [from, to) in the node that stands for 2^order pages from {@code start} on. */
+  /** Marks pages [from, to) in the node that stands for 2^order pages from {@code start} on. */
   private void mark(int node, int order, int start, int from, int to, boolean free) {
     int end = start + (1 << order);
     if (to <= start || end <= from) {
@@ -141,7 +143,7 @@ final class Slab implements AutoCloseable {
     largestFree[node] = whole ? free(order) : (byte) Math.max(left, right);
   }
 
-  /** Brings the children up to date where the node says it all. */
+  /** Updates the children of a node that is wholly free or wholly taken. */
   private void pushDown(int node, int order) {
     if (largestFree[node] == 0) {
       Arrays.fill(largestFree, 2 * node, 2 * node + 2, (byte) 0);
@@ -154,7 +156,7 @@ final class Slab implements AutoCloseable {
     return (byte) (order + 1);
   }
 
-  /** The smallest n for which 2^n is at least {@code pages}. */
+  /** Returns the smallest n for which 2^n is at least {@code pages}. */
   private static int order(int pages) {
     return Integer.SIZE - Integer.numberOfLeadingZeros(pages - 1);
   }

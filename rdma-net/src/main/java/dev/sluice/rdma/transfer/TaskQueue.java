@@ -1,5 +1,6 @@
 package dev.sluice.rdma.transfer;
 
+import dev.sluice.rdma.TaskFailures;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -7,23 +8,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings what other threads want done onto the engine's thread, in order, and wakes that thread
- * only when it sleeps.
+ * Runs other threads' tasks on the engine's thread, in order. Wakes that thread only if it sleeps.
  *
- * <p>Any thread executes; the engine's thread runs the tasks and closes it. Tasks that come after
- * that run on the thread that brings them, and must only decline.
+ * <p>Any thread executes; the engine's thread runs the tasks and closes the queue. A task that is
+ * added after that runs on the thread that adds it, and must only decline.
  */
 final class TaskQueue implements Executor {
   private static final Logger LOG = LoggerFactory.getLogger(TaskQueue.class);
 
-  /** What is to be done. It is its own link in the queue, of which it is in one at a time. */
+  /** A task, which is also its own link in the queue. It is in at most one queue at a time. */
   abstract static class Task {
     private Task next;
 
     abstract void run();
   }
 
-  /** The task that came last, linked to those before it. */
+  /** Task that was added last, linked to the earlier ones. */
   private final AtomicReference<Task> newest = new AtomicReference<>();
 
   private final AtomicBoolean asleep = new AtomicBoolean();
@@ -62,7 +62,11 @@ final class TaskQueue implements Executor {
     }
   }
 
-  /** Runs what there is, and returns how many tasks that were. */
+  /**
+   * Runs all queued tasks. If a task throws, the exception is logged and the others run.
+   *
+   * @return number of tasks
+   */
   int runAll() {
     int count = 0;
     Task task = newest.get() == null ? null : oldestFirst(newest.getAndSet(null));
@@ -70,9 +74,9 @@ final class TaskQueue implements Executor {
       Task next = task.next;
       task.next = null;
       try {
-        task.run(); // after which it may be in the queue again
-      } catch (RuntimeException e) {
-        LOG.error("A task of the read engine failed", e);
+        task.run(); // Afterwards the task may be in the queue again.
+      } catch (RuntimeException | Error e) {
+        TaskFailures.log(LOG, "A task of the read engine failed", e);
       }
       task = next;
       count++;
@@ -91,7 +95,7 @@ final class TaskQueue implements Executor {
     return first;
   }
 
-  /** From now on a task wakes the engine's thread, which must look for tasks once more. */
+  /** Makes new tasks wake the engine's thread, which must check for tasks once more. */
   void fallAsleep() {
     asleep.set(true);
   }

@@ -2,7 +2,7 @@ package dev.sluice.rdma.transfer;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** One value per {@link TransferCounter}; written and read by any thread. */
+/** Values of all {@link TransferCounter}s; any thread reads and writes them. */
 public final class TransferCounters {
   private final LongAdder[] values = new LongAdder[TransferCounter.values().length];
 

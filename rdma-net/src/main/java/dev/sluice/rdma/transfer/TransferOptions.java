@@ -2,21 +2,22 @@ package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.DeviceAttributes;
-import dev.sluice.rdma.Records;
+import dev.sluice.verbs.Records;
 import java.util.function.Consumer;
 
 /**
- * Limits and times of an endpoint.
+ * Limits and times of an endpoint. Made from the settings of an executor, a node daemon or the
+ * doctor. Immutable.
  *
- * @param bufferPoolBytes registered bytes of the buffer pool at most
- * @param maxQueuePairs queue pairs at most, connecting and accepted ones each
- * @param sendQueueDepth work requests under way on a queue pair
+ * @param bufferPoolBytes limit of the buffer pool's registered bytes
+ * @param maxQueuePairs limit of connecting queue pairs, and also of accepted ones
+ * @param sendQueueDepth outstanding work requests of a queue pair
  * @param maxReadBytes bytes of one READ work request; longer ranges are split
- * @param connectTimeoutMs a queue pair that is not connected by then has failed
- * @param idleTimeoutMs a queue pair without READs for so long is closed
+ * @param connectTimeoutMs time after which an unfinished connection attempt has failed
+ * @param idleTimeoutMs time without READs after which a queue pair is closed
  * @param circuitFailures failures in a row after which a peer is not tried for a while
- * @param circuitCooldownMs how long
- * @param spinMicros how long the completion thread polls before it sleeps
+ * @param circuitCooldownMs length of that while
+ * @param spinMicros time that the completion thread polls before it sleeps
  * @param connection attributes of the connections
  */
 public record TransferOptions(
@@ -31,9 +32,10 @@ public record TransferOptions(
     int spinMicros,
     ConnectionAttributes connection) {
 
+  /** Pages of one queue pair for its queues and its doorbell. */
   private static final int PINNED_PAGES_BYTES = 2 * 4096;
 
-  /** The configuration's defaults, in an executor with as little memory overhead as Spark gives. */
+  /** Defaults of the configuration, for an executor with Spark's minimum memory overhead. */
   public static final TransferOptions DEFAULT = Records.of(TransferOptions.class, new Builder());
 
   public TransferOptions {
@@ -49,26 +51,26 @@ public record TransferOptions(
   }
 
   /**
-   * What the queue pairs of so many peers pin at most, beside registered memory: on mlx5 each READ
-   * of a send queue takes 256 bytes, and each queue pair whole pages for its queues and its
+   * Maximum memory that the queue pairs pin, in addition to registered memory. On mlx5 each READ of
+   * a send queue takes 64 bytes, and each queue pair takes whole pages for its queues and its
    * doorbell.
    */
   public long queuePairBytes() {
-    long connecting = (long) sendQueueDepth * 256 + PINNED_PAGES_BYTES;
+    long connecting = (long) sendQueueDepth * 64 + PINNED_PAGES_BYTES;
     return maxQueuePairs * connecting + acceptedQueuePairBytes();
   }
 
-  /** What of it accepted queue pairs do: all of it in a process that never READs. */
+  /** Part of it that accepted queue pairs pin: all of it in a process that never READs. */
   public long acceptedQueuePairBytes() {
     return (long) maxQueuePairs * PINNED_PAGES_BYTES;
   }
 
-  /** These options but for what is changed, by name. */
+  /** Returns a copy with the components that {@code change} sets by name. */
   public TransferOptions with(Consumer<Builder> change) {
     return Records.with(TransferOptions.class, this, new Builder(), change);
   }
 
-  /** These options for a device that may allow fewer READs under way. */
+  /** Returns these options, limited to the outstanding READs that the device allows. */
   TransferOptions within(DeviceAttributes device) {
     return with(o -> o.connection = connection.within(device));
   }
@@ -79,7 +81,10 @@ public record TransferOptions(
     }
   }
 
-  /** The components, each by its name. */
+  /**
+   * Mutable components, set by name: each component has a field of its name here. The values are
+   * the defaults.
+   */
   public static final class Builder {
     public long bufferPoolBytes = 48 << 20;
     public int maxQueuePairs = 1024;

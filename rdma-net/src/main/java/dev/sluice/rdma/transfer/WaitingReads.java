@@ -7,10 +7,10 @@ import java.util.Queue;
 import java.util.stream.Stream;
 
 /**
- * The reads from one peer that are not or not wholly posted. Small ones, of tables and of few
- * blocks, somebody waits for before there is more to READ: they go before large ones, of which
- * {@link Connection} posts some at least. Of either kind only the first may have been started.
- * Engine thread only.
+ * Reads from one peer that are not yet, or only partly, posted. Small reads, of tables and of few
+ * blocks, are posted before large ones: a task needs them before it can READ more. {@link
+ * Connection} still posts some of the large ones. Only the first read of each kind may have been
+ * started. Engine thread only.
  */
 final class WaitingReads {
   private final Queue<ReadRequest> small = new ArrayDeque<>();
@@ -24,12 +24,12 @@ final class WaitingReads {
     return small.isEmpty() && large.isEmpty();
   }
 
-  /** The first small one to post; null when there is none. */
+  /** First small read to post; null if there is none. */
   ReadRequest firstSmall() {
     return first(small);
   }
 
-  /** The first large one to post; null when there is none. */
+  /** First large read to post; null if there is none. */
   ReadRequest firstLarge() {
     return first(large);
   }
@@ -41,7 +41,7 @@ final class WaitingReads {
     return reads.peek();
   }
 
-  /** Takes those off that have been started: their queue pair broke. */
+  /** Removes the reads that have been started: their queue pair broke. */
   List<ReadRequest> removeStarted() {
     List<ReadRequest> started = new ArrayList<>(2);
     for (Queue<ReadRequest> reads : List.of(small, large)) {

@@ -1,2 +1,16 @@
-/** READs from peers: connections, buffers, deadlines and recovery, on one thread a process. */
+/**
+ * READs from peers, and the queue pairs through which peers READ from this process.
+ *
+ * <p>{@link RdmaEndpoint} is the entry point; an executor has one, a node daemon one for each
+ * application. A caller takes a {@link PooledBuffer} from its {@link BufferPool}, submits a {@link
+ * ReadRequest}, and gets one answer through a {@link ReadListener}. A {@link TaskQueue} brings
+ * requests to the one {@link ReadThread}, which runs the {@link ReadEngine}. For each {@link Peer}
+ * the engine opens a {@link Connection}, posts {@link WaitingReads} in batches, polls completions
+ * and enforces deadlines. {@link Recovery} handles failed work requests, and a {@link
+ * CircuitBreaker} stops repeated tries of a bad peer.
+ *
+ * <p>{@link ConnectThreads} connect queue pairs: a {@link ConnectAttempt} exchanges addresses
+ * through a {@link QueuePairConnector}, and {@link AcceptedQueuePairs} is the serving side. The
+ * package knows no shuffle and does not fall back: a failed read ends with a {@link ReadException}.
+ */
 package dev.sluice.rdma.transfer;

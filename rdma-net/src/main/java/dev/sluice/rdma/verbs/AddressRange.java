@@ -12,7 +12,7 @@ import java.net.InetAddress;
 public record AddressRange(InetAddress network, int prefixLength) {
 
   /**
-   * @throws IllegalArgumentException for anything but ADDRESS/BITS
+   * @throws IllegalArgumentException if the text is not ADDRESS/BITS
    */
   public static AddressRange parse(String text) {
     int slash = text.indexOf('/');
@@ -27,7 +27,7 @@ public record AddressRange(InetAddress network, int prefixLength) {
     return new AddressRange(network, prefixLength);
   }
 
-  /** An IPv4 address is in no range of IPv6 addresses, and the other way round. */
+  /** Returns true if the address is of the same family and in the range. */
   public boolean contains(InetAddress address) {
     return bits(address) == bits(network) && prefix(address).equals(prefix(network));
   }

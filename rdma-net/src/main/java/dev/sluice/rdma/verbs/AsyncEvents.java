@@ -1,26 +1,30 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ffi.EventFd;
-import dev.sluice.rdma.verbs.ffi.FileDescriptors;
-import dev.sluice.rdma.verbs.ffi.NativeObject;
-import dev.sluice.rdma.verbs.ibv.IbvAsyncEvent;
-import dev.sluice.rdma.verbs.ibv.IbvContext;
+import dev.sluice.rdma.TaskFailures;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.EventFd;
+import dev.sluice.verbs.ffi.FileDescriptors;
+import dev.sluice.verbs.ffi.NativeObject;
+import dev.sluice.verbs.ibv.IbvAsyncEvent;
+import dev.sluice.verbs.ibv.IbvContext;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that takes a device's asynchronous events: reports those of its port, and makes a
- * completion queue that was overrun unusable, as hardware would, and all those of a device that
- * failed. Each event is acknowledged before anything else is done with it, since whatever it is
- * about cannot be destroyed before. Started and stopped by the device.
+ * Takes a device's asynchronous events on a thread of its own. It reports events of the device's
+ * port. It makes an overrun completion queue unusable, as hardware would, and all completion queues
+ * of a device that failed. Each event is acknowledged before it is acted upon: until then the
+ * object that it is about cannot be destroyed. The {@link VerbsDevice} starts it, and stops it
+ * before it closes its objects.
  */
 final class AsyncEvents {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncEvents.class);
+
+  /** Limit of one wait; nothing depends on it. */
   private static final long POLL_TIMEOUT_MS = 60_000;
 
-  /** How often a port is looked at that cannot be used. */
+  /** Interval at which an unusable port is read again. */
   private static final long RETRY_MS = 1_000;
 
   private static final long STOP_TIMEOUT_MS = 10_000;
@@ -45,7 +49,7 @@ final class AsyncEvents {
   /**
    * Ends the thread, which waits for nothing but events.
    *
-   * @return whether it ended in time: else it may still use the context
+   * @return true if it ended in time; otherwise it may still use the context
    */
   boolean stop() {
     stopping = true;
@@ -71,14 +75,18 @@ final class AsyncEvents {
             FileDescriptors.awaitReadable(
                 port.isUsable() ? POLL_TIMEOUT_MS : RETRY_MS, context.asyncFd(), stop.fd());
         if (ready == 0 && !port.isUsable()) {
-          device.portChanged("asked again"); // should its event have got lost
+          device.portChanged("asked again"); // in case the event was lost
         }
         Optional<IbvAsyncEvent> event = context.awaitAsyncEvent(0);
         if (event.isPresent()) {
-          handle(event.get());
+          try {
+            handle(event.get());
+          } catch (RuntimeException | Error e) {
+            TaskFailures.log(LOG, "{}: an event could not be handled", device, e);
+          }
         }
       }
-    } catch (VerbsException e) {
+    } catch (VerbsException | RuntimeException | Error e) {
       device.fail("its events cannot be read: " + e.getMessage());
     }
   }
@@ -87,22 +95,20 @@ final class AsyncEvents {
     Runnable consequence;
     try (event) {
       consequence = consequence(event);
-    } catch (IllegalArgumentException e) {
-      LOG.info("{}: an event that this release does not know: {}", device, e.getMessage());
-      return;
     }
     consequence.run();
   }
 
   private Runnable consequence(IbvAsyncEvent event) throws VerbsException {
     String text = event.text();
-    return switch (event.type()) {
+    return switch (event.type().known().orElse(null)) {
       case CQ_ERR -> overrun(event);
       case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> queuePairFailed(event, text);
       case DEVICE_FATAL -> () -> device.fail(text);
       case PORT_ERR -> ofPort(event.port(), text, () -> portFailed(text));
       case PORT_ACTIVE, LID_CHANGE, PKEY_CHANGE, GID_CHANGE, SM_CHANGE, CLIENT_REREGISTER ->
           ofPort(event.port(), text, () -> device.portChanged(text));
+      case null -> () -> LOG.info("{}: ignoring an event of unknown type {}", device, event.type());
       default -> () -> LOG.debug("{}: {}", device, text);
     };
   }
@@ -143,7 +149,7 @@ final class AsyncEvents {
     try {
       return event.isAbout(object);
     } catch (VerbsException e) {
-      return false; // closed meanwhile, which it could not be if this event were about it
+      return false; // closed meanwhile; an event about it would have kept it open
     }
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -9,7 +9,10 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is open on a device, in the order of creation. Any thread. */
+/**
+ * The open objects of a device, in the order of creation. The {@link VerbsDevice} has one. Any
+ * thread. Children are closed without the lock, since each then calls {@link #forget}.
+ */
 final class Children {
   private static final Logger LOG = LoggerFactory.getLogger(Children.class);
 
@@ -17,7 +20,9 @@ final class Children {
   private boolean closed;
 
   /**
-   * @throws VerbsException EINVAL if the device was closed meanwhile; the child is closed
+   * Adds a new child.
+   *
+   * @throws VerbsException EINVAL if the device was closed meanwhile; the child is closed then
    */
   <T extends VerbsChild> T adopt(T child) throws VerbsException {
     synchronized (this) {
@@ -34,14 +39,14 @@ final class Children {
     open.remove(child);
   }
 
-  /** Refuses new children from now on; true the first time. */
+  /** Refuses new children from now on. Returns true on the first call. */
   synchronized boolean close() {
     boolean first = !closed;
     closed = true;
     return first;
   }
 
-  /** Closes those that match, the youngest first. */
+  /** Closes the matching children, the youngest first. */
   void close(Predicate<VerbsChild> which) {
     select(which).reversed().forEach(Children::close);
   }

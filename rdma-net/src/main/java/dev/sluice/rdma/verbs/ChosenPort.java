@@ -1,16 +1,16 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.verbs.ibv.IbvMtu;
+import dev.sluice.verbs.ibv.IbvPortAttr;
 
 /**
- * The port that a device was opened with, and what its queue pairs use of it.
+ * The port that a device was opened with, and the values that its queue pairs use.
  *
- * @param port what it is
- * @param gid the entry of its GID table that peers reach it by
+ * @param port the port as it was read when it was chosen
+ * @param gid the entry of its GID table by which peers reach it
  * @param pKeyIndex index in its table of partition keys
  * @param trafficClass GRH traffic class
  * @param serviceLevel InfiniBand service level
- * @param pathMtu bytes at most in a packet
+ * @param pathMtu maximum bytes in a packet
  * @param hopLimit GRH hop limit
  */
 record ChosenPort(
@@ -22,7 +22,7 @@ record ChosenPort(
     int pathMtu,
     int hopLimit) {
 
-  /** Whether packets go the same way, whatever else has changed. */
+  /** Returns true if packets take the same way; other attributes may differ. */
   boolean isSameWay(ChosenPort other) {
     return gid.equals(other.gid)
         && pKeyIndex == other.pKeyIndex
@@ -32,7 +32,7 @@ record ChosenPort(
         && port.requiresGrh() == other.port.requiresGrh();
   }
 
-  /** All that an administrator wants to know of it, in one line. */
+  /** Everything that an administrator wants to know about the port, in one line. */
   String banner() {
     return "%s, %s, %s, %s, MTU %d of %d, GID %s (%s), P_Key 0x%04x, traffic class %d, service level %d"
         .formatted(
@@ -41,7 +41,7 @@ record ChosenPort(
             port.isEthernet() ? "Ethernet" : "InfiniBand",
             port.rate(),
             pathMtu,
-            port.activeMtu().known().map(IbvMtu::bytes).orElseThrow(),
+            port.activeMtu().known().map(IbvPortAttr.Mtu::bytes).orElseThrow(),
             gid,
             gid.type(),
             port.pKeys().get(pKeyIndex),

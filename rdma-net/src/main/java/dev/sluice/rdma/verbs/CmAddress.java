@@ -1,22 +1,23 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 
 /**
- * Where rdma_cm reaches a queue pair: what {@link QueuePairAddress#providerData} says.
+ * Address at which rdma_cm reaches a queue pair: the content of {@link
+ * QueuePairAddress#providerData}. Peers decode it, so a changed layout needs another version.
  *
  * @param listening address and port of the device's listening id
- * @param token secret of the queue pair, good for one connection
+ * @param token secret of the queue pair, valid for one connection
  */
 record CmAddress(InetSocketAddress listening, byte[] token) {
   static final int TOKEN_BYTES = 16;
 
-  /** Private data of a request: the queue pair that is wanted, and its token. */
+  /** Bytes of a request's private data: the number of the requested queue pair, and its token. */
   static final int REQUEST_BYTES = Integer.BYTES + TOKEN_BYTES;
 
   private static final byte VERSION = 1;
@@ -53,12 +54,12 @@ record CmAddress(InetSocketAddress listening, byte[] token) {
         .array();
   }
 
-  /** The private data by which a queue pair of that address is asked for. */
+  /** The private data of a request for the queue pair with this number. */
   byte[] request(int qpNumber) {
     return ByteBuffer.allocate(REQUEST_BYTES).putInt(qpNumber).put(token).array();
   }
 
-  /** Without the token. */
+  /** Leaves out the token. */
   @Override
   public String toString() {
     return listening.toString();

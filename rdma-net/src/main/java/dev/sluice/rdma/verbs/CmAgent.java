@@ -1,14 +1,14 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.CmAttempt.Wish;
-import dev.sluice.rdma.verbs.cm.RdmaCmEvent;
-import dev.sluice.rdma.verbs.cm.RdmaCmId;
-import dev.sluice.rdma.verbs.cm.RdmaConnParam;
-import dev.sluice.rdma.verbs.cm.RdmaEventChannel;
-import dev.sluice.rdma.verbs.cm.RdmaPortSpace;
-import dev.sluice.rdma.verbs.ffi.EventFd;
-import dev.sluice.rdma.verbs.ffi.FileDescriptors;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.cm.RdmaCmEvent;
+import dev.sluice.verbs.cm.RdmaCmId;
+import dev.sluice.verbs.cm.RdmaConnParam;
+import dev.sluice.verbs.cm.RdmaEventChannel;
+import dev.sluice.verbs.ffi.EventFd;
+import dev.sluice.verbs.ffi.FileDescriptors;
+import dev.sluice.verbs.ibv.IbvEce;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -28,27 +28,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A device's part in rdma_cm: an id that listens, the ids of all connections, and the one thread
- * that takes their events. Its methods may be called by any thread and never wait; ids are
- * destroyed on its own thread only. Opened and stopped by the device.
+ * Runs rdma_cm for a device: a listening id, the ids of all connections, and the one thread that
+ * takes their events. Any thread may call its methods, which never wait. Ids are destroyed on the
+ * agent's own thread only. The {@link VerbsDevice} opens it, and stops it after its queue pairs are
+ * closed.
  *
- * <p>Authentication stays with the control channel: a request is accepted only for the queue pair
- * that it names, with the token that this process gave out for it.
+ * <p>Authentication stays with the control channel. A request is accepted only for the queue pair
+ * that it names, and only with the token that this process issued for that queue pair.
  *
- * <p>It costs this one thread, and an id for each queue pair that is connected: at 1,000 executors
- * that all READ from one another 2,000, of some KiB in the kernel each.
+ * <p>Cost: one thread, and one id per connected queue pair. At 1,000 executors that all READ from
+ * one another, that is 2,000 ids of a few KiB each in the kernel.
  */
 final class CmAgent {
   private static final Logger LOG = LoggerFactory.getLogger(CmAgent.class);
   private static final int BACKLOG = 1024;
+
+  /** Limit of one wait without attempts; tasks and events end it. */
   private static final long MAX_WAIT_MS = 60_000;
 
-  /** What a peer may need to end the former connection of a queue pair. */
+  /** Time that a peer may need to end the former connection of a queue pair. */
   private static final long STALE_PAUSE_MS = 10;
 
   private static final long STOP_TIMEOUT_MS = 10_000;
+
+  /** Keeps an error that lasts from taking a whole processor. */
   private static final long PAUSE_AFTER_ERROR_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+  /** Shortest time between two warnings of a kind. */
   private static final long TOLD_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final SecureRandom random = new SecureRandom();
@@ -57,18 +63,20 @@ final class CmAgent {
   private final Thread thread;
   private final Map<Integer, CmHandshake> offers = new ConcurrentHashMap<>();
   private final Map<RdmaCmId, CmHandshake> connections = new ConcurrentHashMap<>();
+
+  /** Used by the agent's thread only. */
   private final Map<RdmaCmId, CmAttempt> attempts = new HashMap<>();
 
-  /** What other threads want of this one; null once it has ended. */
+  /** Tasks of other threads for this one; null once it has ended. Guarded by this. */
   private Queue<Runnable> tasks = new ArrayDeque<>();
 
-  // Of the agent's thread.
+  // Used by the agent's thread only.
   private long errors;
   private long errorToldNanos;
   private long refusals;
   private long refusalToldNanos;
 
-  /** Of whoever opened it, then of the thread of the device's events. */
+  /** Used by the thread that opens the agent, then by the thread of the device's events. */
   private RdmaCmId listening;
 
   private volatile InetSocketAddress address;
@@ -83,36 +91,36 @@ final class CmAgent {
   }
 
   /**
-   * Begins to listen; the caller stops it.
+   * Begins to listen. The caller stops the agent.
    *
-   * @param local an address of the port that was chosen
-   * @throws VerbsException if no port has the address, or another one
+   * @param local an address of the chosen port
+   * @throws VerbsException if no port, or another port, has the address
    */
   static CmAgent open(InetAddress local, PortInfo port) throws IOException {
     RdmaEventChannel channel = RdmaEventChannel.create();
     try {
-      RdmaCmId listening = channel.createId(RdmaPortSpace.TCP);
+      RdmaCmId listening = channel.createId(RdmaCmId.PortSpace.TCP);
       listen(listening, local, port);
       CmAgent agent = new CmAgent(channel, listening);
       agent.thread.start();
       return agent;
-    } catch (VerbsException e) {
+    } catch (VerbsException | RuntimeException | Error e) {
       channel.close();
       throw e;
     }
   }
 
   /**
-   * From now on requests go to, and come from, another address, if it is another one. What is
-   * connected stays.
+   * Listens at another address, and sends requests from it. Does nothing if the address is the
+   * same. Existing connections stay.
    *
-   * @throws VerbsException as {@link #open}; then all is as before
+   * @throws VerbsException as {@link #open}; nothing changes then
    */
   void moveTo(InetAddress local, PortInfo port) throws VerbsException {
     if (address.getAddress().equals(local)) {
       return;
     }
-    RdmaCmId next = channel.createId(RdmaPortSpace.TCP);
+    RdmaCmId next = channel.createId(RdmaCmId.PortSpace.TCP);
     try {
       listen(next, local, port);
     } catch (VerbsException e) {
@@ -141,7 +149,7 @@ final class CmAgent {
     }
   }
 
-  /** Where requests go to. */
+  /** Address that receives the requests of peers. */
   InetSocketAddress address() {
     return address;
   }
@@ -152,7 +160,7 @@ final class CmAgent {
     return token;
   }
 
-  /** From now on requests for a queue pair are shown to it. */
+  /** Passes requests for a queue pair to its handshake from now on. */
   void offer(int qpNumber, CmHandshake handshake) {
     offers.put(qpNumber, handshake);
   }
@@ -161,7 +169,7 @@ final class CmAgent {
     offers.remove(qpNumber, handshake);
   }
 
-  /** From now on the end of a connection is told to its queue pair. */
+  /** Tells the handshake when the connection ends. */
   void connected(RdmaCmId id, CmHandshake handshake) {
     connections.put(id, handshake);
   }
@@ -175,13 +183,20 @@ final class CmAgent {
   /**
    * Connects to a peer.
    *
-   * @param what says who connects to whom, for messages
-   * @return the id, when the peer accepted; {@link CmHandshake} completes the connection
+   * @param what names both ends, for messages
+   * @param ece options that are offered to the peer
+   * @return the id, once the peer has accepted; {@link CmHandshake} completes the connection
    */
   CompletableFuture<RdmaCmId> connect(
-      String what, InetSocketAddress peer, int trafficClass, RdmaConnParam param, long timeoutMs) {
+      String what,
+      InetSocketAddress peer,
+      int trafficClass,
+      RdmaConnParam param,
+      IbvEce ece,
+      long timeoutMs) {
     long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-    Wish wish = new Wish(what, peer, trafficClass, param, deadlineNanos, new CompletableFuture<>());
+    Wish wish =
+        new Wish(what, peer, trafficClass, param, ece, deadlineNanos, new CompletableFuture<>());
     connect(wish);
     return wish.result();
   }
@@ -198,10 +213,10 @@ final class CmAgent {
 
   private void begin(Wish wish) {
     if (wish.result().isDone()) {
-      return; // it was called off before its next attempt
+      return; // cancelled before its next attempt
     }
     try {
-      CmAttempt attempt = new CmAttempt(wish, channel.createId(RdmaPortSpace.TCP));
+      CmAttempt attempt = new CmAttempt(wish, channel.createId(RdmaCmId.PortSpace.TCP));
       attempts.put(attempt.id(), attempt);
       attempt.begin(address.getAddress());
     } catch (VerbsException e) {
@@ -209,13 +224,13 @@ final class CmAgent {
     }
   }
 
-  /** Has the thread look at what was called off. */
+  /** Makes the thread look for cancelled attempts. */
   void wakeUp() {
     submit(() -> {});
   }
 
   /**
-   * @return false when the thread has ended
+   * @return false if the thread has ended
    */
   private boolean submit(Runnable task) {
     synchronized (this) {
@@ -235,7 +250,7 @@ final class CmAgent {
   /**
    * Ends the thread, which closes all ids.
    *
-   * @return whether it ended in time: else it may still use them
+   * @return true if it ended in time; otherwise it may still use the ids
    */
   boolean stop() {
     stopping = true;
@@ -268,18 +283,18 @@ final class CmAgent {
     wakeUp.clear();
     runTasks(true);
     takeEvents();
-    List.copyOf(attempts.values()).forEach(this::dropIfOver);
+    List.copyOf(attempts.values()).forEach(tried -> attempt(() -> dropIfOver(tried)));
   }
 
   private interface Step {
     void run() throws VerbsException;
   }
 
-  /** What goes wrong with one connection or event is no matter to the others. */
+  /** Keeps an error of one connection or event away from the others. */
   private void attempt(Step step) {
     try {
       step.run();
-    } catch (VerbsException | RuntimeException e) {
+    } catch (VerbsException | RuntimeException | Error e) {
       long now = System.nanoTime();
       if (errors++ == 0 || now - errorToldNanos >= TOLD_EVERY_NANOS) {
         errorToldNanos = now;
@@ -320,11 +335,11 @@ final class CmAgent {
       dropIfOver(attempt);
       return;
     }
-    switch (event.type()) {
+    switch (event.type().known().orElse(null)) {
       case CONNECT_REQUEST -> answer(event);
       case DISCONNECTED, CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL -> ended(event.id());
-      default -> {
-        // Nothing to do about what went well.
+      case null, default -> {
+        // Successes need no answer. Events of later releases do not concern this agent.
       }
     }
   }
@@ -347,7 +362,7 @@ final class CmAgent {
     refuse(request.id());
   }
 
-  /** Anyone on the network can send requests, and none is to fill the log with them. */
+  /** Limits how often refusals are logged: any host on the network can send requests. */
   private void tellRefusal(RdmaCmId id, String why) {
     refusals++;
     long now = System.nanoTime();
@@ -380,7 +395,7 @@ final class CmAgent {
     }
   }
 
-  /** The id of a success belongs to its queue pair. */
+  /** Drops an attempt that is over. The id of a successful one belongs to its queue pair. */
   private void dropIfOver(CmAttempt attempt) {
     if (attempt.isOver()) {
       attempts.remove(attempt.id());

@@ -1,26 +1,28 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.cm.RdmaCmEvent;
-import dev.sluice.rdma.verbs.cm.RdmaCmId;
-import dev.sluice.rdma.verbs.cm.RdmaConnParam;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.cm.RdmaCmEvent;
+import dev.sluice.verbs.cm.RdmaCmId;
+import dev.sluice.verbs.cm.RdmaConnParam;
+import dev.sluice.verbs.ibv.IbvEce;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A connection on its way: address, route, request. Its result is the id once the peer accepted.
- * Thread of {@link CmAgent} only, but for the result, which anybody may complete to call it off.
+ * One attempt to connect: it resolves the address, then the route, then sends the request. The
+ * result is the id, once the peer has accepted. Used by the thread of {@link CmAgent} only, except
+ * for the result: any thread may complete that to cancel the attempt.
  */
 final class CmAttempt {
   private static final int ETIMEDOUT = 110;
   private static final int ECONNREFUSED = 111;
 
   /**
-   * The peer's kernel has a connection of this queue pair that is not over for it yet (InfiniBand
-   * Architecture Specification, volume 1, 12.6.7.2). It ends that one, so that the next request may
-   * be accepted.
+   * The peer's kernel still has a former connection of this queue pair (InfiniBand Architecture
+   * Specification, volume 1, 12.6.7.2). It ends that connection, so that the next request may be
+   * accepted.
    */
   private static final int STALE_CONNECTION = 10;
 
@@ -29,15 +31,16 @@ final class CmAttempt {
   private boolean stale;
 
   /**
-   * What is wanted, in one attempt or in several.
+   * A requested connection, which may take several attempts.
    *
-   * @param what says who connects to whom, for messages
+   * @param what names both ends, for messages
    */
   record Wish(
       String what,
       InetSocketAddress peer,
       int trafficClass,
       RdmaConnParam param,
+      IbvEce ece,
       long deadlineNanos,
       CompletableFuture<RdmaCmId> result) {
 
@@ -67,18 +70,21 @@ final class CmAttempt {
     return wish.leftMs();
   }
 
-  /** From one of this side's addresses to the peer. */
+  /** Starts to connect from one of this side's addresses. */
   void begin(InetAddress local) throws VerbsException {
     id.setTypeOfService(wish.trafficClass());
     id.resolveAddr(new InetSocketAddress(local, 0), wish.peer(), (int) leftMs());
   }
 
-  /** Whether the same may succeed with another id, in a moment. */
+  /** Returns true if another id may succeed a moment later. */
   boolean isStale() {
     return stale;
   }
 
-  /** Whether nobody waits for it any more; notices the deadline. */
+  /**
+   * Returns true if nothing waits for this attempt any more. Fails the result once the deadline has
+   * passed.
+   */
   boolean isOver() {
     if (leftMs() == 0) {
       wish.fail(ETIMEDOUT, "not connected in time");
@@ -90,14 +96,20 @@ final class CmAttempt {
     return wish.result().isDone() && !wish.result().isCompletedExceptionally();
   }
 
-  /** The next step. */
+  /** Takes the next step. */
   void proceed(RdmaCmEvent event) {
     try {
-      switch (event.type()) {
+      switch (event.type().known().orElse(null)) {
         case ADDR_RESOLVED -> id.resolveRoute((int) leftMs());
-        case ROUTE_RESOLVED -> id.connect(wish.param());
+        case ROUTE_RESOLVED -> {
+          Ece.request(id, wish.ece());
+          id.connect(wish.param());
+        }
         case CONNECT_RESPONSE -> wish.result().complete(id);
         case REJECTED -> rejected(event.status());
+        case null -> {
+          // Events of later releases are ignored; the deadline still holds.
+        }
         default -> wish.fail(Math.abs(event.status()), event.type().toString());
       }
     } catch (VerbsException e) {

@@ -2,31 +2,33 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.cm.RdmaCmId;
-import dev.sluice.rdma.verbs.cm.RdmaConnParam;
-import dev.sluice.rdma.verbs.ibv.IbvMtu;
-import dev.sluice.rdma.verbs.ibv.IbvQp;
-import dev.sluice.rdma.verbs.ibv.IbvQpAttr;
-import dev.sluice.rdma.verbs.ibv.IbvQpState;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.cm.RdmaCmId;
+import dev.sluice.verbs.cm.RdmaConnParam;
+import dev.sluice.verbs.ibv.IbvEce;
+import dev.sluice.verbs.ibv.IbvPortAttr;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvQpAttr;
 import java.security.MessageDigest;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One queue pair and its connection by rdma_cm. The side that meets the other connects, and finds
- * the attributes of RTR and RTS in its own id; the other side gives out a token, notes at RTR and
- * RTS what is wanted, and goes there when a request shows the token. Called by the queue pair, and
- * by the thread of {@link CmAgent} with the queue pair's lock taken here.
+ * Connects one queue pair by rdma_cm. The side that calls {@link #meet} connects, and takes the
+ * attributes for RTR and RTS from its own id. The other side issues a token and, at RTR and RTS,
+ * only notes the attributes. It changes state when a request presents the token. Called by the
+ * queue pair under its lock, and by the thread of {@link CmAgent}, for which this class takes that
+ * lock. It guards all fields.
  */
 final class CmHandshake implements Handshake {
-  /** Longer than a peer may take from the answer that it got to its request. */
+  /** Longer than a peer may take between receiving the token and sending its request. */
   private static final long TOKEN_LIFETIME_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final VerbsQueuePair queuePair;
   private final IbvQp ibv;
   private final VerbsDevice device;
   private final CmAgent agent;
+  private final Ece ece;
   private byte[] token;
   private long tokenEndNanos;
   private Wanted wanted;
@@ -34,10 +36,10 @@ final class CmHandshake implements Handshake {
   private CompletableFuture<RdmaCmId> attempt;
   private RdmaCmId id;
 
-  /** This side asked for the connection, and so completes it. */
+  /** True if this side asked for the connection, and so has to complete it. */
   private boolean connecting;
 
-  /** What RTR was asked for with. */
+  /** The arguments of RTR. */
   private record Wanted(
       ChosenPort port,
       QueuePairAddress local,
@@ -49,10 +51,12 @@ final class CmHandshake implements Handshake {
     this.ibv = ibv;
     this.device = device;
     this.agent = agent;
+    ece = new Ece(ibv);
   }
 
   @Override
   public byte[] offer(ChosenPort port) {
+    ece.offer();
     token = agent.newToken();
     tokenEndNanos = System.nanoTime() + TOKEN_LIFETIME_NANOS;
     agent.offer(ibv.qpNum(), this);
@@ -75,6 +79,7 @@ final class CmHandshake implements Handshake {
             peer.listening(),
             device.port().last().trafficClass(),
             param().with(p -> p.privateData = peer.request(remote.qpNumber())),
+            ece.offer(),
             timeoutMs);
     attempt = begun;
     return begun.thenApply(
@@ -84,7 +89,7 @@ final class CmHandshake implements Handshake {
         });
   }
 
-  /** The queue pair may have been closed while the peer answered. */
+  /** Takes the connected id, unless the queue pair was closed while the peer answered. */
   private void take(CompletableFuture<RdmaCmId> finished, RdmaCmId connected) {
     synchronized (queuePair) {
       if (attempt != finished) {
@@ -103,7 +108,7 @@ final class CmHandshake implements Handshake {
   }
 
   @Override
-  public void toRtr(
+  public byte[] toRtr(
       ChosenPort port,
       QueuePairAddress local,
       QueuePairAddress remote,
@@ -112,8 +117,10 @@ final class CmHandshake implements Handshake {
     CmAddress.of(remote); // refuses a peer that does not use rdma_cm
     wanted = new Wanted(port, local, remote, attributes);
     if (id != null) {
+      ece.complete(ece.receivedBy(id));
       enterRtr();
     }
+    return local.providerData();
   }
 
   @Override
@@ -128,31 +135,28 @@ final class CmHandshake implements Handshake {
   }
 
   private void enterRtr() throws VerbsException {
-    IbvQpAttr found = id.initQpAttr(IbvQpState.RTR);
+    IbvQpAttr found = id.initQpAttr(IbvQp.State.RTR);
     IbvQpAttr ours = Transitions.toRtr(wanted.port, wanted.local, wanted.remote, wanted.attributes);
+    IbvPortAttr.Mtu most = ours.pathMtu().known().orElseThrow();
     if (found.get("dest_qp_num") != wanted.remote.qpNumber()) {
       throw refused(
           "rdma_cm leads to queue pair 0x" + Integer.toHexString(found.get("dest_qp_num")));
     }
-    // The path's partition, where INIT took the port's first: rdma_cm says so among what INIT
-    // takes.
+    // INIT took the first partition of the port. rdma_cm gives the partition of the path among the
+    // attributes for INIT.
     ibv.modify(
         found
-            .pkeyIndex(id.initQpAttr(IbvQpState.INIT).get("pkey_index"))
-            .pathMtu(smaller(found.pathMtu(), ours.pathMtu()))
+            .pkeyIndex(id.initQpAttr(IbvQp.State.INIT).get("pkey_index"))
+            .pathMtu(found.pathMtu().known().filter(mtu -> mtu.compareTo(most) < 0).orElse(most))
             .maxDestRdAtomic(ours.get("max_dest_rd_atomic"))
             .minRnrTimer(ours.get("min_rnr_timer")));
-  }
-
-  private static IbvMtu smaller(IbvMtu a, IbvMtu b) {
-    return a.value() < b.value() ? a : b;
   }
 
   private void enterRts() throws VerbsException {
     IbvQpAttr ours =
         Transitions.toRts(wanted.local, wanted.remote, wanted.attributes, device.maxRetryCount());
     ibv.modify(
-        id.initQpAttr(IbvQpState.RTS)
+        id.initQpAttr(IbvQp.State.RTS)
             .timeout(ours.get("timeout"))
             .retryCnt(ours.get("retry_cnt"))
             .rnrRetry(ours.get("rnr_retry"))
@@ -162,7 +166,7 @@ final class CmHandshake implements Handshake {
   /**
    * Accepts a request for this queue pair.
    *
-   * @throws VerbsException when it is not to be accepted
+   * @throws VerbsException if the request is refused
    */
   void requested(RdmaCmId requester, int requestingQp, byte[] presented) throws VerbsException {
     synchronized (queuePair) {
@@ -170,10 +174,12 @@ final class CmHandshake implements Handshake {
       withdraw();
       id = requester;
       try {
+        ece.accept(ece.receivedBy(id));
         enterRtr();
         if (readyToSend) {
           enterRts();
         }
+        answerEce();
         id.accept(param());
         agent.connected(id, this);
       } catch (VerbsException e) {
@@ -183,7 +189,14 @@ final class CmHandshake implements Handshake {
     }
   }
 
-  /** The token comes first: who does not have it learns nothing. */
+  private void answerEce() throws VerbsException {
+    IbvEce answer = ece.answer();
+    if (answer.options() != 0) {
+      id.setLocalEce(answer);
+    }
+  }
+
+  /** Checks the token first: a requester without it learns nothing. */
   private void check(int requestingQp, byte[] presented) throws VerbsException {
     boolean valid = token != null && System.nanoTime() - tokenEndNanos < 0;
     if (!valid || !MessageDigest.isEqual(token, presented)) {
@@ -201,7 +214,7 @@ final class CmHandshake implements Handshake {
         "the request is refused: " + reason);
   }
 
-  /** The connection ended. */
+  /** Notes that the connection has ended. */
   void ended(RdmaCmId former) {
     synchronized (queuePair) {
       if (former == id) {

@@ -1,9 +1,9 @@
 package dev.sluice.rdma.verbs;
 
-/** How queue pairs of verbs devices are connected. */
+/** Ways to connect queue pairs of verbs devices. */
 public enum ConnectMode {
   /** By the parameters that peers exchange over their control channel. */
   CONTROL,
-  /** By rdma_cm, which is told over the control channel where to connect to. */
+  /** By rdma_cm. The control channel only tells where to connect to. */
   CM
 }

@@ -1,13 +1,14 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What new queue pairs take from the port that a device was opened with: LID, GID and the indices
- * of its tables may change while it is in use. Those that are connected keep what they have, and
- * break where that has gone. Any thread asks, the thread of the device's events changes it.
+ * Values that new queue pairs take from the port of a {@link VerbsDevice}. LID, GID and the indices
+ * of its tables may change while the device is open. Connected queue pairs keep their values, and
+ * break if these are gone. Any thread reads them; only the thread of the device's events changes
+ * them.
  */
 final class CurrentPort {
   private static final Logger LOG = LoggerFactory.getLogger(CurrentPort.class);
@@ -16,11 +17,11 @@ final class CurrentPort {
   private final PortChooser chooser;
   private volatile ChosenPort chosen;
 
-  /** Why nothing can be connected at present; empty while it can. */
+  /** Reason why nothing can be connected at present; empty while connecting is possible. */
   private volatile String unusable = "";
 
   /**
-   * @param chosen by {@code chooser} of what {@code reader} read
+   * @param chosen the choice of {@code chooser} among the ports that {@code reader} read
    */
   CurrentPort(PortReader reader, PortChooser chooser, ChosenPort chosen) {
     this.reader = reader;
@@ -28,7 +29,7 @@ final class CurrentPort {
     this.chosen = chosen;
   }
 
-  /** As it was when it could be used last. */
+  /** The port as it last was when it could be used. */
   ChosenPort last() {
     return chosen;
   }
@@ -38,7 +39,7 @@ final class CurrentPort {
   }
 
   /**
-   * @throws VerbsException ENETDOWN while peers cannot be reached through it
+   * @throws VerbsException ENETDOWN while peers cannot be reached through the port
    */
   ChosenPort usable() throws VerbsException {
     String reason = unusable;
@@ -48,12 +49,12 @@ final class CurrentPort {
     return chosen;
   }
 
-  /** The port has gone down: what is to be connected waits in vain for the peer's address. */
+  /** Marks the port as down. Connecting would wait in vain for the peer's address. */
   void down(String reason) {
     unusable = reason;
   }
 
-  /** Makes ready for new connections through a port, before there are any. */
+  /** Prepares for new connections through a port before there are any. */
   interface Preparation {
     void of(ChosenPort next) throws VerbsException;
   }

@@ -4,12 +4,14 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Says which ports may be used, in NCCL's syntax: {@code mlx5_0:1,mlx5_1} are port 1 of the devices
- * whose names begin with {@code mlx5_0} and all ports of those that begin with {@code mlx5_1};
- * {@code =} in front wants whole names, {@code ^} (also {@code ^=}) all ports but these.
+ * Selects the ports that may be used, in NCCL's syntax. {@code mlx5_0:1,mlx5_1} selects port 1 of
+ * the devices whose names begin with {@code mlx5_0}, and all ports of those that begin with {@code
+ * mlx5_1}. A leading {@code =} matches whole names; a leading {@code ^} (or {@code ^=}) selects all
+ * other ports. The configuration parses it; {@link OpenPorts} and {@link PortReader} ask it.
+ * Immutable.
  */
 public final class DeviceFilter {
-  /** Lets every port pass. */
+  /** Selects every port. */
   public static final DeviceFilter ANY = new DeviceFilter("", false, false, List.of());
 
   private static final int ANY_PORT = 0;
@@ -44,7 +46,7 @@ public final class DeviceFilter {
   }
 
   /**
-   * @throws IllegalArgumentException for what is not in that syntax
+   * @throws IllegalArgumentException if the text is not in this syntax
    */
   public static DeviceFilter parse(String text) {
     boolean excluding = text.startsWith("^");
@@ -55,13 +57,13 @@ public final class DeviceFilter {
     return new DeviceFilter(text, excluding, exact, entries);
   }
 
-  /** Whether the port may be used. */
+  /** Returns true if the port may be used. */
   public boolean matches(String device, int port) {
     return entries.isEmpty()
         || entries.stream().anyMatch(entry -> entry.matches(device, port, exact)) != excluding;
   }
 
-  /** Whether ports of the device may be used; which of them, {@link #matches} says. */
+  /** Returns true if at least one port of the device may be used; {@link #matches} tells which. */
   boolean matchesSome(String device) {
     return entries.isEmpty()
         || entries.stream()
@@ -69,12 +71,12 @@ public final class DeviceFilter {
             != excluding;
   }
 
-  /** Why a device or a port is not used; goes on after its name. */
+  /** Reason why a device or a port is not used; continues a sentence that begins with its name. */
   String refusal() {
     return " is not among the devices \"" + text + "\"";
   }
 
-  /** As it was written. */
+  /** The text that was parsed. */
   @Override
   public String toString() {
     return text;

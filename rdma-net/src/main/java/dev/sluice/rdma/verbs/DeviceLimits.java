@@ -1,16 +1,16 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.DeviceAttributes;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ibv.IbvContext;
-import dev.sluice.rdma.verbs.ibv.IbvDeviceAttr;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvDeviceAttr;
 
-/** Asks a device for its limits. */
+/** Asks a device for its limits, once when a {@link VerbsDevice} is opened. */
 record DeviceLimits(IbvContext context, int port) {
-  /** What a queue pair's attribute of 8 bits can hold. */
+  /** Maximum of a queue pair's 8-bit attribute. */
   private static final int MAX_RD_ATOMIC = 255;
 
-  /** RXE_VENDOR_ID of the kernel: no IEEE organisation. */
+  /** RXE_VENDOR_ID of the kernel, which is no IEEE organisation. */
   private static final int SOFT_ROCE_VENDOR = 0xFFFFFF;
 
   DeviceAttributes read() throws VerbsException {
@@ -28,8 +28,8 @@ record DeviceLimits(IbvContext context, int port) {
   }
 
   /**
-   * Times that a request may be repeated at most. The kernel's soft-RoCE device repeats for ever
-   * what should be repeated seven times, and would never notice a dead peer.
+   * Maximum number of retries of a request. The kernel's soft-RoCE device takes 7 as infinite, and
+   * would never notice a dead peer.
    */
   int maxRetryCount() throws VerbsException {
     return context.queryDevice().vendorId() == SOFT_ROCE_VENDOR ? 6 : 7;

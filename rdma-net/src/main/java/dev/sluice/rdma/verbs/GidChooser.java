@@ -1,31 +1,39 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.verbs.GidPolicy.Family;
+import dev.sluice.verbs.Gid;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * Chooses an entry of a port's GID table, by the rules that NCCL and UCX have: on InfiniBand the
- * default entry, on Ethernet one of the wanted version of RoCE, IPv4 first.
+ * Chooses an entry of a port's GID table by the rules of NCCL and UCX. On InfiniBand it is the
+ * default entry, on Ethernet an entry of the wanted RoCE version, IPv4 first. The {@link
+ * PortChooser} has one. Immutable; any thread.
  */
 final class GidChooser {
   private static final int DEFAULT_INDEX = 0;
 
-  /** Where a subnet manager puts the GID that is valid beyond the subnet. */
+  private static final String FOREIGN =
+      "of another network namespace: no network device of this process has the address";
+
+  /** Index at which a subnet manager puts the GID that is valid beyond the subnet. */
   private static final int ROUTABLE_INDEX = 1;
 
   private final GidPolicy policy;
   private final Gid localGid;
+  private final boolean takesForeign;
 
   /**
-   * @param localAddress the entry that carries it is preferred
+   * @param localAddress the entry with this address is preferred
+   * @param takesForeign true if entries of another network namespace may be taken, for a port
+   *     without other suitable entries
    */
-  GidChooser(GidPolicy policy, InetAddress localAddress) {
+  GidChooser(GidPolicy policy, InetAddress localAddress, boolean takesForeign) {
     this.policy = policy;
     this.localGid = Gid.of(localAddress);
+    this.takesForeign = takesForeign;
   }
 
   GidEntry choose(PortInfo port) throws PortRefusal {
@@ -36,10 +44,10 @@ final class GidChooser {
   }
 
   boolean isLocal(GidEntry entry) {
-    return entry.gid().equals(localGid);
+    return entry.gid().equals(localGid) && !entry.isForeign();
   }
 
-  /** Why the entry that {@link #choose} gave was chosen. */
+  /** Reason for the choice that {@link #choose} made. */
   String reason(PortInfo port, GidEntry entry) {
     if (policy.index() != VerbsOptions.AUTO) {
       return "asked for by its index";
@@ -53,11 +61,16 @@ final class GidChooser {
             .formatted(policy.roceVersion());
   }
 
-  /** Why an entry that was asked for by its index would not be chosen; empty where it may be. */
+  /**
+   * Reason why the entry would not be chosen unless its index or its device was configured; empty
+   * if it would.
+   */
   Optional<String> doubt(PortInfo port, GidEntry entry) {
-    return port.isEthernet() && policy.index() != VerbsOptions.AUTO
-        ? Optional.ofNullable(problem(entry))
-        : Optional.empty();
+    if (!port.isEthernet()) {
+      return Optional.empty();
+    }
+    String problem = problem(entry);
+    return Optional.ofNullable(problem != null ? problem : entry.isForeign() ? FOREIGN : null);
   }
 
   private static GidEntry at(PortInfo port, int index) throws PortRefusal {
@@ -81,6 +94,9 @@ final class GidChooser {
     GidEntry best = null;
     for (GidEntry entry : port.gids()) {
       String problem = problem(entry);
+      if (problem == null && entry.isForeign() && !takesForeign) {
+        problem = FOREIGN;
+      }
       if (problem != null) {
         skipped.add(entry + " is " + problem);
       } else if (best == null || rank(entry) > rank(best)) {
@@ -96,7 +112,7 @@ final class GidChooser {
     return best;
   }
 
-  /** Why the entry cannot be used; null if it can. */
+  /** Reason why the entry cannot be used in any network namespace; null if it can. */
   private String problem(GidEntry entry) {
     GidEntry.Type wanted =
         policy.roceVersion() == 2 ? GidEntry.Type.ROCE_V2 : GidEntry.Type.ROCE_V1;
@@ -116,7 +132,9 @@ final class GidChooser {
     return null;
   }
 
+  /** Ranks entries of this network namespace above all others, then by address: own, IPv4, IPv6. */
   private int rank(GidEntry entry) {
-    return isLocal(entry) ? 2 : entry.gid().isIpv4() ? 1 : 0;
+    int ofAddress = isLocal(entry) ? 2 : entry.gid().isIpv4() ? 1 : 0;
+    return entry.isForeign() ? ofAddress : ofAddress + 3;
   }
 }

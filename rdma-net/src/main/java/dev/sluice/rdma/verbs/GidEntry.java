@@ -1,24 +1,27 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.Gid;
+import dev.sluice.verbs.Gid;
 import java.net.InetAddress;
 
 /**
- * An entry of a port's GID table that is set ({@code struct ibv_gid_entry}).
+ * A valid entry of a port's GID table ({@code struct ibv_gid_entry}).
  *
- * @param index in the table, by which queue pairs name it
+ * @param index position in the table, by which queue pairs name it
  * @param gid the GID
- * @param type how packets are formed that carry it
- * @param netDevice the network device that the address is of; empty where there is none
+ * @param type format of the packets that carry the GID
+ * @param netDevice the network device of this process's network namespace that has the address;
+ *     empty if there is none
+ * @param isForeign true if the kernel names a network device for the entry, and that device belongs
+ *     to another network namespace
  */
-record GidEntry(int index, Gid gid, Type type, String netDevice) {
+record GidEntry(int index, Gid gid, Type type, String netDevice, boolean isForeign) {
 
   /** {@code enum ibv_gid_type}. */
   enum Type {
     IB("InfiniBand"),
     ROCE_V1("RoCE v1"),
     ROCE_V2("RoCE v2"),
-    /** In containers the kernel does not say what it is; or it is one of a later release. */
+    /** Not told by the kernel, as in containers, or a type of a later release. */
     UNREADABLE("of a type that cannot be read");
 
     private final String text;
@@ -37,25 +40,25 @@ record GidEntry(int index, Gid gid, Type type, String netDevice) {
     return gid.toInetAddress();
   }
 
-  /** The InfiniBand subnet, in the subnet prefix's last two bytes. */
+  /** The InfiniBand subnet, from the last two bytes of the subnet prefix. */
   static int subnet(Gid gid) {
     return (int) gid.subnetPrefix() & 0xFFFF;
   }
 
   /**
-   * What routers between InfiniBand subnets know a fabric by (FLID), in the two bytes of the subnet
-   * prefix before the subnet; 0 where there are no routers.
+   * The fabric's identifier for routers between InfiniBand subnets (FLID), from the two bytes of
+   * the subnet prefix before the subnet; 0 without such routers.
    */
   static int fabricIdentifier(Gid gid) {
     return (int) (gid.subnetPrefix() >>> Short.SIZE) & 0xFFFF;
   }
 
-  /** An IPv6 address that needs no configuration, and leads no further than the next router. */
+  /** Returns true for an IPv6 address that needs no configuration and does not pass a router. */
   boolean isLinkLocal() {
     return !gid.isIpv4() && address().isLinkLocalAddress();
   }
 
-  /** Says in messages which entry it is. */
+  /** Names the entry in messages. */
   @Override
   public String toString() {
     return "index " + index + " " + gid;

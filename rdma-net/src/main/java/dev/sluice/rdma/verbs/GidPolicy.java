@@ -3,17 +3,18 @@ package dev.sluice.rdma.verbs;
 import java.util.Objects;
 
 /**
- * Which entry of a port's GID table is used.
+ * Rules for the choice of an entry of a port's GID table.
  *
- * @param index the one, or {@link VerbsOptions#AUTO} for the best of those that the rest allows
+ * @param index of the entry, or {@link VerbsOptions#AUTO} for the best entry that the other rules
+ *     allow
  * @param roceVersion 1 or 2
- * @param family of its address
- * @param range that its address lies in; null for any
+ * @param family of the entry's address
+ * @param range that contains the entry's address; null for any
  */
 public record GidPolicy(int index, int roceVersion, Family family, AddressRange range) {
   public static final GidPolicy DEFAULT = new GidPolicy(VerbsOptions.AUTO, 2, Family.AUTO, null);
 
-  /** Families of the addresses that RoCE GIDs stand for. */
+  /** Families of the addresses that RoCE GIDs represent. */
   public enum Family {
     /** IPv4 before IPv6. */
     AUTO,
@@ -27,7 +28,7 @@ public record GidPolicy(int index, int roceVersion, Family family, AddressRange 
     Objects.requireNonNull(family, "family");
   }
 
-  /** The same, but for the entry's index. */
+  /** A copy with another index. */
   public GidPolicy at(int entry) {
     return new GidPolicy(entry, roceVersion, family, range);
   }

@@ -2,25 +2,27 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * How one queue pair gets from INIT to RTS with its peer. Belongs to the queue pair, which calls it
- * with its own lock held, in the states that the seam allows.
+ * Takes one queue pair from INIT to RTS together with its peer. Belongs to the queue pair, which
+ * calls it under its lock, in the states that {@link dev.sluice.rdma.QueuePair} allows.
  */
 sealed interface Handshake permits ControlHandshake, CmHandshake {
-  /** At INIT: what the peer is told in {@link QueuePairAddress#providerData}. */
+  /** At INIT: the {@link QueuePairAddress#providerData} for the peer. */
   byte[] offer(ChosenPort port);
 
-  /** {@link dev.sluice.rdma.QueuePair#rendezvous}. */
+  /** Implements {@link dev.sluice.rdma.QueuePair#rendezvous}. */
   CompletableFuture<QueuePairAddress> meet(QueuePairAddress remote, long timeoutMs)
       throws VerbsException;
 
   /**
    * @param port as the queue pair took it at INIT
+   * @return {@link QueuePairAddress#providerData} from now on; on the accepting side, the answer to
+   *     the peer's offer
    */
-  void toRtr(
+  byte[] toRtr(
       ChosenPort port,
       QueuePairAddress local,
       QueuePairAddress remote,
@@ -29,6 +31,6 @@ sealed interface Handshake permits ControlHandshake, CmHandshake {
 
   void toRts() throws VerbsException;
 
-  /** The queue pair is closed or reset: whatever is under way is called off. */
+  /** Cancels everything under way, as the queue pair is closed or reset. */
   void end();
 }

@@ -1,6 +1,6 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -8,19 +8,22 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How much memory this process may register: RLIMIT_MEMLOCK (getrlimit(2)), which the kernel
- * charges each memory region to, unless the process has CAP_IPC_LOCK.
+ * Memory that this process may register. The kernel charges each memory region to RLIMIT_MEMLOCK
+ * (getrlimit(2)), unless the process has CAP_IPC_LOCK.
  *
- * @param bytes the soft limit; Long.MAX_VALUE for none
- * @param exemption whether the limit does not hold for this process
+ * @param bytes the soft limit; Long.MAX_VALUE if there is none
+ * @param exemption tells whether the limit applies to this process
  */
 public record LockedMemory(long bytes, Exemption exemption) {
-  /** What CAP_IPC_LOCK does for a process (capabilities(7)). */
+  /** Effect of CAP_IPC_LOCK on a process (capabilities(7)). */
   public enum Exemption {
     NONE(""),
-    /** As for other users than root in a pod that adds the capability: it exempts nobody. */
+    /** No exemption: a pod adds the capability, but runs as another user than root. */
     BOUNDING_SET_ONLY(" (CAP_IPC_LOCK is in the bounding set only, which exempts nobody)"),
-    /** As in a rootless container: it is not the host's, which is what the kernel asks for. */
+    /**
+     * No exemption: the kernel asks for the capability in the host's user namespace. Rootless
+     * containers have it in their own.
+     */
     USER_NAMESPACE(" (CAP_IPC_LOCK is a user namespace's, which exempts nobody)"),
     EFFECTIVE(" (exempt by CAP_IPC_LOCK)");
 
@@ -49,16 +52,18 @@ public record LockedMemory(long bytes, Exemption exemption) {
   private static final Pattern BOUNDING_SET = Pattern.compile("(?m)^CapBnd:\\s*(\\p{XDigit}+)");
   private static final int CAP_IPC_LOCK = 14;
 
-  /** USER_NS_INIT_INO of linux/nsfs.h: the host's, as namespaces(7) has it in ns/user. */
+  /**
+   * USER_NS_INIT_INO of linux/nsfs.h: the host's namespace, as ns/user shows it (namespaces(7)).
+   */
   private static final Path FIRST_USER_NAMESPACE = Path.of("user:[4026531837]");
 
-  /** What to do where the limit is too small. */
+  /** Advice for a limit that is too small. */
   public static final String REMEDY =
       "raise the limit (ulimit -l, LimitMEMLOCK= of the service, --ulimit memlock= of the"
           + " container), or register less (spark.shuffle.rdma.memoryShare; a node's block server:"
           + " sluice.node.registration.maxBytes)";
 
-  /** That of this process. */
+  /** Reads the limit of this process. */
   public static LockedMemory current() {
     return read(Path.of("/proc/self"));
   }
@@ -78,25 +83,25 @@ public record LockedMemory(long bytes, Exemption exemption) {
     }
   }
 
-  /** In another one than the first, whatever user ids it maps. */
+  /** Returns true in any user namespace but the first, whatever user ids it maps. */
   private static boolean isInUserNamespace(Path process) throws IOException {
     Path namespace = process.resolve("ns/user");
     return Files.isSymbolicLink(namespace)
         && !Files.readSymbolicLink(namespace).equals(FIRST_USER_NAMESPACE);
   }
 
-  /** Bytes that the process may lock; Long.MAX_VALUE where nothing limits it. */
+  /** Bytes that the process may lock; Long.MAX_VALUE if nothing limits it. */
   public long allowedBytes() {
     return exemption == Exemption.EFFECTIVE ? Long.MAX_VALUE : bytes;
   }
 
-  /** Whether the process may lock so many bytes. */
+  /** Returns true if the process may lock this number of bytes. */
   public boolean allows(long needed) {
     return allowedBytes() >= needed;
   }
 
   /**
-   * @throws ProviderUnavailableException when the process may lock less than {@code needed} bytes
+   * @throws ProviderUnavailableException if the process may lock less than {@code needed} bytes
    */
   void require(long needed) throws ProviderUnavailableException {
     if (!allows(needed)) {

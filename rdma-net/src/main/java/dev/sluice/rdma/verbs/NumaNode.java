@@ -6,21 +6,25 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 
 /**
- * The NUMA node that this process is bound to, and whose devices it reaches without the link
- * between processors. None where it is not bound to the processors of one node, as an executor that
- * nobody binds, nor on a machine that has one node only: then all devices are as near. Any thread.
+ * The NUMA node that this process is bound to. The process reaches devices of this node without
+ * crossing the link between processors. There is no such node if the process is not bound to the
+ * processors of one node, as executors usually are not, or if the machine has one node only. All
+ * devices count as equally near then. Any thread.
  */
 final class NumaNode {
   private final Sysfs sysfs;
   private final OptionalInt node;
 
-  /** As this process is bound now. */
+  /** Reads the node that this process is bound to now. */
   NumaNode(Sysfs sysfs) {
     this.sysfs = sysfs;
     node = boundTo(sysfs);
   }
 
-  /** Processors that are offline are allowed to a process that is not bound, and are of no node. */
+  /**
+   * Looks at online processors only. The list of a process that is not bound has offline ones, too,
+   * which belong to no node.
+   */
   private static OptionalInt boundTo(Sysfs sysfs) {
     BitSet allowed = processors(sysfs.allowedProcessors());
     List<Integer> nodes =
@@ -36,7 +40,7 @@ final class NumaNode {
         : OptionalInt.empty();
   }
 
-  /** Of a list such as {@code 0-3,8}. */
+  /** Parses a list such as {@code 0-3,8}. */
   private static BitSet processors(String list) {
     BitSet processors = new BitSet();
     for (String range : list.split(",")) {
@@ -50,9 +54,9 @@ final class NumaNode {
   }
 
   /**
-   * Those whose device is on this node; all where none is.
+   * Returns the elements whose device is on this node; all elements if there is none.
    *
-   * @param device gives the name of the device of each
+   * @param device gives the device name of an element
    */
   <T> List<T> nearest(List<T> all, Function<T, String> device) {
     List<T> near =
@@ -62,7 +66,10 @@ final class NumaNode {
     return near.isEmpty() ? all : near;
   }
 
-  /** Where a device is as seen from this process, to go on a sentence; empty if it is not bound. */
+  /**
+   * Tells where a device is relative to this process, to continue a sentence; empty if the process
+   * is not bound.
+   */
   String words(String device) {
     if (node.isEmpty()) {
       return "";

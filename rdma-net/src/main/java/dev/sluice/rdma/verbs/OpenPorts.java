@@ -1,9 +1,9 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.ProviderUnavailableException;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ibv.IbvContext;
-import dev.sluice.rdma.verbs.ibv.IbvDevice;
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvDevice;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The devices that a process may use, opened, with what they say of their ports, to choose one of
- * them. One thread; closed by whoever opened it, but for the device that was taken.
+ * Opens the devices that a process may use and reads their ports, so that one can be chosen. One
+ * thread, of {@link VerbsProvider} or {@link VerbsSurvey}, which closes it; that closes all devices
+ * except the one that was taken.
  */
 final class OpenPorts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(OpenPorts.class);
@@ -27,19 +28,24 @@ final class OpenPorts implements AutoCloseable {
   /**
    * Opens the devices that the options allow.
    *
-   * @throws ProviderUnavailableException where there is none at all
+   * @throws ProviderUnavailableException if the machine has no device at all
    */
   OpenPorts(List<IbvDevice> devices, DeviceFilter wanted, Sysfs sysfs)
       throws ProviderUnavailableException {
     if (devices.isEmpty()) {
       throw new ProviderUnavailableException(noDevice(sysfs));
     }
-    for (IbvDevice device : devices) {
-      if (wanted.matchesSome(device.name())) {
-        open(device, wanted, sysfs);
-      } else {
-        refused.add(device + wanted.refusal());
+    try {
+      for (IbvDevice device : devices) {
+        if (wanted.matchesSome(device.name())) {
+          open(device, wanted, sysfs);
+        } else {
+          refused.add(device + wanted.refusal());
+        }
       }
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
     }
   }
 
@@ -63,7 +69,7 @@ final class OpenPorts implements AutoCloseable {
             + " (Debian, Ubuntu: ibverbs-providers)";
   }
 
-  /** By the device's file, as libibverbs does not tell one error of opening it from another. */
+  /** Finds the reason by the device's file: libibverbs reports the same error for all causes. */
   private static String unreadable(IbvDevice device, VerbsException e) {
     Path node = Path.of("/dev/infiniband", device.uverbsName());
     if (!Files.exists(node)) {
@@ -75,12 +81,12 @@ final class OpenPorts implements AutoCloseable {
     return device + " cannot be used: " + e.getMessage();
   }
 
-  /** Of all the devices that could be opened. */
+  /** Ports of all devices that could be opened. */
   List<PortInfo> ports() {
     return List.copyOf(ports);
   }
 
-  /** Why others cannot be used. */
+  /** Reasons why other devices and ports cannot be used. */
   List<String> refused() {
     return List.copyOf(refused);
   }
@@ -89,7 +95,7 @@ final class OpenPorts implements AutoCloseable {
     return List.copyOf(contexts.values());
   }
 
-  /** The device, which the caller closes from now on. */
+  /** Hands the device over to the caller, which closes it. */
   IbvContext take(String device) {
     return contexts.remove(device);
   }

@@ -1,9 +1,8 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.ProviderUnavailableException;
-import dev.sluice.rdma.verbs.ibv.IbvMtu;
-import dev.sluice.rdma.verbs.ibv.IbvPortState;
-import dev.sluice.rdma.verbs.ibv.IbvTransportType;
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.ibv.IbvDevice;
+import dev.sluice.verbs.ibv.IbvPortAttr;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,13 +12,16 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * Chooses the port to use of those that are active: the one with the local address, else one that
- * shares a network device with it, else the first. Where processes are to spread, each takes
- * another one: only whoever configures that can know that they all lead to the same network. Of
- * several that do, those on the process's own NUMA node come first.
+ * Chooses one of the active ports: the one with the local address, else one that shares a network
+ * device with it, else the first. Ports with a GID of another network namespace come last, and only
+ * if the ports or the GID's index were configured. If processes are to spread over the ports, each
+ * takes another one. Only configuration asks for that, as Sluice cannot know whether all ports lead
+ * to the same network. Among ports that do, those on the process's own NUMA node come first. Used
+ * by the thread that opens a device, and later by the thread of its events ({@link CurrentPort}).
+ * Immutable.
  */
 final class PortChooser {
-  /** DSCP 26, which common recipes for lossless Ethernet put into a class of its own; ECN on. */
+  /** DSCP 26, which common recipes for lossless Ethernet put into a class of its own, and ECN. */
   private static final int ROCE_TRAFFIC_CLASS = 106;
 
   private static final int FULL_MEMBER = 0x8000;
@@ -33,8 +35,8 @@ final class PortChooser {
 
   /**
    * @param localAddress the address by which peers reach this process
-   * @param localNetDevice the network device that has it; empty where none has
-   * @param turn a number among those of the processes that are to spread over the ports
+   * @param localNetDevice the network device with that address; empty if no device has it
+   * @param turn number among the processes that spread over the ports; empty if they do not
    * @param numaNode of this process
    */
   PortChooser(
@@ -47,13 +49,13 @@ final class PortChooser {
     this.numaNode = numaNode;
     this.turn = turn;
     this.localNetDevice = localNetDevice;
-    gids = new GidChooser(options.gid(), localAddress);
+    gids = new GidChooser(options.gid(), localAddress, options.spreads());
   }
 
   /**
-   * @param ports those that the options allow
-   * @param refused why others cannot be used
-   * @throws ProviderUnavailableException when none can be used; says why of each
+   * @param ports that the options allow
+   * @param refused reasons why others cannot be used
+   * @throws ProviderUnavailableException if no port can be used; gives the reason for each
    */
   ChosenPort choose(List<PortInfo> ports, List<String> refused)
       throws ProviderUnavailableException {
@@ -71,12 +73,17 @@ final class PortChooser {
           "no RDMA port can be used: "
               + (skipped.isEmpty() ? "there is none" : String.join("; ", skipped)));
     }
-    List<ChosenPort> alike = turn.isPresent() ? usable : best(usable);
+    List<ChosenPort> own = usable.stream().filter(port -> !port.gid().isForeign()).toList();
+    List<ChosenPort> candidates = own.isEmpty() ? usable : own;
+    List<ChosenPort> alike = turn.isPresent() ? candidates : best(candidates);
     List<ChosenPort> nearest = numaNode.nearest(alike, candidate -> candidate.port().device());
     return nearest.get(turn.orElse(0) % nearest.size());
   }
 
-  /** Those of the highest rank; one, where nothing says that others lead to the same network. */
+  /**
+   * Returns the ports of the highest rank. At rank 0 it is the first port only, as nothing shows
+   * that the others lead to the same network.
+   */
   private List<ChosenPort> best(List<ChosenPort> usable) {
     int highest = usable.stream().mapToInt(this::rank).max().orElseThrow();
     return highest == 0
@@ -84,12 +91,12 @@ final class PortChooser {
         : usable.stream().filter(candidate -> rank(candidate) == highest).toList();
   }
 
-  /** What to use of a port. */
+  /** Chooses the values that queue pairs use of a port. */
   ChosenPort choose(PortInfo port) throws PortRefusal {
-    if (!port.transport().is(IbvTransportType.IB)) {
+    if (!port.transport().is(IbvDevice.TransportType.IB)) {
       throw new PortRefusal("is neither InfiniBand nor RoCE (" + port.transport() + ")");
     }
-    if (!port.state().is(IbvPortState.ACTIVE)) {
+    if (!port.state().is(IbvPortAttr.State.ACTIVE)) {
       throw new PortRefusal("is " + port.state() + " and not ACTIVE");
     }
     if (port.linkLayer().known().isEmpty()) {
@@ -115,7 +122,7 @@ final class PortChooser {
     return !localNetDevice.isEmpty() && port.netDevices().contains(localNetDevice) ? 1 : 0;
   }
 
-  /** Why the port and the GID that {@link #choose(List, List)} gave were chosen. */
+  /** Reason for the port and the GID that {@link #choose(List, List)} chose. */
   String reason(ChosenPort chosen) {
     return "port: %s%s; GID: %s"
         .formatted(
@@ -135,12 +142,12 @@ final class PortChooser {
     };
   }
 
-  /** What speaks against the chosen GID, which was asked for by its index; empty for nothing. */
+  /** Objection to a GID that was configured; empty if there is none. */
   Optional<String> doubt(ChosenPort chosen) {
     return gids.doubt(chosen.port(), chosen.gid());
   }
 
-  /** Limited members of a partition do not reach each other, so full membership comes first. */
+  /** Prefers full membership: limited members of a partition cannot reach each other. */
   private int pKeyIndex(PortInfo port) throws PortRefusal {
     int asked = options.pKey();
     IntPredicate full = pKey -> (pKey & FULL_MEMBER) != 0;
@@ -171,7 +178,7 @@ final class PortChooser {
     int active =
         port.activeMtu()
             .known()
-            .map(IbvMtu::bytes)
+            .map(IbvPortAttr.Mtu::bytes)
             .orElseThrow(
                 () ->
                     new PortRefusal(

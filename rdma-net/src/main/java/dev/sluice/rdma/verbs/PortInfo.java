@@ -1,40 +1,38 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.verbs.ffi.CValue;
-import dev.sluice.rdma.verbs.ibv.IbvLinkLayer;
-import dev.sluice.rdma.verbs.ibv.IbvMtu;
-import dev.sluice.rdma.verbs.ibv.IbvPortState;
-import dev.sluice.rdma.verbs.ibv.IbvTransportType;
+import dev.sluice.verbs.ffi.CValue;
+import dev.sluice.verbs.ibv.IbvDevice;
+import dev.sluice.verbs.ibv.IbvPortAttr;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * What is known of a device's port when one is chosen (ibv_query_port(3) and its tables).
+ * Attributes of a device's port from which one is chosen (ibv_query_port(3) and its tables).
  *
  * @param device the device's name, such as {@code mlx5_0}
  * @param number from 1 on
- * @param transport what the device's queue pairs speak
- * @param state only an ACTIVE one carries packets
- * @param linkLayer what is below
- * @param rate as sysfs states it, such as {@code 100 Gb/sec (4X EDR)}
- * @param activeMtu the largest that its link takes now
+ * @param transport protocol of the device's queue pairs
+ * @param state only an ACTIVE port carries packets
+ * @param linkLayer InfiniBand or Ethernet
+ * @param rate as sysfs gives it, such as {@code 100 Gb/sec (4X EDR)}
+ * @param activeMtu the largest MTU that its link allows now
  * @param lid local identifier; 0 on Ethernet
- * @param requiresGrh its packets need a GRH within their subnet, too ({@link
- *     dev.sluice.rdma.verbs.ibv.IbvPortFlags#GRH_REQUIRED})
- * @param gids the entries of the GID table that are set
- * @param pKeys the table of partition keys; its indices are what queue pairs name them by
+ * @param requiresGrh true if packets need a GRH even within their subnet ({@link
+ *     dev.sluice.verbs.ibv.IbvPortAttr.Flags#GRH_REQUIRED})
+ * @param gids the valid entries of the GID table
+ * @param pKeys the table of partition keys; queue pairs name them by their index
  * @param netDevices network devices that share the port
- * @param trafficClass what the administrator wants all packets of the port to carry
+ * @param trafficClass traffic class that the administrator configured for all packets of the port
  */
 record PortInfo(
     String device,
     int number,
-    CValue<IbvTransportType> transport,
-    CValue<IbvPortState> state,
-    CValue<IbvLinkLayer> linkLayer,
+    CValue<IbvDevice.TransportType> transport,
+    CValue<IbvPortAttr.State> state,
+    CValue<IbvPortAttr.LinkLayer> linkLayer,
     String rate,
-    CValue<IbvMtu> activeMtu,
+    CValue<IbvPortAttr.Mtu> activeMtu,
     int lid,
     boolean requiresGrh,
     List<GidEntry> gids,
@@ -43,10 +41,10 @@ record PortInfo(
     OptionalInt trafficClass) {
 
   boolean isEthernet() {
-    return linkLayer.is(IbvLinkLayer.ETHERNET);
+    return linkLayer.is(IbvPortAttr.LinkLayer.ETHERNET);
   }
 
-  /** As in configuration. */
+  /** The form that is used in configuration. */
   @Override
   public String toString() {
     return device + ":" + number;

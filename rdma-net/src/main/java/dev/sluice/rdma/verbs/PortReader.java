@@ -1,29 +1,39 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.Gid;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ibv.IbvContext;
-import dev.sluice.rdma.verbs.ibv.IbvDevice;
-import dev.sluice.rdma.verbs.ibv.IbvGidEntry;
-import dev.sluice.rdma.verbs.ibv.IbvPortAttr;
-import dev.sluice.rdma.verbs.ibv.IbvPortFlags;
-import java.net.NetworkInterface;
-import java.net.SocketException;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.LocalNetDevices;
+import dev.sluice.verbs.NetDevice;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvDevice;
+import dev.sluice.verbs.ibv.IbvGidEntry;
+import dev.sluice.verbs.ibv.IbvPortAttr;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Reads what a device says of its ports, for the {@link PortChooser}. */
+/**
+ * Reads a device's ports for the {@link PortChooser}: on the thread that opens the device, and
+ * later on the thread of its events. The context belongs to {@link OpenPorts}, then to the device.
+ */
 record PortReader(IbvContext context, Sysfs sysfs) {
+  private static final Logger LOG = LoggerFactory.getLogger(PortReader.class);
   private static final Gid UNSET = new Gid(0, 0);
 
   /**
-   * The device's ports that can be read.
+   * Reads the device's ports, as far as they can be read.
    *
-   * @param wanted others are not read
-   * @param refused takes why of those that are left out
+   * @param wanted other ports are not read
+   * @param refused receives the reasons for the ports that are left out
    */
   List<PortInfo> read(DeviceFilter wanted, List<String> refused) throws VerbsException {
+    LocalNetDevices local = LocalNetDevices.read(sysfs.root());
     List<PortInfo> ports = new ArrayList<>();
     String device = context.device().name();
     int count = context.queryDevice().physPortCnt();
@@ -34,7 +44,7 @@ record PortReader(IbvContext context, Sysfs sysfs) {
         continue;
       }
       try {
-        ports.add(read(port));
+        ports.add(read(port, local));
       } catch (VerbsException e) {
         refused.add(name + " cannot be read: " + e.getMessage());
       }
@@ -43,10 +53,18 @@ record PortReader(IbvContext context, Sysfs sysfs) {
   }
 
   PortInfo read(int port) throws VerbsException {
+    return read(port, LocalNetDevices.read(sysfs.root()));
+  }
+
+  private PortInfo read(int port, LocalNetDevices local) throws VerbsException {
     IbvDevice device = context.device();
     IbvPortAttr attr = context.queryPort(port);
-    List<GidEntry> gids = gids(port, attr.gidTblLen());
-    Set<String> netDevices = sysfs.netDevices(device.name(), port);
+    List<GidEntry> gids = gids(port, attr.gidTblLen(), local);
+    Set<String> netDevices =
+        sysfs.netDevices(device.name(), port).stream()
+            .filter(local::contains)
+            .map(NetDevice::name)
+            .collect(Collectors.toCollection(TreeSet::new));
     gids.stream().map(GidEntry::netDevice).filter(n -> !n.isEmpty()).forEach(netDevices::add);
     return new PortInfo(
         device.name(),
@@ -57,44 +75,87 @@ record PortReader(IbvContext context, Sysfs sysfs) {
         sysfs.rate(device.name(), port),
         attr.activeMtu(),
         attr.lid(),
-        (attr.flags() & IbvPortFlags.GRH_REQUIRED) != 0,
+        (attr.flags() & IbvPortAttr.Flags.GRH_REQUIRED) != 0,
         gids,
         pKeys(port, attr.pkeyTblLen()),
         netDevices,
         sysfs.trafficClass(device.name(), port));
   }
 
-  private List<Integer> pKeys(int port, int length) throws VerbsException {
-    List<Integer> table = new ArrayList<>();
+  private interface TableEntry<T> {
+    T read(int index) throws VerbsException;
+  }
+
+  /**
+   * Reads a table of a port. An entry that cannot be read counts as unset.
+   *
+   * @throws VerbsException if no entry can be read
+   */
+  private <T> List<T> table(int length, T unset, TableEntry<T> entry) throws VerbsException {
+    List<T> table = new ArrayList<>();
+    int unreadable = 0;
     for (int i = 0; i < length; i++) {
-      table.add(context.queryPkey(port, i));
+      try {
+        table.add(entry.read(i));
+      } catch (VerbsException e) {
+        unreadable++;
+        if (unreadable == length) {
+          throw e;
+        }
+        LOG.debug("{}: skipping an entry of a port's table", context.device(), e);
+        table.add(unset);
+      }
     }
     return table;
   }
 
-  private List<GidEntry> gids(int port, int length) throws VerbsException {
-    List<GidEntry> entries = new ArrayList<>();
-    for (int i = 0; i < length; i++) {
-      Gid gid = context.queryGid(port, i);
-      if (!gid.equals(UNSET)) {
-        entries.add(entry(port, i, gid));
-      }
-    }
-    return entries;
+  private List<Integer> pKeys(int port, int length) throws VerbsException {
+    return table(length, 0, index -> context.queryPkey(port, index));
   }
 
-  private GidEntry entry(int port, int index, Gid gid) {
+  private List<GidEntry> gids(int port, int length, LocalNetDevices local) throws VerbsException {
+    List<Gid> table = table(length, UNSET, index -> context.queryGid(port, index));
+    return IntStream.range(0, length)
+        .filter(index -> !table.get(index).equals(UNSET))
+        .mapToObj(index -> entry(port, index, table.get(index), local))
+        .toList();
+  }
+
+  private GidEntry entry(int port, int index, Gid gid, LocalNetDevices local) {
     try {
       IbvGidEntry entry = context.queryGidEntry(port, index).orElse(null);
       if (entry != null) {
-        return new GidEntry(index, gid, type(entry), netDevice(entry.interfaceIndex()));
+        int netDevice = entry.interfaceIndex();
+        return netDevice == 0
+            ? new GidEntry(index, gid, type(entry), "", false)
+            : entry(index, gid, type(entry), local, own -> own.index() == netDevice);
       }
     } catch (VerbsException e) {
-      // As by rdma-core before 32, and in a container that does not see the port's network device.
+      // This happens with rdma-core before 32, and in a container without the port's network
+      // device.
     }
     String device = context.device().name();
-    return new GidEntry(
-        index, gid, sysfs.gidType(device, port, index), sysfs.gidNetDevice(device, port, index));
+    GidEntry.Type type = sysfs.gidType(device, port, index);
+    String netDevice = sysfs.gidNetDevice(device, port, index);
+    return netDevice.isEmpty()
+        ? new GidEntry(index, gid, type, "", false)
+        : entry(index, gid, type, local, own -> own.name().equals(netDevice));
+  }
+
+  /**
+   * Makes an entry, which is foreign unless a local network device has its address.
+   *
+   * @param condition holds for the GID's network device; a device of another namespace may have the
+   *     same name or index
+   */
+  private static GidEntry entry(
+      int index,
+      Gid gid,
+      GidEntry.Type type,
+      LocalNetDevices local,
+      Predicate<NetDevice> condition) {
+    String netDevice = local.withAddress(gid.toInetAddress(), condition).orElse("");
+    return new GidEntry(index, gid, type, netDevice, netDevice.isEmpty());
   }
 
   private static GidEntry.Type type(IbvGidEntry entry) {
@@ -104,15 +165,5 @@ record PortReader(IbvContext context, Sysfs sysfs) {
       case ROCE_V2 -> GidEntry.Type.ROCE_V2;
       case null -> GidEntry.Type.UNREADABLE;
     };
-  }
-
-  private static String netDevice(int interfaceIndex) {
-    try {
-      NetworkInterface device =
-          interfaceIndex == 0 ? null : NetworkInterface.getByIndex(interfaceIndex);
-      return device == null ? "" : device.getName();
-    } catch (SocketException e) {
-      return "";
-    }
   }
 }

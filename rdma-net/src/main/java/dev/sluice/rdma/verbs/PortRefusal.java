@@ -1,11 +1,14 @@
 package dev.sluice.rdma.verbs;
 
-/** Why a port cannot be used; caught where the next one is tried. */
+/**
+ * Reason why a port cannot be used. {@link PortChooser} then tries the next port, {@link
+ * CurrentPort} stops connecting, and {@link VerbsSurvey} reports it.
+ */
 final class PortRefusal extends Exception {
   private static final long serialVersionUID = 1L;
 
   /**
-   * @param reason goes on after the port's name
+   * @param reason continues a sentence that begins with the port's name
    */
   PortRefusal(String reason) {
     super(reason);

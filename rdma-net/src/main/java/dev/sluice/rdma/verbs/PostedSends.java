@@ -1,19 +1,17 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.SendWorkRequest;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ibv.IbvQp;
-import dev.sluice.rdma.verbs.ibv.IbvSendFlags;
-import dev.sluice.rdma.verbs.ibv.IbvSendWrList;
-import dev.sluice.rdma.verbs.ibv.IbvWrOpcode;
+import dev.sluice.verbs.PostException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvSendWrList;
 import java.lang.foreign.Arena;
 import java.util.List;
 
 /**
- * Turns chains of READs into those of libibverbs, in memory that is used again and grows to the
- * longest chain: a chain is posted with one call, and rings the device's doorbell once. Called with
- * the queue pair's lock held.
+ * Converts chains of READs to work requests of libibverbs. Its memory is reused and grows to the
+ * longest chain. A chain is posted by one call, and rings the device's doorbell once. Called under
+ * the queue pair's lock.
  */
 final class PostedSends {
   private static final int FIRST_CAPACITY = 16;
@@ -52,7 +50,7 @@ final class PostedSends {
     }
   }
 
-  /** One more than fits is enough, since that one is refused. */
+  /** Reserves at most one entry more than the send queue holds: the device refuses that one. */
   private void reserve(int requests) {
     int wanted = Math.min(requests, depth + 1);
     if (list == null || list.capacity() < wanted) {
@@ -62,9 +60,9 @@ final class PostedSends {
   }
 
   /**
-   * Fills the list with what is left of the chain, up to the first request that cannot be posted.
+   * Fills the list with the rest of the chain, up to the first request that cannot be posted.
    *
-   * @return why that one cannot be; null if all can
+   * @return the reason why that request cannot be posted; null if all can
    */
   private String fill(List<SendWorkRequest> chain, int from) {
     list.clear();
@@ -81,9 +79,9 @@ final class PostedSends {
   }
 
   private void add(SendWorkRequest request) {
-    int flags = request.signaled() ? IbvSendFlags.SIGNALED : 0;
-    list.add(request.wrId(), IbvWrOpcode.RDMA_READ, flags);
-    if (request.length() != 0) { // else there is no region to be named
+    int flags = request.signaled() ? IbvSendWrList.Flags.SIGNALED : 0;
+    list.add(request.wrId(), IbvSendWrList.Opcode.RDMA_READ, flags);
+    if (request.length() != 0) { // an empty READ names no region
       list.sge(request.localAddress(), request.length(), request.lkey());
     }
     list.rdma(request.remoteAddress(), request.rkey());

@@ -1,19 +1,19 @@
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.verbs.NetDevice;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What the kernel says of ports and processors in files and not by verbs. What is not there is not
- * known, which is no error: containers hide files, and drivers leave them out.
+ * Reads facts about ports and processors that the kernel gives in files and not by verbs. A missing
+ * file means that the fact is unknown, which is no error: containers hide files, and drivers leave
+ * them out. Reads anew at each call; any thread.
  *
  * @param root {@code /}, or a directory that stands for it
  */
@@ -23,8 +23,8 @@ record Sysfs(Path root) {
   private static final Pattern ALLOWED = Pattern.compile("(?m)^Cpus_allowed_list:\\s*(\\S+)$");
 
   /**
-   * Whether no module of RDMA is loaded: ib_core makes the class, with devices or without. False
-   * where that cannot be told.
+   * Returns true if no RDMA module is loaded: ib_core creates the class even without devices.
+   * Returns false if that cannot be told.
    */
   boolean isWithoutRdma() {
     return Files.isDirectory(root.resolve("sys/class")) && !Files.isDirectory(devicesDirectory());
@@ -40,7 +40,7 @@ record Sysfs(Path root) {
     return read(port(device, port).resolve("rate"), "rate unknown");
   }
 
-  /** What the administrator wants all packets of a port to carry. */
+  /** Traffic class that the administrator configured for all packets of a port. */
   OptionalInt trafficClass(String device, int port) {
     OptionalInt ofPort = number(device(device).resolve("tc/" + port + "/traffic_class"));
     if (ofPort.isPresent()) {
@@ -51,19 +51,31 @@ record Sysfs(Path root) {
             .resolve(device)
             .resolve("ports/" + port + "/default_roce_tos");
     OptionalInt tos = number(ofRdmaCm);
-    return tos.orElse(0) == 0 ? OptionalInt.empty() : tos; // 0 is what it is before it is set
+    return tos.orElse(0) == 0 ? OptionalInt.empty() : tos; // 0 is the value before it is set
   }
 
-  /** The network devices of the same adapter and port, as IP over InfiniBand has them. */
-  Set<String> netDevices(String device, int port) {
+  /**
+   * Network devices of the same adapter and port, as IP over InfiniBand has them. They are of the
+   * network namespace in which sysfs was mounted, which may differ from this process's.
+   */
+  List<NetDevice> netDevices(String device, int port) {
     Path directory = device(device).resolve("device/net");
-    Set<String> ofPort = new TreeSet<>(names(directory));
-    ofPort.removeIf(
-        name -> number(directory.resolve(name).resolve("dev_port")).orElse(port - 1) != port - 1);
-    return ofPort;
+    return names(directory).stream()
+        .filter(name -> number(directory, name, "dev_port").orElse(port - 1) == port - 1)
+        .map(
+            name ->
+                new NetDevice(
+                    name,
+                    number(directory, name, "ifindex").orElse(0),
+                    read(directory.resolve(name).resolve("address"), "")))
+        .toList();
   }
 
-  /** How packets are formed that carry the entry of the port's GID table. */
+  private static OptionalInt number(Path directory, String name, String file) {
+    return number(directory.resolve(name).resolve(file));
+  }
+
+  /** Format of the packets that carry this entry of the port's GID table. */
   GidEntry.Type gidType(String device, int port, int index) {
     Path ofPort = port(device, port);
     return switch (read(ofPort.resolve("gid_attrs/types/" + index), "")) {
@@ -76,17 +88,17 @@ record Sysfs(Path root) {
     };
   }
 
-  /** The network device of an entry of the port's GID table; empty where there is none. */
+  /** The network device of an entry of the port's GID table; empty if there is none. */
   String gidNetDevice(String device, int port, int index) {
     return read(port(device, port).resolve("gid_attrs/ndevs/" + index), "");
   }
 
-  /** The NUMA node that a device's slot belongs to; empty where firmware does not say (-1). */
+  /** The NUMA node of a device's slot; empty if the firmware does not tell (-1). */
   OptionalInt numaNode(String device) {
     return number(device(device).resolve("device/numa_node"));
   }
 
-  /** Of this machine, with processors or without. */
+  /** NUMA nodes of this machine, including nodes without processors. */
   List<Integer> numaNodes() {
     return names(nodesDirectory()).stream()
         .map(NODE::matcher)
@@ -95,12 +107,14 @@ record Sysfs(Path root) {
         .toList();
   }
 
-  /** A NUMA node's processors that are online, as a list such as {@code 0-3,8}. */
+  /** A NUMA node's online processors, as a list such as {@code 0-3,8}. */
   String processors(int numaNode) {
     return read(nodesDirectory().resolve("node" + numaNode + "/cpulist"), "");
   }
 
-  /** Those that this process may run on (proc_pid_status(5)), as a list such as {@code 0-3,8}. */
+  /**
+   * Processors that this process may run on (proc_pid_status(5)), as a list such as {@code 0-3,8}.
+   */
   String allowedProcessors() {
     Matcher matcher = ALLOWED.matcher(read(root.resolve("proc/self/status"), ""));
     return matcher.find() ? matcher.group(1) : "";
@@ -133,7 +147,7 @@ record Sysfs(Path root) {
     return device(device).resolve("ports/" + port);
   }
 
-  /** Of a file that holds nothing else, or {@code Global tclass=106}. */
+  /** Reads a file that consists of a number, or of {@code Global tclass=106}. */
   private static OptionalInt number(Path file) {
     Matcher matcher = NUMBER.matcher(read(file, ""));
     return matcher.find()

@@ -3,19 +3,22 @@ package dev.sluice.rdma.verbs;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.verbs.ibv.IbvAhAttr;
-import dev.sluice.rdma.verbs.ibv.IbvMtu;
-import dev.sluice.rdma.verbs.ibv.IbvQpAttr;
-import dev.sluice.rdma.verbs.ibv.IbvQpState;
+import dev.sluice.verbs.ibv.IbvAhAttr;
+import dev.sluice.verbs.ibv.IbvPortAttr;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvQpAttr;
 import java.util.Set;
 
-/** The attributes that take an RC queue pair from state to state (ibv_modify_qp(3)). */
+/**
+ * Builds the attributes for each state change of an RC queue pair (ibv_modify_qp(3)). The queue
+ * pair and its {@link Handshake} call it. No state.
+ */
 final class Transitions {
   private Transitions() {}
 
   static IbvQpAttr toInit(ChosenPort port, Set<AccessFlag> access) {
     return new IbvQpAttr()
-        .state(IbvQpState.INIT)
+        .state(IbvQp.State.INIT)
         .pkeyIndex(port.pKeyIndex())
         .port(port.port().number())
         .accessFlags(AccessFlag.bits(access));
@@ -27,7 +30,7 @@ final class Transitions {
       QueuePairAddress remote,
       ConnectionAttributes attributes) {
     return new IbvQpAttr()
-        .state(IbvQpState.RTR)
+        .state(IbvQp.State.RTR)
         .addressVector(addressVector(port, remote))
         .pathMtu(mtu(Math.min(local.mtu(), remote.mtu())))
         .destQpNum(remote.qpNumber())
@@ -42,7 +45,7 @@ final class Transitions {
       ConnectionAttributes attributes,
       int maxRetryCount) {
     return new IbvQpAttr()
-        .state(IbvQpState.RTS)
+        .state(IbvQp.State.RTS)
         .timeout(attributes.timeoutExponent())
         .retryCnt(Math.min(attributes.retryCount(), maxRetryCount))
         .rnrRetry(attributes.rnrRetry())
@@ -51,9 +54,9 @@ final class Transitions {
   }
 
   /**
-   * RoCE has no route but the global one. On InfiniBand that leads to other subnets, whose fabric
-   * identifier takes the place of the peer's own LID, and is needed where one of both ports shares
-   * its LID with others.
+   * RoCE always needs the global route. InfiniBand needs it to reach other subnets, and if one of
+   * the two ports shares its LID with others. To another subnet, the fabric identifier, if any,
+   * replaces the peer's LID.
    */
   private static IbvAhAttr addressVector(ChosenPort port, QueuePairAddress remote) {
     boolean toOtherSubnet =
@@ -77,10 +80,10 @@ final class Transitions {
         });
   }
 
-  /** The largest MTU of the verbs that is not above the bytes. */
-  private static IbvMtu mtu(int bytes) {
-    IbvMtu largest = IbvMtu.MTU_256;
-    for (IbvMtu mtu : IbvMtu.values()) {
+  /** The largest MTU of the verbs that does not exceed this number of bytes. */
+  private static IbvPortAttr.Mtu mtu(int bytes) {
+    IbvPortAttr.Mtu largest = IbvPortAttr.Mtu.MTU_256;
+    for (IbvPortAttr.Mtu mtu : IbvPortAttr.Mtu.values()) {
       if (mtu.bytes() <= bytes) {
         largest = mtu;
       }

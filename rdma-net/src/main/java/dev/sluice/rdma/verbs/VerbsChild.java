@@ -1,15 +1,19 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.verbs.VerbsException;
 
-/** What was created on a {@link VerbsDevice}, which closes it if nobody else does. Any thread. */
+/**
+ * An object created on a {@link VerbsDevice}, which registers it ({@link VerbsDevice#adopt}). Its
+ * user closes it, else its protection domain or the device does. Any thread. Two threads may call
+ * {@link #close} at the same time: a subclass closes once.
+ */
 abstract class VerbsChild implements AutoCloseable {
   private final VerbsDevice device;
   private final LeakTracker.Handle leak;
 
   /**
-   * @param kind what it is, for reports of what is left open
+   * @param kind names the object in leak reports
    */
   VerbsChild(VerbsDevice device, String kind) {
     this.device = device;
@@ -23,7 +27,7 @@ abstract class VerbsChild implements AutoCloseable {
   @Override
   public abstract void close() throws VerbsException;
 
-  /** To be called once it is closed. */
+  /** Subclasses call this once, after closing and without their lock. */
   final void closed() {
     device.forget(this);
     leak.closed();

@@ -1,19 +1,19 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.CompletionChannel;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ffi.EventFd;
-import dev.sluice.rdma.verbs.ffi.FileDescriptors;
-import dev.sluice.rdma.verbs.ibv.IbvCompChannel;
-import dev.sluice.rdma.verbs.ibv.IbvCq;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.EventFd;
+import dev.sluice.verbs.ffi.FileDescriptors;
+import dev.sluice.verbs.ibv.IbvCompChannel;
+import dev.sluice.verbs.ibv.IbvCq;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A completion channel of a verbs device: waits in poll(2) for the channel's descriptor and for one
- * that wakes it up. Any thread, of which one waits at a time; closed by its creator, or by its
+ * A completion channel of a verbs device. It waits in poll(2) for the channel's descriptor and for
+ * a second one that wakes it up. Any thread, but one waits at a time. Closed by its creator or its
  * device.
  */
 final class VerbsCompletionChannel extends VerbsChild implements CompletionChannel {
@@ -34,13 +34,13 @@ final class VerbsCompletionChannel extends VerbsChild implements CompletionChann
     this.wakeUp = wakeUp;
   }
 
-  /** Takes over the channel. */
+  /** Takes ownership of the channel. */
   static VerbsCompletionChannel open(VerbsDevice device, IbvCompChannel channel)
       throws VerbsException {
     try {
       channel.setNonBlocking();
       return new VerbsCompletionChannel(device, channel, new EventFd());
-    } catch (VerbsException e) {
+    } catch (VerbsException | RuntimeException | Error e) {
       channel.close();
       throw e;
     }
@@ -74,14 +74,17 @@ final class VerbsCompletionChannel extends VerbsChild implements CompletionChann
     return false;
   }
 
-  /** That of a device that was taken out is readable for ever, and poll(2) ignores one below 0. */
+  /**
+   * Descriptor to poll. The channel of a device that was taken out is always readable, so this is
+   * -1 then, which poll(2) ignores.
+   */
   private int fdOfEvents() {
     return owner().hasFailed() ? -1 : channel.fd();
   }
 
   /**
-   * Takes and acknowledges all events that are there. Whether there is another one poll(2) says:
-   * one that is not there is an error of ibv_get_cq_event(3), and so an exception.
+   * Takes and acknowledges all pending events. Asks poll(2) whether there is another one: without
+   * one, ibv_get_cq_event(3) fails, which is an exception here.
    */
   private boolean takeEvents() throws VerbsException {
     boolean any = false;

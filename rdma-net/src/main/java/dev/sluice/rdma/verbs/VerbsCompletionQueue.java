@@ -1,38 +1,46 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.CompletionQueue;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
-import dev.sluice.rdma.verbs.ibv.IbvCq;
-import dev.sluice.rdma.verbs.ibv.IbvWcArray;
-import dev.sluice.rdma.verbs.ibv.IbvWcStatus;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvCq;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvWcArray;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 
 /**
  * A completion queue of a verbs device. Its lock keeps the queue from being destroyed under a
- * thread that polls, and lets a queue pair that is destroyed or reset take its completions out:
- * some libraries do so themselves, others leave them. Closed by its creator, or by its device.
+ * polling thread. Under the lock it also drops the completions of a queue pair that is destroyed or
+ * reset: some libraries do that themselves, others do not. The lock guards all fields that change;
+ * it is taken inside the lock of a queue pair, never the other way round. Closed by its creator or
+ * its device.
  */
 final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
+  /** Largest number of completions that one call of ibv_poll_cq(3) takes. */
   private static final int BATCH = 64;
 
-  /** A completion of another queue pair that {@link #drop} came across. */
+  /** A completion of another queue pair, which {@link #drop} polled and keeps. */
   private record Kept(long wrId, WorkCompletionStatus status, int qpNumber, int vendorError) {}
 
   private final IbvCq queue;
   private final VerbsCompletionChannel channel;
   private final int capacity;
 
-  /** The garbage collector frees it: native code writes to it only under the lock. */
+  /** The garbage collector may free it, as native code writes to it only under the lock. */
   private final IbvWcArray polled = new IbvWcArray(Arena.ofAuto(), BATCH);
 
   private final Queue<Kept> kept = new ArrayDeque<>();
 
-  /** Why it is unusable; null while it is not. */
+  /** Queue pairs that use this completion queue, by number. */
+  private final Map<Integer, IbvQp> queuePairs = new HashMap<>();
+
+  /** Reason why the queue is unusable; null while it is usable. */
   private String failure;
 
   VerbsCompletionQueue(VerbsDevice device, IbvCq queue, VerbsCompletionChannel channel) {
@@ -75,9 +83,9 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
     return WorkCompletionStatus.of(polled.status(index).value());
   }
 
-  /** Undefined for a success. */
+  /** Returns 0 for a success, where the field is undefined. */
   private int vendorError(int index) {
-    return polled.status(index) == IbvWcStatus.SUCCESS ? 0 : polled.vendorError(index);
+    return polled.status(index) == IbvWcArray.Status.SUCCESS ? 0 : polled.vendorError(index);
   }
 
   @Override
@@ -91,7 +99,24 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
     queue.requestNotify(false);
   }
 
-  /** Drops the completions of a queue pair that was destroyed or reset. */
+  /**
+   * Begins to take completions of a new queue pair. Its number may be that of a queue pair just
+   * destroyed. The completions of that one are dropped before the new one posts anything.
+   */
+  synchronized void add(int qpNumber, IbvQp queuePair) throws VerbsException {
+    if (queuePairs.put(qpNumber, queuePair) != null) {
+      drop(qpNumber);
+    }
+  }
+
+  /** Drops the completions of a destroyed queue pair, unless a new one already has its number. */
+  synchronized void remove(int qpNumber, IbvQp queuePair) throws VerbsException {
+    if (queuePairs.remove(qpNumber, queuePair)) {
+      drop(qpNumber);
+    }
+  }
+
+  /** Drops the completions of a queue pair that was reset. */
   synchronized void drop(int qpNumber) throws VerbsException {
     if (failure != null || queue.isClosed()) {
       return;
@@ -108,7 +133,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
     }
   }
 
-  /** Completions were lost: neither the queue nor its queue pairs can be used any more. */
+  /** Marks this queue and its queue pairs as unusable, as completions were lost. */
   void overrun() {
     fail("more completions came than the queue holds");
     List<VerbsQueuePair> users =
@@ -116,7 +141,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
     users.forEach(VerbsQueuePair::completionsLost);
   }
 
-  /** Whoever polls learns the reason from now on. */
+  /** Makes polling fail with this reason from now on. */
   synchronized void fail(String reason) {
     failure = reason;
   }

@@ -4,15 +4,14 @@ import dev.sluice.rdma.CompletionChannel;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.leak.LeakTracker;
-import dev.sluice.rdma.verbs.ffi.HostTurn;
-import dev.sluice.rdma.verbs.ibv.IbvCompChannel;
-import dev.sluice.rdma.verbs.ibv.IbvContext;
-import dev.sluice.rdma.verbs.ibv.IbvCq;
-import dev.sluice.rdma.verbs.ibv.IbvQp;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvCompChannel;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvCq;
+import dev.sluice.verbs.ibv.IbvQp;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.security.SecureRandom;
@@ -23,14 +22,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An open device with the port that was chosen, and a thread for its asynchronous events. Any
- * thread; closed by whoever opened it.
+ * An open device with its chosen port, and with a thread for its asynchronous events. Any thread;
+ * closed by its opener. The context is closed last, and only if the threads that use it have ended.
  */
 final class VerbsDevice implements Device {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsDevice.class);
   private static final int PSN_MASK = 0xFFFFFF;
 
-  /** Stands for the device where memory must not belong to one thread alone. Never started. */
+  /**
+   * Stands for the device in the check that memory is not confined to one thread. Never started.
+   */
   private final Thread anotherThread = Thread.ofPlatform().unstarted(() -> {});
 
   private final SecureRandom random = new SecureRandom();
@@ -41,17 +42,17 @@ final class VerbsDevice implements Device {
   private final int maxRetryCount;
   private final LeakTracker leaks;
 
-  /** Held while it is open, where processes spread over ports. */
+  /** Held while the device is open, if processes spread over ports. */
   private final Optional<HostTurn> turn;
 
   private final AsyncEvents events;
 
-  /** Null where rdma_cm is not used. */
+  /** Null if rdma_cm is not used. */
   private final CmAgent agent;
 
   private final LeakTracker.Handle leak;
 
-  /** Why it can do nothing any more; empty while it can. */
+  /** Reason why the device has failed; empty while it works. */
   private volatile String failure = "";
 
   private VerbsDevice(
@@ -74,10 +75,10 @@ final class VerbsDevice implements Device {
   }
 
   /**
-   * Takes over the context, which {@link #close} closes, or this method where it fails.
+   * Opens the device on a context, which {@link #close} closes, or this method if it fails.
    *
    * @param local the address by which peers reach this process
-   * @param turn by which the port was chosen, if it was; the device closes it
+   * @param turn number by which the port was chosen, if any; the device closes it
    */
   static VerbsDevice open(
       IbvContext context,
@@ -89,7 +90,8 @@ final class VerbsDevice implements Device {
     CmAgent agent = null;
     try {
       if (options.connect() == ConnectMode.CM) {
-        // On RoCE the GID is the address; on InfiniBand it is none, and IP over InfiniBand has one.
+        // On RoCE the GID is the address. On InfiniBand it is not; there IP over InfiniBand has the
+        // address.
         ChosenPort chosen = port.last();
         agent =
             CmAgent.open(
@@ -99,7 +101,7 @@ final class VerbsDevice implements Device {
       VerbsDevice device = new VerbsDevice(context, port, agent, options.leaks(), turn);
       device.events.start();
       return device;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       if (agent != null) {
         agent.stop();
       }
@@ -144,7 +146,8 @@ final class VerbsDevice implements Device {
     attributes.checkCompletionQueue(entries);
     VerbsCompletionChannel own = (VerbsCompletionChannel) channel;
     IbvCompChannel ibvChannel = own == null ? null : own.ibv();
-    // Else the processes of a machine would all be woken up by the interrupts of one processor.
+    // Spreads queues over the vectors. Otherwise the interrupts of one processor would wake up all
+    // processes of a machine.
     int vector = random.nextInt(Math.max(1, context.completionVectors()));
     IbvCq queue = context.createCq(entries, ibvChannel, vector);
     return children.adopt(new VerbsCompletionQueue(this, queue, own));
@@ -158,17 +161,17 @@ final class VerbsDevice implements Device {
         "ibv_create_qp", VerbsException.EINVAL, "the completion queue is of another device");
   }
 
-  /** What peers are told of this port, and queue pairs take from it. */
+  /** The port's values that queue pairs use and that peers are told. */
   CurrentPort port() {
     return port;
   }
 
-  /** Thread of the events. */
+  /** Called by the thread of the events. */
   void portChanged(String event) {
     port.update(event, this::listenAt);
   }
 
-  /** The address of IP over InfiniBand is the executor's own, and so does not change. */
+  /** On InfiniBand the address is the executor's own, so it does not change. */
   private void listenAt(ChosenPort next) throws VerbsException {
     if (agent != null && next.port().isEthernet()) {
       agent.moveTo(next.gid().gid().toInetAddress(), next.port());
@@ -206,8 +209,8 @@ final class VerbsDevice implements Device {
   }
 
   /**
-   * The device itself has failed: there will be no completions. Whoever polls learns why, and
-   * whoever sleeps is woken up to do so. Only the first reason counts.
+   * Marks the device as failed: no more completions will arrive. Polling then fails with the
+   * reason, and sleeping threads are woken up to poll. Only the first reason counts.
    */
   void fail(String reason) {
     synchronized (this) {
@@ -227,7 +230,7 @@ final class VerbsDevice implements Device {
 
   /**
    * @return the port to connect through
-   * @throws VerbsException EIO when the device has failed, ENETDOWN while its port is down
+   * @throws VerbsException EIO if the device has failed, ENETDOWN while its port is down
    */
   ChosenPort requirePort(String operation) throws VerbsException {
     if (hasFailed()) {
@@ -240,7 +243,7 @@ final class VerbsDevice implements Device {
     children.close(which);
   }
 
-  /** Those of one kind that are open, the oldest first. */
+  /** Open objects of one kind, the oldest first. */
   <T extends VerbsChild> Stream<T> open(Class<T> kind) {
     return children.select(kind::isInstance).stream().map(kind::cast);
   }

@@ -1,15 +1,15 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.MemoryRegion;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ibv.IbvMr;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvMr;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Memory registered with a verbs device, whose pages the kernel holds until it is closed. Any
- * thread; closed by whoever registered it, or by its domain.
+ * Memory registered with a verbs device. The kernel pins its pages until it is closed. Any thread;
+ * closed by its creator or its protection domain.
  */
 final class VerbsMemoryRegion extends VerbsChild implements MemoryRegion {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsMemoryRegion.class);

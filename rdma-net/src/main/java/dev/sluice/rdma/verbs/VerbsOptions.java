@@ -1,28 +1,29 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.Records;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.verbs.Records;
 import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * Which port a verbs device is opened with, and what its queue pairs' packets carry: what depends
- * on the network and not on the connection.
+ * Options of a verbs device that depend on the network and not on the connection: the port to open,
+ * and fields of the packets.
  *
  * @param devices the ports that may be used
- * @param gid which entry of the port's GID table
+ * @param gid rules for the entry of the port's GID table
  * @param trafficClass GRH traffic class (on RoCE v2 the IP header's DSCP and ECN), or {@link #AUTO}
- *     for the port's own, where it has one, else 106 on RoCE v2 and 0 on InfiniBand
+ *     for the port's own if configured, else 106 on RoCE v2 and 0 on InfiniBand
  * @param serviceLevel InfiniBand service level, 0 to 15
- * @param pKey partition key, or {@link #AUTO} for the first of which the port is a full member
- * @param pathMtu bytes, or {@link #AUTO} for the port's active MTU, beyond which it never goes
+ * @param pKey partition key, or {@link #AUTO} for the first key with full membership of the port
+ * @param pathMtu bytes, or {@link #AUTO} for the port's active MTU, which is also the maximum
  * @param hopLimit GRH hop limit
- * @param registeredBytes what this process will lock at most, in regions and queue pairs: where it
- *     may not lock so much memory, verbs are unavailable; 0 where that is not known
- * @param connect how queue pairs are connected
- * @param spreads whether the processes of this host take the ports in turn, all of which must reach
- *     their peers; else each takes the nearest one
- * @param leaks knows what is open
+ * @param registeredBytes most bytes that this process will lock, in regions and queue pairs; 0 if
+ *     unknown. Verbs are unavailable if the process may not lock this much memory.
+ * @param connect the way to connect queue pairs
+ * @param spreads true if the ports were configured, so that all of them reach the peers. The
+ *     processes of this host then take them in turn, even with a GID of another network namespace
+ *     if they have no other. Otherwise each process takes the nearest port.
+ * @param leaks tracks open objects
  */
 public record VerbsOptions(
     DeviceFilter devices,
@@ -54,12 +55,15 @@ public record VerbsOptions(
     GidPolicy.checkRange("hopLimit", hopLimit, 1, 255);
   }
 
-  /** These options but for what is changed, by name. */
+  /** A copy with changes to the named components. */
   public VerbsOptions with(Consumer<Builder> change) {
     return Records.with(VerbsOptions.class, this, new Builder(), change);
   }
 
-  /** The components, each by its name. */
+  /**
+   * The components by name: each component has a field of its name here. The values are the
+   * defaults.
+   */
   public static final class Builder {
     public DeviceFilter devices = DeviceFilter.ANY;
     public GidPolicy gid = GidPolicy.DEFAULT;

@@ -5,23 +5,24 @@ import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ibv.IbvAccess;
-import dev.sluice.rdma.verbs.ibv.IbvPd;
-import dev.sluice.rdma.verbs.ibv.IbvQp;
-import dev.sluice.rdma.verbs.ibv.IbvQpCap;
-import dev.sluice.rdma.verbs.ibv.IbvQpInitAttr;
-import dev.sluice.rdma.verbs.ibv.IbvQpType;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvMr;
+import dev.sluice.verbs.ibv.IbvPd;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvQpCap;
+import dev.sluice.verbs.ibv.IbvQpEx;
+import dev.sluice.verbs.ibv.IbvQpInitAttr;
+import dev.sluice.verbs.ibv.IbvQpInitAttrEx;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A protection domain of a verbs device. Any thread; closed by its creator, or by its device. */
+/** A protection domain of a verbs device. Any thread; closed by its creator or its device. */
 final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsProtectionDomain.class);
 
-  /** Nothing is posted to the receive queue; no device refuses one of this size. */
+  /** Smallest size that no device refuses; nothing is posted to the receive queue. */
   private static final int NO_RECEIVES = 1;
 
   private final IbvPd domain;
@@ -59,15 +60,19 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
   }
 
   /**
-   * What READs write is looked at when they have completed, and until then may come in any order,
-   * which some processors need for more than 100 Gb/s. Devices that cannot do it ignore that.
+   * Adds RELAXED_ORDERING, which some processors need for more than 100 Gb/s. A device that does
+   * not support it ignores the flag. It is safe because nothing depends on the order of accesses to
+   * a region. A thread looks at the target of a READ only after its completion, which the device
+   * writes after all data. Peers only READ a source: the device writes nothing there, and this
+   * process has written the bytes before it tells a peer where they are.
    */
   private static int ibvAccess(Set<AccessFlag> access) {
-    int bits = AccessFlag.bits(access);
-    return access.contains(AccessFlag.LOCAL_WRITE) ? bits | IbvAccess.RELAXED_ORDERING : bits;
+    return AccessFlag.bits(access) | IbvMr.Access.RELAXED_ORDERING;
   }
 
-  /** What libibverbs cannot know of Java's memory; the kernel checks the rest. */
+  /**
+   * Checks the properties of Java's memory that libibverbs cannot know; the kernel checks the rest.
+   */
   private String problem(MemorySegment memory, Set<AccessFlag> access) {
     if (!memory.isNative()) {
       return "memory on the heap cannot be registered";
@@ -96,8 +101,29 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
           "a queue pair holds 0 to " + maxDepth + " work requests");
     }
     IbvQpCap asked = new IbvQpCap(depth, NO_RECEIVES, 1, 1, 0);
-    IbvQp queuePair = domain.createQp(IbvQpInitAttr.of(IbvQpType.RC, queue.ibv(), asked));
-    return owner().adopt(new VerbsQueuePair(this, queuePair, queue));
+    IbvQp queuePair = create(IbvQpInitAttr.of(IbvQp.Type.RC, queue.ibv(), asked));
+    try {
+      queue.add(queuePair.qpNum(), queuePair);
+      return owner().adopt(new VerbsQueuePair(this, queuePair, queue));
+    } catch (VerbsException | RuntimeException | Error e) {
+      queuePair.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Asks for READs alone. A driver that sizes its send queues by operation, such as mlx5, then
+   * needs 64 bytes per request, instead of 256 bytes for all operations.
+   */
+  private IbvQp create(IbvQpInitAttr attr) throws VerbsException {
+    try {
+      return domain.createQpEx(IbvQpInitAttrEx.of(attr, IbvQpEx.SendOps.RDMA_READ));
+    } catch (VerbsException e) {
+      if (e.errno() != VerbsException.EOPNOTSUPP && e.errno() != VerbsException.ENOSYS) {
+        throw e;
+      }
+      return domain.createQp(attr);
+    }
   }
 
   @Override

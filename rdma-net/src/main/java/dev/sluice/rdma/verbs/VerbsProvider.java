@@ -2,14 +2,12 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Provider;
-import dev.sluice.rdma.ProviderUnavailableException;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ffi.HostTurn;
-import dev.sluice.rdma.verbs.ibv.IbvContext;
-import dev.sluice.rdma.verbs.ibv.IbvDevice;
-import dev.sluice.rdma.verbs.ibv.IbvDeviceList;
-import dev.sluice.rdma.verbs.ibv.IbvFork;
-import dev.sluice.rdma.verbs.ibv.IbvForkStatus;
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvDevice;
+import dev.sluice.verbs.ibv.IbvDeviceList;
+import dev.sluice.verbs.ibv.IbvFork;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -22,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * RDMA by libibverbs: chooses a port of this machine's devices and opens its device. What keeps it
- * from working is a {@link ProviderUnavailableException} that says what to do. Any thread.
+ * Provides RDMA by libibverbs: chooses a port of this machine's devices and opens its device. If
+ * that is impossible, a {@link ProviderUnavailableException} tells the user what to do. Any thread.
  */
 public final class VerbsProvider implements Provider {
   public static final String NAME = "verbs";
@@ -38,8 +36,8 @@ public final class VerbsProvider implements Provider {
   }
 
   /**
-   * @param root a directory that has {@code sys}: {@code /}, or another one for devices that the
-   *     kernel does not know of
+   * @param root a directory that contains {@code sys}: {@code /}, or another one for devices that
+   *     the kernel does not have
    */
   public VerbsProvider(VerbsOptions options, Path root) {
     this.options = options;
@@ -54,7 +52,7 @@ public final class VerbsProvider implements Provider {
   @Override
   public Device open(InetAddress localAddress) throws IOException {
     if (sysfs.isWithoutRdma()) {
-      // Asking the library takes a tenth of a second, most of it for linking native functions.
+      // Asking the library takes 0.1 s, most of it for linking native functions.
       throw IbvDeviceList.noRdma("there is no /sys/class/infiniband");
     }
     LockedMemory.current().require(options.registeredBytes());
@@ -66,7 +64,10 @@ public final class VerbsProvider implements Provider {
     }
   }
 
-  /** Spark forks Python workers, whose copies of registered pages must not become the parent's. */
+  /**
+   * Protects registered pages at forks, as Spark forks Python workers: the parent must keep the
+   * pages, and its children must get the copies.
+   */
   private static void initFork() throws ProviderUnavailableException {
     try {
       if (!kernelCopiesForChildren()) {
@@ -78,10 +79,13 @@ public final class VerbsProvider implements Provider {
     }
   }
 
-  /** Then the library's own marks would only cost mappings, of which there is a limit. */
+  /**
+   * Returns true if the kernel itself copies registered pages at a fork. The library's marks would
+   * then only cost mappings, of which there is a limit.
+   */
   private static boolean kernelCopiesForChildren() throws ProviderUnavailableException {
     try {
-      return IbvFork.status() == IbvForkStatus.UNNEEDED;
+      return IbvFork.status().is(IbvFork.Status.UNNEEDED);
     } catch (VerbsException e) {
       return false; // an rdma-core that cannot tell
     }
@@ -92,7 +96,7 @@ public final class VerbsProvider implements Provider {
     Optional<HostTurn> turn = turn(options, devices, numaNode);
     try {
       return open(devices, localAddress, turn, numaNode);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       turn.ifPresent(HostTurn::close);
       throw e;
     }
@@ -108,13 +112,22 @@ public final class VerbsProvider implements Provider {
       CurrentPort port = new CurrentPort(new PortReader(context, sysfs), chooser, chosen);
       VerbsDevice device = VerbsDevice.open(context, port, localAddress, options, turn);
       LOG.info("RDMA by verbs: {}, {}", chosen.banner(), LockedMemory.current());
+      chooser
+          .doubt(chosen)
+          .ifPresent(
+              doubt ->
+                  LOG.warn(
+                      "Using GID {} of {} although it is {}; the key devices or gid.index asks for it",
+                      chosen.gid(),
+                      chosen.port(),
+                      doubt));
       return device;
     }
   }
 
   /**
-   * Of a process that is to spread, with others of this host that take the same devices in turn;
-   * the caller closes it.
+   * Takes this process's number among the processes of this host that spread over the same devices.
+   * Empty if processes do not spread. The caller closes it.
    */
   static Optional<HostTurn> turn(VerbsOptions options, List<IbvDevice> devices, NumaNode numaNode) {
     if (!options.spreads()) {
@@ -124,7 +137,7 @@ public final class VerbsProvider implements Provider {
       List<String> wanted =
           devices.stream().map(IbvDevice::name).filter(options.devices()::matchesSome).toList();
       List<String> nearest = numaNode.nearest(wanted, name -> name);
-      // The names themselves may be too long for a socket's.
+      // Hashed, as the names may be too long for the name of a socket.
       return Optional.of(HostTurn.take("port-" + Integer.toHexString(nearest.hashCode())));
     } catch (VerbsException e) {
       LOG.warn("Ports are not taken in turn, each process takes the nearest: {}", e.getMessage());
@@ -132,7 +145,7 @@ public final class VerbsProvider implements Provider {
     }
   }
 
-  /** Chooses a port for a process that peers reach by the address. */
+  /** Creates the chooser for a process that peers reach by this address. */
   static PortChooser chooser(
       VerbsOptions options, InetAddress localAddress, Optional<HostTurn> turn, NumaNode numaNode) {
     OptionalInt number = turn.stream().mapToInt(HostTurn::number).findFirst();

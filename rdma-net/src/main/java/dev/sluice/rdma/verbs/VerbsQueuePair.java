@@ -2,15 +2,14 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.SendWorkRequest;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ibv.IbvQp;
-import dev.sluice.rdma.verbs.ibv.IbvQpAttr;
-import dev.sluice.rdma.verbs.ibv.IbvQpState;
+import dev.sluice.verbs.PostException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvQpAttr;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -18,9 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A reliable connection of a verbs device: the state machine of the seam over that of
- * ibv_modify_qp(3). Its lock keeps it from being destroyed under a thread that posts, and posting
- * threads apart. Closed by its creator, or by its domain.
+ * A reliable connection of a verbs device. It maps the states of {@link QueuePair} to those of
+ * ibv_modify_qp(3). Its lock serialises posting threads, and keeps the queue pair from being
+ * destroyed under them. It guards all fields except {@link #failed}, and the {@link Handshake}.
+ * Closed by its creator or its protection domain.
  */
 final class VerbsQueuePair extends VerbsChild implements QueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsQueuePair.class);
@@ -32,15 +32,15 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   private final PostedSends sends;
   private final Handshake handshake;
 
-  /** As far as this side has moved it; the device may have moved it on to ERROR. */
+  /** State to which this side moved it; the device may have moved it on to ERROR. */
   private QueuePairState state = QueuePairState.RESET;
 
   private QueuePairAddress address;
 
-  /** The device has moved it to ERROR. */
+  /** True if the queue pair is known to be in ERROR. */
   private volatile boolean failed;
 
-  /** What it took of the port at INIT. */
+  /** The port's values at INIT. */
   private ChosenPort port;
 
   VerbsQueuePair(VerbsProtectionDomain domain, IbvQp queuePair, VerbsCompletionQueue completions) {
@@ -82,7 +82,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
 
   private boolean isInError() {
     try {
-      return queuePair.queryState() == IbvQpState.ERR;
+      return queuePair.queryState() == IbvQp.State.ERR;
     } catch (VerbsException e) {
       LOG.warn("The state of {} cannot be read, so it counts as failed", this, e);
       return true;
@@ -130,7 +130,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
       throws VerbsException {
     require(QueuePairState.INIT, QueuePairState.RTR);
     attributes.check(this, owner().attributes());
-    handshake.toRtr(port, address, remote, attributes);
+    address = address.withProviderData(handshake.toRtr(port, address, remote, attributes));
     state = QueuePairState.RTR;
   }
 
@@ -144,7 +144,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   @Override
   public synchronized void toError() throws VerbsException {
     requireOpen(QueuePairState.ERROR);
-    queuePair.modify(new IbvQpAttr().state(IbvQpState.ERR));
+    queuePair.modify(new IbvQpAttr().state(IbvQp.State.ERR));
     state = QueuePairState.ERROR;
     failed = true;
   }
@@ -153,7 +153,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   public synchronized void toReset() throws VerbsException {
     requireOpen(QueuePairState.RESET);
     handshake.end();
-    queuePair.modify(new IbvQpAttr().state(IbvQpState.RESET));
+    queuePair.modify(new IbvQpAttr().state(IbvQp.State.RESET));
     state = QueuePairState.RESET;
     failed = false;
     address = null;
@@ -189,7 +189,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
     sends.post(chain);
   }
 
-  /** The device says that it is in ERROR. */
+  /** Notes that the device reported the queue pair to be in ERROR. */
   void broken(String event) {
     LOG.debug("{}: {}", this, event);
     failed = true;
@@ -199,13 +199,13 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
     return queuePair;
   }
 
-  /** A completion queue of it was overrun. */
+  /** Fails the queue pair, as its completion queue was overrun. */
   void completionsLost() {
     LOG.warn("{}: more completions than its completion queue holds", this);
     fail();
   }
 
-  /** The peer ended the connection. */
+  /** Fails the queue pair, as the peer ended the connection. */
   void peerLeft() {
     LOG.debug("{}: the peer left", this);
     fail();
@@ -228,7 +228,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
       handshake.end();
       try {
         queuePair.close();
-        completions.drop(qpNumber);
+        completions.remove(qpNumber, queuePair);
       } catch (VerbsException e) {
         if (owner().hasFailed()) {
           LOG.debug("{} cannot be destroyed", this, e);

@@ -1,11 +1,10 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.ProviderUnavailableException;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ffi.HostTurn;
-import dev.sluice.rdma.verbs.ibv.IbvContext;
-import dev.sluice.rdma.verbs.ibv.IbvDeviceAttr;
-import dev.sluice.rdma.verbs.ibv.IbvDeviceList;
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvDeviceAttr;
+import dev.sluice.verbs.ibv.IbvDeviceList;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,14 +15,14 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * What {@link VerbsProvider} decides by, in words: the devices, what speaks against each port that
- * cannot be used, and the port and GID that it takes.
+ * Reports in words how {@link VerbsProvider} decides: the devices, the reasons against unusable
+ * ports, and the port and GID that it takes. The doctor asks for it, on one thread.
  *
- * @param devices those that can be opened, with their firmware
+ * @param devices devices that can be opened, with their firmware
  * @param excluded devices and ports that the options leave out
  * @param refused devices and ports that cannot be used, each with the reason
- * @param chosen the port, and all that queue pairs use of it; empty where none can be used
- * @param doubt what speaks against the GID, where it was asked for by its index
+ * @param chosen the port, and all values that queue pairs use; empty if no port can be used
+ * @param doubt objection to the GID, if its index or its device was configured
  */
 public record VerbsSurvey(
     List<String> devices,
@@ -33,10 +32,10 @@ public record VerbsSurvey(
     Optional<String> doubt) {
 
   /**
-   * Opens this machine's devices, looks, and closes them.
+   * Opens this machine's devices, chooses a port, and closes the devices.
    *
    * @param localAddress the address by which peers reach this process
-   * @throws ProviderUnavailableException where there is no device, or none can be looked for
+   * @throws ProviderUnavailableException if there is no device, or devices cannot be listed
    */
   public static VerbsSurvey of(VerbsOptions options, InetAddress localAddress)
       throws ProviderUnavailableException, VerbsException {

@@ -1,7 +1,7 @@
 package dev.sluice.rdma.contract;
 
-import static dev.sluice.rdma.VerbsException.EIO;
 import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
+import static dev.sluice.verbs.VerbsException.EIO;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.CompletionChannel;
@@ -10,8 +10,8 @@ import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.TestNode;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletions;
+import dev.sluice.verbs.VerbsException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
@@ -36,7 +36,7 @@ public abstract class CompletionQueueContract extends RdmaProviderContract {
     MemoryRegion source = source(8);
     Pair pair = connectedPair();
     pair.left().postSend(Collections.nCopies(10, read(1, target(8), source, 8)));
-    // The last one is done, so all before it can be polled.
+    // The last READ is done, so all earlier ones can be polled.
     WorkCompletions three = new WorkCompletions(3);
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(DEADLINE_MS);
     int polled = 0;
@@ -135,7 +135,7 @@ public abstract class CompletionQueueContract extends RdmaProviderContract {
     MemoryRegion source = source(8);
     int count = TestNode.DEPTH;
     a.postSend(Collections.nCopies(count, read(1, target(8), source, 8)));
-    // The queue is lost when more completions came than it holds; that takes a moment.
+    // The queue is lost when more completions arrive than it holds; that takes a moment.
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(DEADLINE_MS);
     while (a.state() != QueuePairState.ERROR) {
       assertThat(System.nanoTime()).isLessThan(deadline);

@@ -1,9 +1,9 @@
 package dev.sluice.rdma.contract;
 
 /**
- * What a device does otherwise than the verbs' manual pages or the specification say, each with
- * what it does: the only list of such exceptions. A test of the contract expects that instead, so
- * that it is noticed when it ends.
+ * Deviations of devices from the verbs' manual pages or the specification. This is the only list of
+ * such exceptions. A contract test expects the deviating behaviour, so that it fails once the
+ * deviation ends.
  */
 public enum Deviation {
   LKEY_IS_RKEY("a memory region has one key for both sides, as on many NICs"),

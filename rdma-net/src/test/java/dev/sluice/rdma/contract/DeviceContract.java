@@ -1,16 +1,16 @@
 package dev.sluice.rdma.contract;
 
-import static dev.sluice.rdma.VerbsException.EBUSY;
-import static dev.sluice.rdma.VerbsException.EINVAL;
+import static dev.sluice.verbs.VerbsException.EBUSY;
+import static dev.sluice.verbs.VerbsException.EINVAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.TestNode;
+import dev.sluice.verbs.Gid;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -51,7 +51,7 @@ public abstract class DeviceContract extends RdmaProviderContract {
     node.device.createCompletionQueue(16, null);
     node.device.allocateProtectionDomain();
     node.close();
-    // That nothing is left open is checked after every test.
+    // A check after every test ensures that nothing is left open.
   }
 
   @Test

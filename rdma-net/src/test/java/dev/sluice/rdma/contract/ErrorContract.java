@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What goes wrong, how it is reported, and what it must not touch. */
+/** Failures: how they are reported, and which memory they must not touch. */
 public abstract class ErrorContract extends RdmaProviderContract {
   private static final int BYTES = 4096;
 
@@ -112,7 +112,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
         .containsExactly(SUCCESS, kind.status, WR_FLUSH_ERR, WR_FLUSH_ERR);
     assertThat(wrIds(completed)).containsExactly(0L, 1L, 2L, 3L);
     assertThat(bad.left().state()).isEqualTo(QueuePairState.ERROR);
-    // Exactly once: nothing is left over, and the good pair works.
+    // Exactly once: no completion is left over, and the good pair works.
     assertWorks(good);
     assertThat(good.left().state()).isEqualTo(QueuePairState.RTS);
   }
@@ -154,7 +154,7 @@ public abstract class ErrorContract extends RdmaProviderContract {
     a.toRtr(TestNode.meet(a, b.address()), ConnectionAttributes.DEFAULT);
     a.toRts();
     a.postSend(List.of(read(1, target(8), source(8), 8)));
-    // NICs differ in which of the two they report.
+    // NICs differ in which of the two statuses they report.
     assertThat(statuses(left.await(1))).first().isIn(REM_ACCESS_ERR, REM_INV_REQ_ERR);
   }
 

@@ -1,10 +1,10 @@
 package dev.sluice.rdma.contract;
 
-import static dev.sluice.rdma.VerbsException.EINVAL;
-import static dev.sluice.rdma.VerbsException.EOPNOTSUPP;
 import static dev.sluice.rdma.WorkCompletionStatus.REM_ACCESS_ERR;
 import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
 import static dev.sluice.rdma.WorkCompletionStatus.WR_FLUSH_ERR;
+import static dev.sluice.verbs.VerbsException.EINVAL;
+import static dev.sluice.verbs.VerbsException.EOPNOTSUPP;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -13,8 +13,8 @@ import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -202,7 +202,7 @@ public abstract class MemoryRegionContract extends RdmaProviderContract {
     assertThat(failed).isPositive();
   }
 
-  /** READs all 32 times, and frees one of the regions after the first. */
+  /** READs the whole region 32 times, and frees one of the regions after the first READ. */
   private List<WorkCompletionStatus> readUntilFreed(
       MemoryRegion target, MemoryRegion source, MemoryRegion freed, Arena memory) throws Exception {
     Pair pair = connectedPair();
@@ -220,7 +220,7 @@ public abstract class MemoryRegionContract extends RdmaProviderContract {
     return statuses(completed);
   }
 
-  /** None where the stream has ended before the region was closed. */
+  /** Returns 0 if all READs ended before the region was closed. */
   private static int countFailedBehindSuccesses(
       WorkCompletionStatus expected, List<WorkCompletionStatus> statuses) {
     int failed = statuses.indexOf(expected);

@@ -15,9 +15,9 @@ import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -31,9 +31,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What every provider must do, whatever is below it: two open devices, {@code left} which mostly
- * asks and {@code right} which mostly answers. Its subclasses are the parts of the contract; a
- * provider's test runs all of them and says only how to make the provider.
+ * Contract of every provider. It opens two devices: {@code left}, which mostly initiates, and
+ * {@code right}, which mostly responds. Subclasses are the parts of the contract. A provider's test
+ * runs all parts and only defines how to create the provider.
  */
 public abstract class RdmaProviderContract {
   static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
@@ -54,7 +54,7 @@ public abstract class RdmaProviderContract {
     return subject().deviations().contains(deviation);
   }
 
-  /** What is expected of this provider: by the contract, or where it deviates. */
+  /** Returns the expectation for this provider: that of the contract, or that of its deviation. */
   final <T> T expected(T byContract, Deviation deviation, T otherwise) {
     return has(deviation) ? otherwise : byContract;
   }
@@ -79,7 +79,7 @@ public abstract class RdmaProviderContract {
     return provider().open(subject().localAddress());
   }
 
-  /** A queue pair of each side, connected to each other. */
+  /** Two connected queue pairs, one of each side. */
   record Pair(QueuePair left, QueuePair right) {}
 
   final Pair connectedPair() throws VerbsException {
@@ -92,14 +92,14 @@ public abstract class RdmaProviderContract {
     return pair;
   }
 
-  /** A region of the answering side, filled with a pattern. */
+  /** Returns a region of the responder, filled with a pattern. */
   final MemoryRegion source(int bytes) throws VerbsException {
     MemorySegment memory = right.arena.allocate(bytes, 4096);
     fill(memory, 42);
     return right.register(memory);
   }
 
-  /** A region of the asking side. */
+  /** Returns a region of the initiator. */
   final MemoryRegion target(int bytes) throws VerbsException {
     return left.register(bytes, TestNode.ALL);
   }
@@ -133,7 +133,7 @@ public abstract class RdmaProviderContract {
     return completions.stream().map(Completed::wrId).toList();
   }
 
-  /** A READ through the pair works and its only completion is a success. */
+  /** Checks that a READ through the pair works, and that its only completion is a success. */
   final void assertWorks(Pair pair) throws VerbsException {
     MemoryRegion from = source(64);
     MemoryRegion to = target(64);

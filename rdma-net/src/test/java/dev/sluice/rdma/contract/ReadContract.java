@@ -1,19 +1,19 @@
 package dev.sluice.rdma.contract;
 
-import static dev.sluice.rdma.VerbsException.EINVAL;
-import static dev.sluice.rdma.VerbsException.ENOMEM;
 import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
+import static dev.sluice.verbs.VerbsException.EINVAL;
+import static dev.sluice.verbs.VerbsException.ENOMEM;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.MemoryRegion;
-import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
+import dev.sluice.verbs.PostException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -69,7 +69,7 @@ public abstract class ReadContract extends RdmaProviderContract {
         .containsExactlyElementsOf(LongStream.range(0, count).boxed().toList());
   }
 
-  /** As in C: so that who posts makes no garbage. */
+  /** As in C. The caller can reuse its request, so posting creates no garbage. */
   @Test
   void areOfNoFurtherInterestToThePosterOncePosted() throws Exception {
     MemoryRegion source = source(1_000_000);
@@ -104,7 +104,7 @@ public abstract class ReadContract extends RdmaProviderContract {
     MemoryRegion source = source(4096);
     MemoryRegion target = target(4096);
     Pair pair = connectedPair();
-    // More rounds than the queue has places: the silent ones must give theirs back.
+    // Runs more rounds than the queue has places: unsignaled READs must free theirs.
     for (int round = 0; round < 100; round++) {
       left.memory(target).fill((byte) 0);
       List<SendWorkRequest> reads = new ArrayList<>();
@@ -129,7 +129,7 @@ public abstract class ReadContract extends RdmaProviderContract {
     MemoryRegion target = target(8);
     Pair pair = connectedPair();
     List<SendWorkRequest> reads = new ArrayList<>();
-    // A device may have more places than it was asked for.
+    // A device may grant more places than requested.
     for (int i = 0; i < 7 * TestNode.DEPTH; i++) {
       reads.add(read(i, target, source, 8));
     }

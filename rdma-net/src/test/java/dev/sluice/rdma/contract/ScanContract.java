@@ -16,8 +16,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * A peer that has a queue pair of one application tries keys and addresses of another one's memory
- * on the same device: nothing of it is delivered.
+ * A peer with a queue pair of one application tries keys and addresses of another application's
+ * memory on the same device. No READ delivers any of it.
  */
 public abstract class ScanContract extends RdmaProviderContract {
   private static final int BYTES = 64;
@@ -37,7 +37,7 @@ public abstract class ScanContract extends RdmaProviderContract {
     MemorySegment both = right.arena.allocate(2 * 4096, 4096);
     both.fill(SECRET);
     secret = other.register(both.asSlice(4096, 4096), TestNode.ALL);
-    own = right.register(both.asSlice(0, 4096)); // right before the other's
+    own = right.register(both.asSlice(0, 4096)); // right before the other application's
   }
 
   private void assertRefused(long address, int rkey) throws IOException {

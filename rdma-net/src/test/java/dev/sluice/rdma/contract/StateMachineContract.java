@@ -1,8 +1,8 @@
 package dev.sluice.rdma.contract;
 
-import static dev.sluice.rdma.VerbsException.EINVAL;
 import static dev.sluice.rdma.WorkCompletionStatus.SUCCESS;
 import static dev.sluice.rdma.WorkCompletionStatus.WR_FLUSH_ERR;
+import static dev.sluice.verbs.VerbsException.EINVAL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
@@ -121,7 +121,7 @@ public abstract class StateMachineContract extends RdmaProviderContract {
         .containsExactly(tuple(3L, WR_FLUSH_ERR));
   }
 
-  /** Has posted two READs to a peer that is not ready to answer them. */
+  /** Returns a queue pair with two READs posted to a peer that is not ready to answer them. */
   private QueuePair unanswered() throws Exception {
     QueuePair a = left.createQueuePair();
     QueuePair b = right.createQueuePair();

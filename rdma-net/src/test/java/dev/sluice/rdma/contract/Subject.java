@@ -5,25 +5,25 @@ import dev.sluice.rdma.leak.LeakTracker;
 import java.net.InetAddress;
 import java.util.Set;
 
-/** What the contract is run on. */
+/** Provider under test. */
 public interface Subject {
-  /** Makes the provider; the tracker learns what it has open. */
+  /** Creates the provider; the tracker records its open objects. */
   Provider provider(LeakTracker tracker);
 
-  /** The address that devices are opened with. */
+  /** Address to open devices with. */
   default InetAddress localAddress() {
     return InetAddress.getLoopbackAddress();
   }
 
-  /** What the device does otherwise than the contract says. */
+  /** Deviations of the device from the contract. */
   default Set<Deviation> deviations() {
     return Set.of();
   }
 
   /**
-   * Whether queue pairs are connected by what addresses say and nothing else. Where they are not,
-   * one side cannot be ahead of the other, and each learns that the other is gone; that is for the
-   * provider's own tests.
+   * True if queue pairs connect by the contents of their addresses alone. Otherwise one side cannot
+   * be ahead of the other, and each side learns that the other is gone. The provider's own tests
+   * cover that.
    */
   default boolean connectsByAddresses() {
     return true;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the page cache has of a file, and what its disk alone has. */
+/** Reads of bytes in the page cache, and of bytes that are only on disk. */
 class SharedFileTest {
   private static final int BYTES = 300_000;
 
@@ -57,7 +57,7 @@ class SharedFileTest {
     }
   }
 
-  /** Opens it when its bytes are on disk alone, and finds that out by reading some. */
+  /** Opens the file while its bytes are only on disk, and verifies that by a cached read. */
   private SharedFile openCold(Path path, ByteBuffer target) throws Exception {
     for (int i = 0; i < 100; i++) {
       PageCache.drop(path);
@@ -66,7 +66,7 @@ class SharedFileTest {
         target.clear();
         return file;
       }
-      file.close(); // The disk was faster than we were.
+      file.close(); // The disk was faster than this test.
     }
     return abort("the disk is always faster");
   }
@@ -83,7 +83,7 @@ class SharedFileTest {
     }
   }
 
-  /** Small pieces that lie behind each other, each of which is tried twice. */
+  /** Adjacent small pieces, each read twice. */
   @Test
   void whatItHasNotIsReadAheadAllTheSame() throws Exception {
     Path path = write();
@@ -96,7 +96,7 @@ class SharedFileTest {
     }
   }
 
-  /** As those of some containers, and of networks. */
+  /** Like the file systems of some containers, and network file systems. */
   @Test
   void aFileSystemThatCannotTellIsReadAsItsDiskAnswers() throws Exception {
     Path path = Path.of("/proc/version");

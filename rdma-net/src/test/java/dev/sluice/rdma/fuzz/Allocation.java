@@ -3,16 +3,16 @@ package dev.sluice.rdma.fuzz;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
-/** What the calling thread allocates on the heap while it handles an input. */
+/** Limits the heap allocation of the calling thread while it handles an input. */
 public final class Allocation {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-  /** Loading a class allocates as well, but only once; an input may need many. */
+  /** Number of tries per input. Loading classes allocates as well, but only once per class. */
   private static final int TRIES = 20;
 
   private Allocation() {}
 
-  /** More was allocated than is allowed. */
+  /** Thrown when more bytes were allocated than allowed. */
   private static final class Exceeded extends AssertionError {
     private static final long serialVersionUID = 1L;
 
@@ -21,7 +21,7 @@ public final class Allocation {
     }
   }
 
-  /** Handles an input, again where it exceeded its limit: what the input is to blame for, stays. */
+  /** Handles an input, and repeats it if it exceeds the limit: only its own allocation recurs. */
   public static void handle(Runnable input) {
     for (int left = TRIES - 1; ; left--) {
       try {
@@ -36,7 +36,8 @@ public final class Allocation {
   }
 
   /**
-   * Runs part of {@link #handle}'s task, which ends the input where it allocates more than that.
+   * Runs a part of {@link #handle}'s task; ends the input if the part allocates more than the
+   * limit.
    */
   public static void assertWithin(long limitBytes, Runnable part) {
     long before = THREADS.getCurrentThreadAllocatedBytes();

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Writes the valid inputs of a fuzz target into a folder, for bin/fuzz to begin with. */
+/** Writes the valid inputs of a fuzz target to a folder, as the start of bin/fuzz. */
 public final class Corpus {
   private Corpus() {}
 

@@ -9,16 +9,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * Gives a fuzz target seeded mutations of valid inputs. How many, and of which seed, the system
- * properties {@code sluice.fuzz.executions} and {@code sluice.fuzz.seed} say; {@code
- * sluice.fuzz.first} repeats one that failed.
+ * Runs a fuzz target on seeded mutations of valid inputs. The system properties {@code
+ * sluice.fuzz.executions} and {@code sluice.fuzz.seed} set their number and seed. {@code
+ * sluice.fuzz.first} repeats an input that failed.
  */
 public final class Mutations {
   private static final long EXECUTIONS = Long.getLong("sluice.fuzz.executions", 50_000);
   private static final long SEED = Long.getLong("sluice.fuzz.seed", 1);
   private static final long FIRST = Long.getLong("sluice.fuzz.first", 0);
 
-  /** Of all: a hundred times what they take. */
+  /** Deadline of all inputs, a hundred times their usual duration. */
   private static final Duration DEADLINE = Duration.ofSeconds(60 + EXECUTIONS / 50);
 
   private Mutations() {}
@@ -26,7 +26,7 @@ public final class Mutations {
   /**
    * Runs the target on the valid inputs, then on mutations of them.
    *
-   * @param target throws where an input does what it must not; one that does not end fails, too
+   * @param target throws if an input has a forbidden effect; an input that does not end fails, too
    */
   public static void run(List<byte[]> valid, Consumer<byte[]> target) {
     Mutator mutator = new Mutator(SEED, valid);

@@ -7,8 +7,8 @@ import java.util.Random;
 
 /**
  * Damages valid inputs as networks and attackers do: flipped bits, lost, repeated and inserted
- * pieces, lengths at their extremes, the end of one input behind the beginning of another. The same
- * seed and number always give the same input.
+ * pieces, extreme lengths, the end of one input after the beginning of another. The same seed and
+ * number always give the same input.
  */
 public final class Mutator {
   private static final int MAX_MUTATIONS = 6;

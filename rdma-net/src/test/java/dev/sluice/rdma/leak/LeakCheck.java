@@ -5,7 +5,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Fails a test that leaves anything open, and says who opened it. */
+/** Fails a test that leaves a resource open, and reports the stack that opened it. */
 public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
   private LeakTracker tracker;
 
@@ -14,7 +14,7 @@ public final class LeakCheck implements BeforeEachCallback, AfterEachCallback {
     tracker = new LeakTracker();
   }
 
-  /** The tracker of the test that is running. */
+  /** Returns the tracker of the running test. */
   public LeakTracker tracker() {
     return tracker;
   }

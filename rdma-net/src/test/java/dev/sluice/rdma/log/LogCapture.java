@@ -9,7 +9,7 @@ import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
-/** Collects what a class logs at a level until it is closed. */
+/** Collects the log messages of a class at a level until it is closed. */
 public final class LogCapture extends AbstractAppender implements AutoCloseable {
   private final List<String> messages = new CopyOnWriteArrayList<>();
   private final Logger logger;
@@ -27,7 +27,7 @@ public final class LogCapture extends AbstractAppender implements AutoCloseable 
     setLevel(level);
   }
 
-  /** In the configuration: a level of the logger alone is lost when another appender is added. */
+  /** Sets the level in the configuration: the logger's own level is lost with the next appender. */
   private void setLevel(Level next) {
     logger.get().setLevel(next);
     logger.getContext().updateLoggers();

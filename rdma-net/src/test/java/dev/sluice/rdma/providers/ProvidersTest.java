@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.ProviderUnavailableException;
-import dev.sluice.rdma.RdmaDevices;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsProvider;
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.RdmaDevices;
 import java.net.InetAddress;
 import org.junit.jupiter.api.Test;
 

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who is closed for whom, with an event loop that is turned by hand. */
+/**
+ * Tests which connections are closed in favour of others, with an event loop that is turned by
+ * hand.
+ */
 class AcceptorTest {
   private static final int ROOM = 1024;
 
@@ -37,7 +40,7 @@ class AcceptorTest {
         new Acceptor(loop, InetAddress.getLoopbackAddress(), options, (_, key) -> introduce(key));
   }
 
-  /** As a queue pair that does not know its peer yet. */
+  /** Acts as a queue pair that does not know its peer yet. */
   private void introduce(SelectionKey key) {
     key.interestOps(0);
     introduced.add(key);

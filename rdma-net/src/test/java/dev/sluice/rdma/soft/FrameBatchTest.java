@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.file.DiskFile;
 import dev.sluice.rdma.leak.LeakCheck;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -37,7 +38,7 @@ class FrameBatchTest {
   private final Sink sink = new Sink();
   private TestNode node;
 
-  /** Takes what is written, up to so many bytes a call. */
+  /** Takes the written bytes, up to a limit per call. */
   private static final class Sink implements GatheringByteChannel {
     private final ByteArrayOutputStream written = new ByteArrayOutputStream();
     private int maxBytes = Integer.MAX_VALUE;
@@ -97,7 +98,7 @@ class FrameBatchTest {
     batch.add(region.slice(region.address(), bytes), region);
   }
 
-  /** The first and the last byte of what was written as the payload of the frame at an offset. */
+  /** Checks the first and the last payload byte of the frame at an offset of the written bytes. */
   private void assertFrame(int offset, int bytes, int value) throws IOException {
     ByteBuffer in = ByteBuffer.wrap(sink.written.toByteArray()).position(offset);
     FrameHeader header = new FrameHeader();
@@ -120,7 +121,7 @@ class FrameBatchTest {
     assertThat(batch.isEmpty()).isTrue();
   }
 
-  /** Also those that end as a copy does that stopped at a fault. */
+  /** Includes payloads that end like a copy that stopped at a fault. */
   @Test
   void everyPayloadArrivesWhateverItsLastByte() throws Exception {
     for (int value = Byte.MIN_VALUE; value <= Byte.MAX_VALUE; value++) {
@@ -188,7 +189,7 @@ class FrameBatchTest {
   }
 
   private SoftFileRegion region(RandomAccessFile file) throws IOException {
-    return (SoftFileRegion) node.pd.registerFile(file, file.length());
+    return (SoftFileRegion) node.pd.registerFile(new CachedFile(file), file.length());
   }
 
   private void writeAll() throws IOException {
@@ -224,6 +225,48 @@ class FrameBatchTest {
     assertFrame(FrameHeader.BYTES + 5000, 10, 2);
     assertFrame(2 * FrameHeader.BYTES + 5010, 300_000, 3);
     assertThat(batch.hasRoom()).isTrue();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"300000, 300000", "100000, 100000", "65536, 65536", "65535, 65536", "0, 65536"})
+  void aLargePieceOfAFileIsSentAsFarAsItIsCached(int told, int sent) throws Exception {
+    CachedFile file = new CachedFile(file(300_000, 1), told);
+    SoftFileRegion region = (SoftFileRegion) node.pd.registerFile(file, 300_000);
+    FrameHeader.encodeData(batch.header(), sent);
+    assertThat(batch.add(region, region.address(), 300_000)).isEqualTo(sent);
+    assertThat(batch.hasRoom()).isFalse();
+    sink.maxBytes = 777;
+    writeAll();
+    assertFrame(0, sent, 1);
+    assertThat(sink.written.size()).isEqualTo(FrameHeader.BYTES + sent);
+  }
+
+  @Test
+  void aSmallPieceWhosePagesAloneAreToldIsRead() throws Exception {
+    DiskFile file =
+        new DiskFile(file(10_000, 1)) {
+          @Override
+          public int cachedBytes(long position, int bytes) {
+            return (int) Math.clamp(5_000 - position, 0L, bytes);
+          }
+        };
+    SoftFileRegion region = (SoftFileRegion) node.pd.registerFile(file, 10_000);
+    addFrame(region, 5_000);
+    assertThat(batch.add(region, region.address(), 5_001)).isZero();
+    writeAll();
+    assertFrame(0, 5_000, 1);
+    assertThat(sink.written.size()).isEqualTo(FrameHeader.BYTES + 5_000);
+  }
+
+  @Test
+  void aLargePieceOfWhichNothingIsKnownLeavesTheBatchAsItWas() throws Exception {
+    DiskFile file = new DiskFile(file(300_000, 1));
+    SoftFileRegion region = (SoftFileRegion) node.pd.registerFile(file, 300_000);
+    addFrame(region(100, 2), 100);
+    assertThat(batch.add(region, region.address(), 300_000)).isZero();
+    assertThat(batch.hasRoom()).isTrue();
+    writeAll();
+    assertThat(sink.written.size()).isEqualTo(FrameHeader.BYTES + 100);
   }
 
   @ParameterizedTest
@@ -298,14 +341,17 @@ class FrameBatchTest {
     }
   }
 
-  /** Whether a frame with the region's bytes would be sent without another look at its memory. */
+  /**
+   * Returns true if a frame with the region's bytes would be sent without accessing its memory
+   * again.
+   */
   private boolean copiesAll(SoftMemoryRegion region, int bytes) {
     boolean copied = false;
     try {
       addFrame(region, bytes);
       copied = batch.header().position() > FrameHeader.BYTES;
       for (int i = 0; i < 1000; i++) {
-        Thread.onSpinWait(); // so that the late error comes here
+        Thread.onSpinWait(); // so that the late error is thrown here
       }
     } catch (InternalError expected) {
       assertThat(expected).hasMessageContaining("unsafe memory access");

@@ -21,9 +21,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * Garbage on the data port, in whatever pieces: before a hello it ends the connection, at the
- * latest when the time for a hello is over; behind one it does when the peer has ended. No socket
- * stays.
+ * Garbage on the data port, in pieces of any size. Before a hello it ends the connection, at the
+ * latest when the time for a hello is over. Behind a hello it does so when the peer ends. No socket
+ * stays open.
  */
 class GarbageConnectionTest extends SoftNodes {
   private static final int CONNECTIONS = 300;
@@ -46,14 +46,14 @@ class GarbageConnectionTest extends SoftNodes {
         at += piece;
       }
     } catch (IOException e) {
-      // It was closed in the middle.
+      // The device closed the connection in the middle.
     }
   }
 
   private static void assertEnds(Socket socket) throws IOException {
     try (socket) {
       while (socket.getInputStream().read(new byte[1024]) >= 0) {
-        // Answers, perhaps.
+        // Ignores any answers.
       }
     } catch (SocketException e) {
       assertThat(e).as("reset").hasMessageContaining("reset");

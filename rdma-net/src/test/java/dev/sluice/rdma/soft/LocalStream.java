@@ -13,8 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Connected pairs of sockets, of which a test moves both ends on its own thread: one is a queue
- * pair's, the other one the peer's. Lives as long as the process.
+ * Connected pairs of sockets, one end for a queue pair and one for its peer. The test moves both
+ * ends on its own thread. Lives as long as the process.
  */
 final class LocalStream {
   private final Selector selector;
@@ -40,7 +40,7 @@ final class LocalStream {
     return new Ends(peer, own, own.register(selector, SelectionKey.OP_READ));
   }
 
-  /** Lets the queue pair do what the selector calls it for. */
+  /** Runs the work of the queue pair for which the selector reports its socket as ready. */
   void turn() {
     try {
       selector.selectNow(key -> ((EventLoop.Handler) key.attachment()).ready(key));
@@ -49,7 +49,7 @@ final class LocalStream {
     }
   }
 
-  /** One pair. */
+  /** A connected pair. */
   final class Ends implements AutoCloseable {
     private final SocketChannel peer;
     private final SocketChannel own;
@@ -92,7 +92,7 @@ final class LocalStream {
       }
     }
 
-    /** Takes as the peer what has come. */
+    /** Receives as the peer. */
     void receive() throws IOException {
       while (peer.read(buffer.clear()) > 0) {
         buffer.flip();
@@ -104,7 +104,7 @@ final class LocalStream {
       }
     }
 
-    /** All that the peer has taken. */
+    /** All bytes that the peer has received. */
     ByteBuffer received() {
       return received.flip();
     }

@@ -15,7 +15,7 @@ import java.security.SecureRandom;
 import java.util.EnumSet;
 import java.util.concurrent.TimeUnit;
 
-/** A peer of a queue pair that a test plays by hand: a socket and frames. */
+/** A peer of a queue pair that a test plays by hand with a socket and frames. */
 final class RawPeer implements AutoCloseable {
   private static final int QP_NUMBER = 7;
   private static final EnumSet<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
@@ -26,7 +26,10 @@ final class RawPeer implements AutoCloseable {
     this.socket = socket;
   }
 
-  /** Brings a queue pair from RESET to RTS, connected to a peer that serves so many READs. */
+  /**
+   * Brings a queue pair from RESET to RTS, connected to a peer that serves this many READs at a
+   * time.
+   */
   static RawPeer connectTo(
       QueuePair queuePair, int maxDestRdAtomic, ConnectionAttributes attributes)
       throws IOException {
@@ -34,7 +37,7 @@ final class RawPeer implements AutoCloseable {
     QueuePairAddress address = queuePair.address();
     SoftAddress its = SoftAddress.of(address);
     Token token = Token.random(new SecureRandom());
-    // The lower port, so that this side is the one that connects.
+    // Uses the lower port, so that this side connects.
     byte[] own = new SoftAddress(address.gid(), 1, QP_NUMBER, token).toProviderData();
     queuePair.toRtr(
         new QueuePairAddress(QP_NUMBER, 0, 0, address.gid(), 4096, maxDestRdAtomic, own),
@@ -46,7 +49,7 @@ final class RawPeer implements AutoCloseable {
     return new RawPeer(socket);
   }
 
-  /** A request for all of a region's bytes. */
+  /** Writes a request for all bytes of a region. */
   static void putRead(ByteBuffer out, RemoteRegion region) {
     FrameHeader.encodeRead(out, Math.toIntExact(region.length()), region.address(), region.rkey());
   }
@@ -57,7 +60,7 @@ final class RawPeer implements AutoCloseable {
     }
   }
 
-  /** Sends pieces of so many bytes, as long as the connection takes them, and then no more. */
+  /** Sends pieces of this size while the connection takes them, then ends the output. */
   void sendWhatItTakes(ByteBuffer bytes, int piece) {
     try {
       while (bytes.hasRemaining()) {
@@ -67,11 +70,11 @@ final class RawPeer implements AutoCloseable {
       }
       socket.shutdownOutput();
     } catch (IOException e) {
-      // It was closed in the middle.
+      // The queue pair closed the connection in the middle.
     }
   }
 
-  /** The next bytes, all of them. */
+  /** Receives exactly this number of bytes. */
   ByteBuffer receive(int bytes) throws IOException {
     ByteBuffer in = ByteBuffer.allocate(bytes);
     while (in.hasRemaining()) {
@@ -80,14 +83,14 @@ final class RawPeer implements AutoCloseable {
     return in.flip();
   }
 
-  /** Nothing more has come so far. */
+  /** Asserts that nothing more has arrived so far. */
   void assertSilent() throws IOException {
     socket.configureBlocking(false);
     assertThat(socket.read(ByteBuffer.allocate(1))).isZero();
     socket.configureBlocking(true);
   }
 
-  /** What may still come is thrown away, and then the connection is closed. */
+  /** Drops the bytes that still arrive, and asserts that the connection is then closed. */
   void assertClosed() throws IOException {
     socket.configureBlocking(false);
     ByteBuffer rest = ByteBuffer.allocate(1 << 16);
@@ -102,7 +105,7 @@ final class RawPeer implements AutoCloseable {
     try {
       return socket.read(rest) >= 0;
     } catch (IOException e) {
-      return false; // bytes that were sent in vain make a reset of the end
+      return false; // bytes that the other side did not read turn its end into a reset
     }
   }
 

@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Connections to a software device that say nothing, each renewed when the device closes it. */
+/**
+ * Connections to a software device that send nothing. Each is renewed when the device closes it.
+ */
 final class SilentSockets implements AutoCloseable {
   private static final long DEADLINE_SECONDS = 60;
 
@@ -25,7 +27,7 @@ final class SilentSockets implements AutoCloseable {
   /**
    * Begins to connect.
    *
-   * @param sources their own addresses, by turns
+   * @param sources local addresses, used in turn
    */
   SilentSockets(InetSocketAddress device, int count, List<InetAddress> sources) {
     this.device = device;
@@ -74,7 +76,7 @@ final class SilentSockets implements AutoCloseable {
     }
   }
 
-  /** So many have been opened, those that were renewed counted again. */
+  /** Waits until this number of connections has been opened, renewed ones included. */
   void awaitOpened(long count) throws IOException, InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
     while (opened.get() < count) {

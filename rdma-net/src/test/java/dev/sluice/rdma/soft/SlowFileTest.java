@@ -10,6 +10,7 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.file.DiskFile;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -27,15 +28,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A task reads a file that its own process has registered, and the disk does not answer. */
+/** A task reads a file that its own process has registered, and the disk hangs. */
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SlowFileTest extends SoftNodes {
   private static final int BYTES = 200_000;
 
-  /** Whatever the number of windows of {@link ReadAhead} is. */
+  /** Exceeds the number of windows of {@link ReadAhead}. */
   private static final int MANY_FILES = 1100;
 
-  /** Does not answer a task before it may; its channel does. */
+  /** A file whose reads by tasks hang until the test allows them. Reads by its channel do not. */
   private static final class SlowFile extends RandomAccessFile {
     final CountDownLatch asked = new CountDownLatch(1);
     final CountDownLatch answers = new CountDownLatch(1);
@@ -75,7 +76,7 @@ class SlowFileTest extends SoftNodes {
   void register() throws Exception {
     right = open(SoftOptions.DEFAULT);
     file = new SlowFile(Files.write(directory.resolve("slow"), new byte[BYTES]));
-    region = right.pd.registerFile(file, BYTES);
+    region = right.pd.registerFile(new DiskFile(file), BYTES);
   }
 
   @AfterEach
@@ -84,7 +85,7 @@ class SlowFileTest extends SoftNodes {
     tasks.close();
   }
 
-  /** In the middle of the first bytes, of as many as are read ahead or of more. */
+  /** Starts to read the first bytes of the file, and returns while the disk hangs. */
   private Future<byte[]> startTask(int bytes) throws InterruptedException {
     Future<byte[]> task =
         tasks.submit(
@@ -121,8 +122,7 @@ class SlowFileTest extends SoftNodes {
     startTask(100);
     Path other = Files.write(directory.resolve("other"), new byte[100]);
     for (int i = 0; i < MANY_FILES; i++) {
-      try (FileRegion source =
-          right.pd.registerFile(new RandomAccessFile(other.toFile(), "r"), 100)) {
+      try (FileRegion source = right.pd.registerFile(DiskFile.open(other), 100)) {
         source.copy(0, new byte[10], 0, 10);
       }
     }

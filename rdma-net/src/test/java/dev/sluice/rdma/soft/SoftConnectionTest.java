@@ -9,7 +9,7 @@ import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.TestNode;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Who gets a connection: tokens, other protocols, addresses of other providers. */
+/** Tests the right to connect: tokens, other protocols, addresses of other providers. */
 class SoftConnectionTest extends SoftNodes {
   private static SocketChannel dial(QueuePairAddress address) throws IOException {
     return SocketChannel.open(
@@ -77,7 +77,7 @@ class SoftConnectionTest extends SoftNodes {
     assertThat(await(1)).containsExactly(SUCCESS);
   }
 
-  /** Else the last small piece of what one end has to say waits for the other's delayed ACK. */
+  /** Otherwise the last small piece of one end would wait for the delayed ACK of the other. */
   @Test
   void neitherEndWaitsBeforeItSendsLittle() throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);

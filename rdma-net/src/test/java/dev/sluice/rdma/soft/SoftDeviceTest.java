@@ -4,15 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.TestNode;
+import dev.sluice.verbs.Gid;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Where a device listens. */
+/** Tests listening and closing. */
 class SoftDeviceTest extends SoftNodes {
   @Test
   void listensOnThePortThatIsAskedForOrOneAboveIt() throws Exception {
@@ -54,5 +55,28 @@ class SoftDeviceTest extends SoftNodes {
     try (Device device = new SoftProvider(options).open(translated)) {
       assertThat(device.gid()).isEqualTo(Gid.of(translated));
     }
+  }
+
+  /** A child that can be neither closed nor named. */
+  private static final class BrokenChild implements AutoCloseable {
+    @Override
+    public void close() {
+      throw new IllegalStateException("thrown by a test");
+    }
+
+    @Override
+    public String toString() {
+      throw new LinkageError("thrown by a test");
+    }
+  }
+
+  @Test
+  void closingAChildThatCannotBeNamedDoesNotKeepTheOthersOpen() throws Exception {
+    AtomicBoolean closed = new AtomicBoolean();
+    SoftDevice device = (SoftDevice) left.device;
+    device.<AutoCloseable>adopt(() -> () -> closed.set(true));
+    device.adopt(BrokenChild::new);
+    device.close();
+    assertThat(closed).isTrue();
   }
 }

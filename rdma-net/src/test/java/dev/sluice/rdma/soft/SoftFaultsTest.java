@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Planned faults, and what a requester makes of them. */
+/** Planned faults, and their effect on a requester. */
 class SoftFaultsTest extends SoftNodes {
   private static final int MIB = 1 << 20;
 

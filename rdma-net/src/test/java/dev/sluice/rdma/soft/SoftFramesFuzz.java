@@ -26,13 +26,13 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * What a peer sends on a software connection, whatever it is, ends in a closed connection: memory
- * that it may not write stays as it was, what it gets is what it may read, no READ succeeds without
- * its bytes, and no more is allocated than its bytes account for.
+ * Sends arbitrary bytes as a peer of a software connection, which must end in a closed connection.
+ * Memory that the peer may not write stays unchanged, and the peer gets only bytes that it may
+ * READ. No READ succeeds without its bytes, and allocation stays in proportion to the bytes sent.
  *
- * <p>The first byte of an input chooses the queue pair, the second one the pieces in which the rest
- * arrives. In that rest addresses and keys are relative, so that an input means the same in every
- * process.
+ * <p>The first byte of an input chooses the queue pair, and the second one the size of the pieces
+ * in which the rest arrives. Addresses and keys in the rest are relative, so that an input means
+ * the same in every process.
  */
 public final class SoftFramesFuzz {
   private static final int GUARD_BYTES = 4096;
@@ -48,7 +48,7 @@ public final class SoftFramesFuzz {
   private static final Set<AccessFlag> LOCAL_WRITE = EnumSet.of(AccessFlag.LOCAL_WRITE);
   private static final int PEER_QP = 7;
 
-  /** Which of a product's queue pairs the input talks to, and one that is both. */
+  /** Queue pair that the input talks to: those of the product, and one with both roles. */
   private enum Role {
     SERVING(REMOTE_READ),
     READING(Set.of()),
@@ -128,7 +128,10 @@ public final class SoftFramesFuzz {
     assertMemoryIsUntouched(role);
   }
 
-  /** Makes addresses and keys those of the region, frame by frame as a queue pair reads them. */
+  /**
+   * Converts relative addresses and keys to those of the region, frame by frame as a queue pair
+   * reads them.
+   */
   private static void relocate(ByteBuffer frames, MemoryRegion region) {
     long at = 0;
     while (at + FrameHeader.BYTES <= frames.limit()) {
@@ -208,7 +211,9 @@ public final class SoftFramesFuzz {
     assertThat(inputBytes).as("bytes for READs that succeeded").isGreaterThanOrEqualTo(needed);
   }
 
-  /** What the queue pair may write to is made as it was, and then nothing else has changed. */
+  /**
+   * Restores the memory that the queue pair may write to, then asserts that no other has changed.
+   */
   private void assertMemoryIsUntouched(Role role) {
     if (role != Role.SERVING) {
       piece(1).asSlice(0, LONG_READ_BYTES).fill(GUARD);
@@ -216,7 +221,7 @@ public final class SoftFramesFuzz {
     assertThat(memory.mismatch(expected)).as("first byte that was written").isEqualTo(-1);
   }
 
-  /** Inputs of peers that do as they should. */
+  /** Inputs of peers that behave correctly. */
   public static List<byte[]> valid() {
     byte[] payload = new byte[READ_BYTES];
     byte[] half = new byte[LONG_READ_BYTES / 2];
@@ -230,7 +235,7 @@ public final class SoftFramesFuzz {
     return inputs;
   }
 
-  /** Frames with relative addresses and keys, behind the two bytes that choose. */
+  /** Builds frames with relative addresses and keys, behind the two choosing bytes. */
   private static final class Frames {
     private final ByteBuffer out = ByteBuffer.allocate(4096);
 

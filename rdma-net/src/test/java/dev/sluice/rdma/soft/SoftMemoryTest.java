@@ -103,7 +103,7 @@ class SoftMemoryTest extends SoftNodes {
     assertThat(left.memory(target).toArray(ValueLayout.JAVA_BYTE)).containsOnly(9);
   }
 
-  /** Frames that end right before, at and behind the end of what is received at a time. */
+  /** Covers frames that end just before, at and just after the end of one receive. */
   @ParameterizedTest
   @ValueSource(ints = {24, 4055, 4056, 4057, 65_495, 65_496, 65_497})
   void answersArriveWholeWhereverTheReceivedBytesEnd(int bytes) throws Exception {

@@ -7,9 +7,9 @@ import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.channels.FileChannel;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Nodes on the software provider, closed after each test; what is not released by then fails it.
+ * Nodes on the software provider, closed after each test. Objects that are still open then fail it.
  */
 abstract class SoftNodes {
   @RegisterExtension final LeakCheck leaks = new LeakCheck();

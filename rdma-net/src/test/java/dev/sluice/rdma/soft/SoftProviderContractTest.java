@@ -10,7 +10,7 @@ import dev.sluice.rdma.contract.StateMachineContract;
 import dev.sluice.rdma.contract.Subject;
 import org.junit.jupiter.api.Nested;
 
-/** The software provider does what every provider must do. */
+/** Runs the contract of all providers on the software provider. */
 class SoftProviderContractTest {
   private static final Subject SOFT =
       tracker -> new SoftProvider(SoftOptions.DEFAULT.with(o -> o.leaks = tracker));

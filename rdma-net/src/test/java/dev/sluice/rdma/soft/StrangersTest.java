@@ -21,7 +21,7 @@ import java.util.List;
 import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
 
-/** Connections that do not say who they are: they keep nobody out, and fill no log. */
+/** Connections that never say hello keep no peer out, and do not fill the log. */
 class StrangersTest extends SoftNodes {
   private static final int MANY = 1024;
 
@@ -60,7 +60,7 @@ class StrangersTest extends SoftNodes {
     for (int i = 2; i < 34; i++) {
       sources.add(local(i));
     }
-    // Whichever of the two listens for the other.
+    // Occupies both devices, as either may be the one that the other connects to.
     try (SilentSockets of = new SilentSockets(listening(left), MANY + 200, sources);
         SilentSockets also = new SilentSockets(listening(right), MANY + 200, sources)) {
       of.awaitOpened(2 * MANY);

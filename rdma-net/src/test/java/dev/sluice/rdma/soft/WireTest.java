@@ -24,7 +24,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a queue pair says to its peer, and when: the peer is played by hand. */
+/**
+ * Tests the frames that a queue pair sends to its peer, and when. The test plays the peer by hand.
+ */
 class WireTest {
   private static final int MIB = 1 << 20;
   private static final int TIMEOUT_EXPONENT = 18;
@@ -53,7 +55,7 @@ class WireTest {
 
   @Test
   void regionIsClosedAtOnceBehindAPeerThatDoesNotReceive() throws Exception {
-    // More than the sockets hold.
+    // Exceeds the capacity of the sockets.
     try (Arena arena = Arena.ofShared();
         RawPeer peer =
             RawPeer.connectTo(node.createQueuePair(), 16, ConnectionAttributes.DEFAULT)) {
@@ -106,7 +108,7 @@ class WireTest {
       FrameHeader.encodeData(answer, 8);
       peer.receive(expected * FrameHeader.BYTES);
       peer.assertSilent();
-      // Each answer lets one more request go, and no more than one.
+      // Each answer lets exactly one more request go.
       for (int sent = expected; sent < count; sent++) {
         peer.send(answer.clear());
         peer.receive(FrameHeader.BYTES);
@@ -118,7 +120,7 @@ class WireTest {
     }
   }
 
-  /** Else answers would pile up behind a peer that does not receive them. */
+  /** Otherwise answers would pile up behind a peer that does not receive them. */
   @Test
   void peerThatAsksForMoreAtATimeThanItMayIsRefused() throws Exception {
     MemoryRegion region = node.register(MIB, TestNode.ALL);
@@ -142,7 +144,10 @@ class WireTest {
     }
   }
 
-  /** Neither is success without bytes, nor says a peer that this side's device is broken. */
+  /**
+   * A refusal cannot be a success without bytes, and a peer cannot declare this side's device
+   * broken.
+   */
   @ParameterizedTest
   @EnumSource(
       value = WorkCompletionStatus.class,

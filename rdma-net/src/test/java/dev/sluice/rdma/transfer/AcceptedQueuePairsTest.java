@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -17,10 +17,16 @@ class AcceptedQueuePairsTest {
   private static final TransferOptions TWO = TransferOptions.DEFAULT.with(o -> o.maxQueuePairs = 2);
 
   private final ScriptedDevice device = new ScriptedDevice();
+  private final Queue<Runnable> whenGone = new ArrayDeque<>();
   private Executor threads = Runnable::run;
   private final AcceptedQueuePairs accepted =
       new AcceptedQueuePairs(
-          device, device, TWO, new TransferCounters(), task -> this.threads.execute(task));
+          device,
+          device,
+          TWO,
+          new TransferCounters(),
+          task -> this.threads.execute(task),
+          task -> this.whenGone.add(task));
 
   private ScriptedQueuePair accept(String peerId, int remoteQpNumber) throws VerbsException {
     CompletableFuture<QueuePairAddress> answer = ask(peerId, remoteQpNumber);
@@ -126,6 +132,69 @@ class AcceptedQueuePairsTest {
     assertThat(left.isClosed()).isTrue();
   }
 
+  /** There is room for more, so nothing else would ever close them. */
+  @Test
+  void queuePairsOfAPeerThatDoesNotReturnAreClosed() throws VerbsException {
+    ScriptedQueuePair gone = accept("a", 1);
+    ScriptedQueuePair other = accept("b", 1);
+    accepted.peerLeft("a");
+    assertThat(gone.isClosed()).as("it may be in use").isFalse();
+
+    whenGone.remove().run();
+
+    assertThat(gone.isClosed()).isTrue();
+    assertThat(other.isClosed()).isFalse();
+    accept("c", 1);
+  }
+
+  @Test
+  void aQueuePairThatIsBeingConnectedAsItsPeerLeavesIsClosed() throws VerbsException {
+    Queue<Runnable> connecting = new ArrayDeque<>();
+    threads = connecting::add;
+    CompletableFuture<QueuePairAddress> late = ask("a", 1);
+    accepted.peerLeft("a");
+    whenGone.remove().run();
+    threads = Runnable::run;
+    connecting.remove().run();
+
+    assertThat(late).isCompletedExceptionally();
+    assertThat(device.last().isClosed()).isTrue();
+  }
+
+  @Test
+  void aPeerThatReturnsKeepsItsQueuePairs() throws VerbsException {
+    ScriptedQueuePair returned = accept("a", 1);
+    ScriptedQueuePair connectedAnew = accept("b", 1);
+    accepted.peerLeft("a");
+    accepted.peerLeft("b");
+    accepted.peerReturned("a");
+    accept("b", 1);
+    whenGone.forEach(Runnable::run);
+
+    assertThat(returned.isClosed()).isFalse();
+    assertThat(connectedAnew.isClosed()).as("its peer uses the number again").isTrue();
+    assertThat(device.last().isClosed()).isFalse();
+  }
+
+  @Test
+  void aPeerThatLeavesAgainHasItsWholeTimeToReturn() throws VerbsException {
+    ScriptedQueuePair queuePair = accept("a", 1);
+    accepted.peerLeft("a");
+    accepted.peerReturned("a");
+    accepted.peerLeft("a");
+    whenGone.remove().run();
+    assertThat(queuePair.isClosed()).as("after the first time").isFalse();
+
+    whenGone.remove().run();
+    assertThat(queuePair.isClosed()).isTrue();
+  }
+
+  @Test
+  void aPeerWithoutAQueuePairIsForgottenAtOnce() {
+    accepted.peerLeft("a");
+    assertThat(whenGone).isEmpty();
+  }
+
   @Test
   void theSameRemoteQueuePairIsConnectedAnew() throws VerbsException {
     ScriptedQueuePair before = accept("a", 1);
@@ -152,7 +221,7 @@ class AcceptedQueuePairsTest {
           try {
             task.run();
           } catch (OutOfMemoryError e) {
-            // As it ends a thread.
+            // The error ends a thread.
           }
         };
     assertThat(ask("a", 1)).isCompletedExceptionally();
@@ -180,7 +249,7 @@ class AcceptedQueuePairsTest {
     assertThatExceptionOfType(VerbsException.class).isThrownBy(() -> accept("a", 2));
   }
 
-  /** As one whose address does not resolve: ibv_modify_qp(3) waits for a second. */
+  /** Like a peer whose address does not resolve: ibv_modify_qp(3) waits for a second. */
   @Test
   void whoCannotBeReachedHoldsUpNobody() throws Exception {
     Queue<Runnable> connecting = new ArrayDeque<>();
@@ -201,7 +270,7 @@ class AcceptedQueuePairsTest {
     threads = connecting::add;
     CompletableFuture<QueuePairAddress> late = ask("a", 1);
     accepted.disconnected("a", 1);
-    CompletableFuture<QueuePairAddress> next = ask("a", 1); // which uses the number again
+    CompletableFuture<QueuePairAddress> next = ask("a", 1); // uses the number again
 
     connecting.remove().run();
     assertThat(late).isCompletedExceptionally();

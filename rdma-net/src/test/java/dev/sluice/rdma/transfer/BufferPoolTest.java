@@ -327,7 +327,7 @@ class BufferPoolTest {
     return buffer.segment().address() + buffer.segment().byteSize();
   }
 
-  /** Takes all there is, in buffers of a slab. */
+  /** Takes the whole pool, in buffers of one slab each. */
   private List<PooledBuffer> fill() {
     for (int i = 0; i < CAP / SLAB; i++) {
       acquire(SLAB);

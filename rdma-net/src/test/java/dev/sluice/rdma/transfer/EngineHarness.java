@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-/** A {@link ReadEngine} on a {@link ScriptedDevice}, turned by hand, with a clock that stands. */
+/** A {@link ReadEngine} on a {@link ScriptedDevice}. The test runs each turn and sets the clock. */
 final class EngineHarness implements QueuePairConnector {
   static final TransferOptions OPTIONS =
       TransferOptions.DEFAULT.with(
@@ -43,7 +43,7 @@ final class EngineHarness implements QueuePairConnector {
       taken.getFirst().release();
     }
 
-    /** Submits it once more, which takes somebody who holds the target meanwhile. */
+    /** Submits the request again. The caller must hold a reference to the target meanwhile. */
     void again() {
       answers.clear();
       engine.submit(request);
@@ -111,7 +111,7 @@ final class EngineHarness implements QueuePairConnector {
     return new TestRead(peer(peer), now + TimeUnit.MILLISECONDS.toNanos(deadlineMs), lengths);
   }
 
-  /** Turns the engine until it has nothing to do at this instant. */
+  /** Runs the engine until it has nothing to do at this time. */
   void run() {
     for (int turns = 0; engine.doWork() > 0; turns++) {
       assertThat(turns).as("the engine comes to rest").isLessThan(10_000);
@@ -120,7 +120,7 @@ final class EngineHarness implements QueuePairConnector {
 
   void advanceMs(long ms) {
     now += TimeUnit.MILLISECONDS.toNanos(ms);
-    engine.doWork(); // the tick is its last step
+    engine.doWork(); // The tick is its last step.
     run();
   }
 

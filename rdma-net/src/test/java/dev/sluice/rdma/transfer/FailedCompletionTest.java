@@ -3,10 +3,10 @@ package dev.sluice.rdma.transfer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.SendWorkRequest;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.verbs.VerbsException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the engine makes of completions of each scope, and of a device that fails. */
+/** Reaction of the engine to completions of each scope, and to a failed device. */
 class FailedCompletionTest extends ReadEngineTestCase {
   private static final VerbsException DEVICE_FAILED =
       new VerbsException("poll", VerbsException.EIO, "scripted");
@@ -22,7 +22,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
   @Test
   void aStaleLocationFailsAloneAndIsNotHeldAgainstThePeer() {
     use(EngineHarness.OPTIONS, 64);
-    for (int round = 0; round < 5; round++) { // more than the breaker would take
+    for (int round = 0; round < 5; round++) { // more than the breaker allows
       TestRead before = read("a", 1);
       TestRead stale = read("a", 1);
       TestRead behind = read("a", 1);
@@ -46,7 +46,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
   @ParameterizedTest
   @EnumSource(names = {"LOC_PROT_ERR", "LOC_ACCESS_ERR", "REM_INV_REQ_ERR"})
   void aRequestThatIsWrongInItselfFailsAloneAndIsNotRetried(WorkCompletionStatus status) {
-    for (int round = 0; round < 5; round++) { // more than the breaker would take
+    for (int round = 0; round < 5; round++) { // more than the breaker allows
       TestRead wrong = read("a", 1);
       TestRead behind = read("a", 1);
       harness.run();
@@ -107,7 +107,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
     TestRead guilty = read("a", 4096 * 2);
     innocents.add(read("a", 1));
     innocents.add(read("a", 1));
-    innocents.add(read("a", 4096 * 4)); // of which two are posted
+    innocents.add(read("a", 4096 * 4)); // two of these are posted
     harness.run();
     assertThat(queuePair(0).outstanding).hasSize(8);
     queuePair(0).succeed(3);
@@ -116,7 +116,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
     innocents.removeFirst().assertSucceeded();
     assertThat(harness.device.queuePairs).hasSize(2);
 
-    // The guilty one is behind nobody: it has one more attempt, and the innocents any number.
+    // The guilty read has one more attempt, the innocent ones have any number.
     while (!isOf(guilty, queuePair(1).outstanding.peek())) {
       queuePair(1).succeed(1);
     }
@@ -152,7 +152,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
     read.assertSucceeded();
   }
 
-  /** As when it is moved to ERROR under the READs of several tasks. */
+  /** As if the queue pair moved to ERROR under the READs of several tasks. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 16, 64, 127, 128})
   void aQueuePairThatIsFlushedCostsNoReadWhateverIsUnderWay(int underWay) {
@@ -222,7 +222,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
         .hasSize(3)
         .allMatch(ScriptedQueuePair::isClosed);
     assertThat(harness.count(TransferCounter.CIRCUIT_OPENINGS)).isZero();
-    harness.released.removeLast(); // the peer that was told too early is told again
+    harness.released.removeLast(); // The peer that was told too early is told again.
   }
 
   @Test
@@ -239,7 +239,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
     assertThat(harness.device.queuePairs).hasSize(1);
   }
 
-  /** Drivers say so of a queue pair that failed, while the device goes on. */
+  /** Drivers report this for a failed queue pair of a working device. */
   @Test
   void aFatalErrorBreaksItsQueuePairOnly() {
     TestRead fatal = read("a", 1);

@@ -21,9 +21,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * Peers' processes are killed while they are READ from: {@code sluice.races.kills} of them, one
- * after the other, by one endpoint. Each READ is answered once, with the right bytes or none, and
- * nothing is held in the end.
+ * One endpoint READs from peer processes that are killed meanwhile, one after the other: {@code
+ * sluice.races.kills} of them. Each READ is answered once, with the right bytes or none, and no
+ * buffer is held in the end.
  */
 class KilledPeerTest {
   private static final int KILLS = Integer.getInteger("sluice.races.kills", 5);
@@ -31,7 +31,7 @@ class KilledPeerTest {
   private static final int READS = 64;
   private static final int READ_BYTES = 256 << 10;
 
-  /** Of each peer's READs so many may have been answered before it is killed. */
+  /** A peer is killed once one of its first READs, up to this number, is answered. */
   private static final int MOST_ANSWERED = READS / 4;
 
   private static final long DEADLINE_S = 20;

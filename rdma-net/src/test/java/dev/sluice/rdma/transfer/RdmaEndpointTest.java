@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whole endpoints on the software provider, its faults included. */
+/** Whole endpoints on the software provider, including its faults. */
 class RdmaEndpointTest {
   private static final int MIB = 1 << 20;
   private static final long LONG_MS = 25_000;
@@ -112,10 +112,9 @@ class RdmaEndpointTest {
   }
 
   /**
-   * The cuts lie in different batches: each blames the oldest READ that the reader has no
-   * completion of, and a READ that is blamed twice fails, as it should. A batch is 160 work
-   * requests, and those that the first cut loses are posted again, so the 200th belongs to the
-   * second batch.
+   * Both cuts must lie in different batches. Each cut blames the oldest READ without a completion,
+   * and a READ that is blamed twice fails, as it should. A batch has 160 work requests, and those
+   * that the first cut loses are posted again. The 200th therefore belongs to the second batch.
    */
   @Test
   void aConnectionThatIsCutIsReplacedAndEveryReadSucceeds() throws Exception {

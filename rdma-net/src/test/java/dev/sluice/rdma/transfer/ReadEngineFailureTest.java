@@ -2,15 +2,13 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/**
- * What the engine makes of failures that no completion tells of, and of peers that keep failing.
- */
+/** Reaction of the engine to failures without a completion, and to peers that keep failing. */
 class ReadEngineFailureTest extends ReadEngineTestCase {
   @Test
   void aRefusedPostFailsItsReadAfterOneRetryAndSparesTheOthers() {
@@ -136,7 +134,7 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
     harness.exchanges.getFirst().complete(harness.device.address(1));
     harness.run();
     assertThat(harness.released).as("the peer made its side late").containsExactly(1, 2, 1);
-    harness.released.removeLast(); // what the common check counts once a queue pair
+    harness.released.removeLast(); // The common check counts one release per queue pair.
   }
 
   @Test
@@ -255,7 +253,7 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
     assertThat(harness.engine.peers()).isZero();
   }
 
-  /** Its READs may still be answered, and the answers be written. */
+  /** Its READs may still be answered, and the answers may be written. */
   @Test
   void memoryOfAQueuePairThatIsNotDestroyedIsNotUsedAgain() {
     read("a", 10);

@@ -2,13 +2,13 @@ package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.transfer.EngineHarness.TestRead;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.verbs.VerbsException;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What the engine makes of queue pairs that have to meet their peers' before they are ready. */
+/** Reaction of the engine to queue pairs that must meet the peer's before they are ready. */
 class ReadEngineRendezvousTest extends ReadEngineTestCase {
   @Test
   void nothingIsPostedBeforeThePeersHaveMet() {
@@ -47,6 +47,6 @@ class ReadEngineRendezvousTest extends ReadEngineTestCase {
     harness.device.meetings.complete(null);
     harness.run();
     assertThat(harness.released).as("once more").containsExactlyInAnyOrder(1, 2, 1, 2);
-    harness.released.subList(2, 4).clear(); // what the common check counts once a queue pair
+    harness.released.subList(2, 4).clear(); // The common check counts one per queue pair.
   }
 }

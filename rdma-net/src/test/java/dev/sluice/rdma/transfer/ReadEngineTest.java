@@ -31,7 +31,7 @@ class ReadEngineTest extends ReadEngineTestCase {
     assertThat(harness.buffers.bytesInUse()).isZero();
   }
 
-  /** With all that it may take: its one retry, too. */
+  /** Each submission has everything a new one has, including its one retry. */
   @Test
   void whatSucceededMayBeSubmittedAgain() {
     TestRead read = read("a", 100, 5000);
@@ -111,7 +111,7 @@ class ReadEngineTest extends ReadEngineTestCase {
     assertThat(harness.device.queuePairs).hasSize(1);
   }
 
-  /** 32 MiB want to be READ, of which 4 MiB are posted; what comes then waits for no more. */
+  /** 4 MiB of the 32 MiB to READ are posted. A new small read waits for no more than these. */
   @Test
   void smallReadsDoNotWaitForAllThatIsLarge() {
     int mebibyte = 1 << 20;
@@ -145,7 +145,7 @@ class ReadEngineTest extends ReadEngineTestCase {
     all.forEach(TestRead::assertSucceeded);
   }
 
-  /** However many small ones there are. */
+  /** For any number of small reads. */
   @Test
   void largeReadsGoOnBesideSmallOnes() {
     TestRead large = read("a", 20 * 4096);
@@ -362,7 +362,7 @@ class ReadEngineTest extends ReadEngineTestCase {
     assertThat(harness.wakeUps).isEqualTo(1);
   }
 
-  /** Each step of a connection is a command of the device, and one may take a second. */
+  /** Each step of a connection is a device command that may take a second. */
   @Test
   void whatIsBeingConnectedDelaysNoCompletion() {
     EngineHarness wide =
@@ -405,7 +405,7 @@ class ReadEngineTest extends ReadEngineTestCase {
     harness.connectThreads = connecting::add;
     EngineHarness.TestRead read = harness.read("a", 10);
     harness.run();
-    connecting.remove().run(); // which creates it, and asks the peer
+    connecting.remove().run(); // creates the queue pair and asks the peer
     harness.advanceMs(EngineHarness.OPTIONS.connectTimeoutMs());
     harness.advanceMs(EngineHarness.OPTIONS.connectTimeoutMs());
 
@@ -417,6 +417,6 @@ class ReadEngineTest extends ReadEngineTestCase {
     read.assertFailed(ReadException.Cause.CONNECT);
     assertThat(harness.device.queuePairs).isNotEmpty().allMatch(ScriptedQueuePair::isClosed);
     assertThat(harness.released).as("the peer, which may have made its side").contains(1);
-    harness.released.subList(1, harness.released.size()).clear(); // the common check counts one
+    harness.released.subList(1, harness.released.size()).clear(); // The common check counts one.
   }
 }

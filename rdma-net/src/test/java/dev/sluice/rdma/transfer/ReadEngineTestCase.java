@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 
-/** What tests of the read engine share: reads of which each must end answered once. */
+/** Common part of the read engine's tests: each read must end with exactly one answer. */
 abstract class ReadEngineTestCase {
   EngineHarness harness = new EngineHarness();
   final List<TestRead> all = new ArrayList<>();
@@ -48,7 +48,7 @@ abstract class ReadEngineTestCase {
     return harness.device.queuePairs.get(index);
   }
 
-  /** Two failures of one read; the breaker takes three. */
+  /** Fails one read twice. The breaker opens after three failures. */
   void failTransport(String peer) {
     TestRead read = read(peer, 1);
     harness.run();

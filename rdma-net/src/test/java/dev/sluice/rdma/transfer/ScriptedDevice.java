@@ -5,14 +5,14 @@ import dev.sluice.rdma.CompletionChannel;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,9 +23,10 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A device that does nothing by itself: a test looks at what was posted and says how it completes.
- * It holds the engine to the seam's contract: no overrun of the completion queue or of a send
- * queue, nothing posted before RTS, no remote flags on local buffers. One thread.
+ * A device that does nothing by itself. A test inspects the posted work requests and decides how
+ * they complete. Checks that the engine keeps the seam's contract: no overrun of the completion
+ * queue or of a send queue, nothing posted before RTS, no remote flags on local buffers. One
+ * thread.
  */
 final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue {
   record Completion(long wrId, WorkCompletionStatus status, int qpNumber) {}
@@ -38,15 +39,19 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
   int maxRegions = Integer.MAX_VALUE;
   int openRegions;
   boolean flushes = true;
+
+  /** Thrown by every post; null for none. */
+  Error postError;
+
   VerbsException pollFailure;
 
-  /** Thrown where a queue pair is created; null for none. */
+  /** Thrown when a queue pair is created; null for none. */
   Error error;
 
-  /** How queue pairs meet their peers; null where addresses are all that it takes. */
+  /** Result of each rendezvous with a peer's queue pair; null if the addresses suffice. */
   CompletableFuture<Void> meetings;
 
-  /** The queue pair that was created last. */
+  /** Returns the queue pair that was created last. */
   ScriptedQueuePair last() {
     return queuePairs.getLast();
   }

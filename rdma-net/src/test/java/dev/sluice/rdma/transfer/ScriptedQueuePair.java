@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.SendWorkRequest;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.verbs.PostException;
+import dev.sluice.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -18,17 +18,20 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-/** A queue pair of a {@link ScriptedDevice}: completes its work requests when a test says so. */
+/** A queue pair of a {@link ScriptedDevice}, whose work requests complete when a test says so. */
 final class ScriptedQueuePair implements QueuePair {
   final Deque<SendWorkRequest> outstanding = new ArrayDeque<>();
   final List<List<SendWorkRequest>> chains = new ArrayList<>();
   Set<AccessFlag> access;
   int refuseAt = -1;
 
-  /** The device does not destroy it. */
+  /** Thrown by the next post; null for none. */
+  Error postError;
+
+  /** True if the device refuses to destroy it. */
   boolean undead;
 
-  /** It breaks without a word of the device. */
+  /** True if it breaks without an event of the device. */
   boolean silent;
 
   private final ScriptedDevice device;
@@ -43,7 +46,7 @@ final class ScriptedQueuePair implements QueuePair {
     this.depth = depth;
   }
 
-  /** The first {@code count} outstanding work requests succeed. */
+  /** Completes the first {@code count} outstanding work requests with success. */
   void succeed(int count) {
     for (int i = 0; i < count; i++) {
       SendWorkRequest done = outstanding.remove();
@@ -57,14 +60,14 @@ final class ScriptedQueuePair implements QueuePair {
     succeed(outstanding.size());
   }
 
-  /** The first outstanding work request fails, the others are flushed. */
+  /** Fails the first outstanding work request and flushes the others. */
   void fail(WorkCompletionStatus status) {
     complete(outstanding.remove(), status);
     state = QueuePairState.ERROR;
     flush();
   }
 
-  /** Every outstanding work request is flushed, without a first failure. */
+  /** Flushes every outstanding work request, without a first failure. */
   void flush() {
     while (!outstanding.isEmpty()) {
       complete(outstanding.remove(), WorkCompletionStatus.WR_FLUSH_ERR);
@@ -79,6 +82,11 @@ final class ScriptedQueuePair implements QueuePair {
   public void postSend(List<SendWorkRequest> chain) throws PostException {
     assertThat(state).isIn(QueuePairState.RTS, QueuePairState.ERROR);
     chains.add(chain.stream().map(SendWorkRequest::copy).toList());
+    Error thrown = postError == null ? device.postError : postError;
+    postError = null;
+    if (thrown != null) {
+      throw thrown;
+    }
     for (int i = 0; i < chain.size(); i++) {
       if (i == refuseAt) {
         throw new PostException("post", VerbsException.EINVAL, "scripted", i);

@@ -26,8 +26,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A reading endpoint and serving ones on the software provider in one JVM, whose control channel is
- * a method call. {@link #close} checks that nothing was left open.
+ * A reading endpoint and serving endpoints on the software provider in one JVM. The control channel
+ * is a method call. {@link #close} checks that nothing was left open.
  */
 final class SoftPair implements QueuePairConnector, AutoCloseable {
   static final TransferOptions OPTIONS =
@@ -66,7 +66,7 @@ final class SoftPair implements QueuePairConnector, AutoCloseable {
         new SoftProvider(soft).open(InetAddress.getLoopbackAddress()), options, this);
   }
 
-  /** Starts a peer with so many random bytes to READ. */
+  /** Starts a peer with this number of random bytes to READ. */
   Server serve(String id, int bytes, String faults) throws IOException {
     RdmaEndpoint endpoint = endpoint(FaultPlan.parse(faults));
     servers.put(id, endpoint);
@@ -87,7 +87,7 @@ final class SoftPair implements QueuePairConnector, AutoCloseable {
     }
   }
 
-  /** A read's target and answer: null for success. */
+  /** Target of a read, and its failure: null for success. */
   record Answer(PooledBuffer target, ReadException failure) {}
 
   /** Reads the ranges into a buffer of their size. */

@@ -10,11 +10,11 @@ import java.util.List;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 
 /**
- * The cable between the two devices of the test bed's guest, which a test may break: whoever does
- * mends it. Another machine's network is left alone.
+ * The cable between the two devices of the test bed's guest. A test that breaks it has to mend it.
+ * Networks of other machines are left alone.
  */
 final class Cable {
-  /** A test that breaks the cable. */
+  /** Marks a test that breaks the cable. */
   @EnabledIfEnvironmentVariable(
       named = "SLUICE_TESTBED",
       matches = "uml|qemu",
@@ -25,12 +25,12 @@ final class Cable {
 
   private static final String COMMAND = "../testbed/guest/cable";
 
-  /** So many of a hundred packets are lost, which nobody is told of. */
+  /** Loses this percentage of the packets silently. */
   void lose(int percent) throws IOException, InterruptedException {
     run("lose", Integer.toString(percent));
   }
 
-  /** Both ends are down, which everybody is told of. */
+  /** Takes both ends down, which everyone is notified of. */
   void cut() throws IOException, InterruptedException {
     run("cut");
   }

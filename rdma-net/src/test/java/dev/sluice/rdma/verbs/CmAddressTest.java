@@ -3,9 +3,9 @@ package dev.sluice.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.VerbsException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Arrays;

@@ -2,17 +2,19 @@ package dev.sluice.rdma.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.ReadException;
-import dev.sluice.rdma.verbs.ibv.IbvEventType;
-import dev.sluice.rdma.verbs.ibv.IbvGidType;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvAsyncEvent;
+import dev.sluice.verbs.ibv.IbvGidEntry;
 import java.net.InetAddress;
 import java.util.Arrays;
+import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections by rdma_cm in networks that no machine of ours has. */
+/** Connects by rdma_cm in networks that no real machine of the tests has. */
 class CmOnFakeAdaptersTest extends FakeAdaptersTestCase {
   private static final int EVENT_OF_A_LATER_RELEASE = 99;
 
@@ -50,6 +52,16 @@ class CmOnFakeAdaptersTest extends FakeAdaptersTestCase {
     loopback.read("another", loopback.rkey()).assertSucceeds();
   }
 
+  /** An error would pause the thread of all connections. */
+  @Test
+  void anEventThatIsNotKnownIsNoError() throws Exception {
+    try (LogCapture warnings = new LogCapture(CmAgent.class, Level.WARN)) {
+      adapters.raiseByCm(EVENT_OF_A_LATER_RELEASE);
+      loopback.read().assertSucceeds();
+      assertThat(warnings.messages()).isEmpty();
+    }
+  }
+
   @Test
   void anErrorOfTheChannelEndsNothing() throws Exception {
     loopback.read().assertSucceeds();
@@ -68,7 +80,7 @@ class CmOnFakeAdaptersTest extends FakeAdaptersTestCase {
     loopback.read().assertSucceeds();
   }
 
-  /** As when the network device is not up yet. */
+  /** This happens while the network device is not up yet. */
   @Test
   void nothingIsConnectedUntilTheAddressOfTodayCanBeHad() throws Exception {
     adapters.set(0, "bind_error", EADDRNOTAVAIL);
@@ -102,7 +114,7 @@ class CmOnFakeAdaptersTest extends FakeAdaptersTestCase {
   }
 
   private void changeAddress() throws VerbsException {
-    adapters.gid(0, 0, IbvGidType.ROCE_V2, TODAY.getHostAddress());
-    adapters.raise(0, IbvEventType.GID_CHANGE);
+    adapters.gid(0, 0, IbvGidEntry.Type.ROCE_V2, TODAY.getHostAddress());
+    adapters.raise(0, IbvAsyncEvent.Type.GID_CHANGE);
   }
 }

@@ -3,10 +3,10 @@ package dev.sluice.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.ReadException;
-import dev.sluice.rdma.verbs.ibv.IbvEventType;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvAsyncEvent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +28,7 @@ class DeviceFailureTest extends FakeAdaptersTestCase {
     for (String silent :
         List.of("VerbsCompletionChannel", "VerbsQueuePair", "VerbsDevice", "AsyncEvents")) {
       capture("dev.sluice.rdma.verbs." + silent, Level.ERROR);
-      capture("dev.sluice.rdma.verbs." + silent, Level.WARN); // the lower one is what is logged
+      capture("dev.sluice.rdma.verbs." + silent, Level.WARN); // the lower level takes effect
     }
   }
 
@@ -55,7 +55,7 @@ class DeviceFailureTest extends FakeAdaptersTestCase {
     LoopbackEndpoint.Answer held = loopback.read();
     await("the READ is posted", () -> loopback.posted() == 2);
 
-    adapters.raise(0, IbvEventType.DEVICE_FATAL);
+    adapters.raise(0, IbvAsyncEvent.Type.DEVICE_FATAL);
 
     held.assertFails(ReadException.Cause.TRANSPORT, "local catastrophic error");
     assertThat(failures.messages()).hasSize(1);
@@ -69,13 +69,13 @@ class DeviceFailureTest extends FakeAdaptersTestCase {
 
     await("it is noticed", () -> !failures.messages().isEmpty());
     loopback.read().assertFails(ReadException.Cause.TRANSPORT, "the device failed");
-    TimeUnit.MILLISECONDS.sleep(200); // in which a channel that fails was asked twenty times
+    TimeUnit.MILLISECONDS.sleep(200); // a channel that fails was polled twenty times by then
     assertThat(messages()).hasSize(1);
   }
 
   @Test
   void nobodyConnectsToWhatHasFailed() throws Exception {
-    adapters.raise(0, IbvEventType.DEVICE_FATAL);
+    adapters.raise(0, IbvAsyncEvent.Type.DEVICE_FATAL);
     await("it is noticed", () -> !failures.messages().isEmpty());
 
     long before = adapters.get(0, "create_qp");

@@ -3,6 +3,8 @@ package dev.sluice.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.Device;
+import dev.sluice.verbs.FakeAdapters;
+import dev.sluice.verbs.OnFakeAdapters;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -15,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Gives each test new adapters, and closes the devices that it opened. */
+/** Gives each test new simulated adapters, and closes the devices that it opened. */
 @OnFakeAdapters
 abstract class FakeAdaptersTestCase {
   private static final long DEADLINE_SECONDS = 30;

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The engine on an adapter that completes READs when it is time, and copies nothing. */
+/** Runs the engine on an adapter that completes READs after a set time and copies nothing. */
 class FastAdapterTest extends FakeAdaptersTestCase {
   private static final int REQUESTS = 64;
   private static final int PEERS = 4;
@@ -24,7 +24,7 @@ class FastAdapterTest extends FakeAdaptersTestCase {
   private static final int MAX_ROUNDS = 200;
   private static final long DEADLINE_SECONDS = 30;
 
-  /** Once the JIT compiler has done its work. */
+  /** Holds once the JIT compiler has done its work. */
   @Test
   void readsAllocateNothing() throws Exception {
     latency(5_000);
@@ -42,13 +42,13 @@ class FastAdapterTest extends FakeAdaptersTestCase {
     }
   }
 
-  /** Requests that are submitted again whenever they were answered, until a round was free. */
+  /** Submits each request again after its answer, until one round has allocated nothing. */
   private static final class Rounds {
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final CompletableFuture<Long> done = new CompletableFuture<>();
     private final LoopbackEndpoint loopback;
 
-    // On the engine's thread.
+    // Used by the engine's thread.
     private int answered;
     private int ended;
     private int rounds;

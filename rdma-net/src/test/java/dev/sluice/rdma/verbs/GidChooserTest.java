@@ -10,13 +10,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.verbs.GidPolicy.Family;
 import java.net.InetAddress;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class GidChooserTest {
   private static final String LOOPBACK = "127.0.0.1";
 
-  /** As a ConnectX with an IPv4 and an IPv6 address, and a VLAN, fills its table. */
+  /** The table of a ConnectX with an IPv4 address, an IPv6 address, and a VLAN. */
   private static TestPorts connectX() {
     return TestPorts.roce("mlx5_0")
         .gid(0, "fe80::1", ROCE_V1)
@@ -30,7 +31,7 @@ class GidChooserTest {
   }
 
   private static int choose(TestPorts port, GidPolicy policy, String local) throws PortRefusal {
-    return new GidChooser(policy, InetAddress.ofLiteral(local)).choose(port.build()).index();
+    return new GidChooser(policy, InetAddress.ofLiteral(local), false).choose(port.build()).index();
   }
 
   private static int choose(TestPorts port, GidPolicy policy) throws PortRefusal {
@@ -54,7 +55,7 @@ class GidChooserTest {
 
   private static Optional<String> doubt(int index) {
     PortInfo port = connectX().build();
-    return new GidChooser(GidPolicy.DEFAULT.at(index), InetAddress.ofLiteral(LOOPBACK))
+    return new GidChooser(GidPolicy.DEFAULT.at(index), InetAddress.ofLiteral(LOOPBACK), false)
         .doubt(port, port.gids().get(index));
   }
 
@@ -107,6 +108,47 @@ class GidChooserTest {
     TestPorts infiniBand =
         TestPorts.infiniBand("mlx5_0").gid(0, "fe80::1", IB).gid(1, "fec0::1", IB);
     assertThat(choose(infiniBand, one)).isEqualTo(1);
+  }
+
+  /** Not even the process's own address, which may exist twice, is a reason to take the entry. */
+  @Test
+  void anEntryOfAnotherNetworkNamespaceIsSkipped() throws Exception {
+    TestPorts port =
+        TestPorts.roce("mlx5_0").foreignGid(1, "10.0.0.1").gid(2, "2001:db8::1", ROCE_V2, "net1");
+    assertThat(choose(port, GidPolicy.DEFAULT, "10.0.0.1")).isEqualTo(2);
+    TestPorts foreign = TestPorts.roce("mlx5_0").foreignGid(1, "10.0.0.1");
+    assertThatThrownBy(() -> choose(foreign, GidPolicy.DEFAULT, "10.0.0.1"))
+        .isInstanceOf(PortRefusal.class)
+        .hasMessage(
+            "has no suitable GID: index 1 10.0.0.1 is of another network namespace:"
+                + " no network device of this process has the address");
+  }
+
+  @Test
+  void anEntryOfAnotherNetworkNamespaceIsTakenAndDoubtedWhenAskedFor() throws Exception {
+    InetAddress local = InetAddress.ofLiteral("10.0.0.1");
+    PortInfo port = TestPorts.roce("mlx5_0").foreignGid(1, "10.0.0.1").build();
+    for (GidChooser chooser :
+        List.of(
+            new GidChooser(GidPolicy.DEFAULT.at(1), local, false),
+            new GidChooser(GidPolicy.DEFAULT, local, true))) {
+      GidEntry taken = chooser.choose(port);
+      assertThat(taken.index()).isEqualTo(1);
+      assertThat(chooser.isLocal(taken)).isFalse();
+      assertThat(chooser.doubt(port, taken).orElseThrow()).startsWith("of another network");
+    }
+  }
+
+  @Test
+  void entriesOfThisNetworkNamespaceComeFirstWhereOthersMayBeTaken() throws Exception {
+    PortInfo port =
+        TestPorts.roce("mlx5_0")
+            .foreignGid(1, "10.0.0.1")
+            .gid(2, "2001:db8::1", ROCE_V2, "net1")
+            .build();
+    GidChooser chooser = new GidChooser(GidPolicy.DEFAULT, InetAddress.ofLiteral("10.0.0.1"), true);
+    assertThat(chooser.choose(port).index()).isEqualTo(2);
+    assertThat(chooser.doubt(port, port.gids().getLast())).isEmpty();
   }
 
   @Test

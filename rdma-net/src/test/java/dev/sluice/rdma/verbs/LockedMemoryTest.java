@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.verbs.LockedMemory.Exemption;
+import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,11 +56,11 @@ class LockedMemoryTest {
     assertThat(LockedMemory.read(process).toString()).contains("is a user namespace's");
   }
 
-  /** Also where all user ids are mapped to themselves, as in the first namespace. */
+  /** Covers a namespace that maps all user ids to themselves, as the first one does. */
   @ParameterizedTest
   @ValueSource(strings = {"0 0 1", "0 0 4294967295"})
   void theKernelsUserNamespacesAreKnown(String map) throws Exception {
-    // Root's capabilities are an exec's, after its ids are mapped.
+    // Root gets its capabilities by an exec after its ids are mapped.
     String script = "echo; read _; exec sh -c 'echo; read _'";
     Process child = new ProcessBuilder("unshare", "-U", "sh", "-c", script).start();
     try {

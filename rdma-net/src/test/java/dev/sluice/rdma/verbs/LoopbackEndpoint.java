@@ -6,7 +6,6 @@ import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
@@ -19,6 +18,7 @@ import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferCounter;
 import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.verbs.Gid;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -81,7 +81,7 @@ final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
     return endpoint.accept(peerId, new QueuePairAddress(1, 0, 0, gid, 4096, 16, new byte[0]));
   }
 
-  /** How a READ ended. */
+  /** The result of a READ. */
   record Answer(CompletableFuture<Void> done, PooledBuffer buffer) {
     void assertSucceeds() throws Exception {
       done.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
@@ -106,7 +106,7 @@ final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
   }
 
   /**
-   * @param peerId any name: it is this process in any case
+   * @param peerId any name; all names lead to this process
    */
   Answer read(String peerId, int rkey) throws Exception {
     PooledBuffer buffer = buffer();
@@ -133,7 +133,7 @@ final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
     return region.rkey();
   }
 
-  /** Work requests that were posted so far. */
+  /** Work requests posted so far. */
   long posted() {
     return endpoint.counters().get(TransferCounter.WORK_REQUESTS);
   }

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.transfer.TransferOptions;
-import dev.sluice.rdma.verbs.ibv.IbvEventType;
+import dev.sluice.verbs.ibv.IbvAsyncEvent;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** At the limit of queue pairs each further peer costs the device nothing. */
+/** At the limit of queue pairs, each further peer costs the device nothing. */
 class ManyPeersTest extends FakeAdaptersTestCase {
   private static final int LIMIT = 64;
 
@@ -52,7 +52,7 @@ class ManyPeersTest extends FakeAdaptersTestCase {
     for (int i = 1; i < LIMIT; i++) {
       loopback.accept("peer-" + i);
     }
-    adapters.raise(0, IbvEventType.QP_ACCESS_ERR, first);
+    adapters.raise(0, IbvAsyncEvent.Type.QP_ACCESS_ERR, first);
     long destroyed = adapters.get(0, "destroy_qp");
     await("there is room", () -> isAccepted("further"));
 

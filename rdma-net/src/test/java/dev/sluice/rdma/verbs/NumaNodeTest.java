@@ -65,7 +65,7 @@ class NumaNodeTest {
     }
   }
 
-  /** As Kubernetes may allow, of processors that could be added. */
+  /** Kubernetes may allow processors that could be added later. */
   @Test
   void processorsThatAreOfflineDoNotCount() throws Exception {
     assertThat(nearest(allowed("0,2,100-120"))).containsExactly("mlx5_0");

@@ -3,12 +3,13 @@ package dev.sluice.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.ProviderUnavailableException;
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ibv.IbvGidType;
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvDeviceList;
+import dev.sluice.verbs.ibv.IbvGidEntry;
 import org.junit.jupiter.api.Test;
 
-/** One port that is not as others are keeps nobody from the others, and says what is the matter. */
+/** A port with unusual attributes is reported, and does not prevent the use of the others. */
 class OddPortsTest extends FakeAdaptersTestCase {
   private void assertRefusesTheFirst(String reason) throws Exception {
     assertThat(open().name()).isEqualTo("mlx5_1");
@@ -17,7 +18,7 @@ class OddPortsTest extends FakeAdaptersTestCase {
         .hasMessageContaining("mlx5_0:1 " + reason);
   }
 
-  /** As mlx5 leaves it for a port without a network device. */
+  /** mlx5 leaves a port without a network device like this. */
   @Test
   void withoutAnMtu() throws Exception {
     adapters.set(0, "active_mtu", 0);
@@ -50,6 +51,41 @@ class OddPortsTest extends FakeAdaptersTestCase {
   }
 
   @Test
+  void aGidThatCannotBeReadIsNoneToUse() throws Exception {
+    adapters.gid(0, 1, IbvGidEntry.Type.ROCE_V2, "10.0.0.7");
+    adapters.set(0, "first_gid", 1);
+    assertThat(open().gid().toInetAddress().getHostAddress()).isEqualTo("10.0.0.7");
+  }
+
+  @Test
+  void aPartitionKeyThatCannotBeReadIsNoneToUse() throws Exception {
+    adapters.set(0, "first_pkey", 1);
+    try (LoopbackEndpoint loopback = new LoopbackEndpoint(open())) {
+      loopback.read().assertSucceeds();
+    }
+    assertThat(adapters.get(0, "pkey_index")).isEqualTo(2);
+  }
+
+  @Test
+  void withATableThatCannotBeRead() throws Exception {
+    adapters.set(0, "first_gid", 4);
+    assertRefusesTheFirst("cannot be read: ibv_query_gid");
+    adapters.set(0, "first_gid", 0);
+    adapters.set(0, "first_pkey", 4);
+    assertRefusesTheFirst("cannot be read: ibv_query_pkey");
+  }
+
+  @Test
+  void devicesAreClosedWhenAnErrorEndsTheChoice() throws Exception {
+    try (IbvDeviceList list = IbvDeviceList.get()) {
+      assertThatThrownBy(() -> new OpenPorts(list.devices(), VerbsOptions.DEFAULT.devices(), null))
+          .isInstanceOf(NullPointerException.class);
+    }
+    assertThat(adapters.get(0, "open_device")).isEqualTo(1);
+    assertThat(adapters.get(0, "close_device")).isEqualTo(1);
+  }
+
+  @Test
   void whatIsExcludedIsNotEvenOpened() throws Exception {
     adapters.set(0, "open_device_error", VerbsException.EIO);
     assertThat(open(devices("^mlx5_0")).name()).isEqualTo("mlx5_1");
@@ -63,7 +99,7 @@ class OddPortsTest extends FakeAdaptersTestCase {
 
   @Test
   void aGidOfALaterReleaseIsNoneToUse() throws Exception {
-    adapters.gid(0, 1, IbvGidType.ROCE_V2, "10.0.0.7");
+    adapters.gid(0, 1, IbvGidEntry.Type.ROCE_V2, "10.0.0.7");
     adapters.set(0, "gid_type_of_0", 9);
     assertThat(open().gid().toInetAddress().getHostAddress()).isEqualTo("10.0.0.7");
   }

@@ -3,21 +3,21 @@ package dev.sluice.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.VerbsException;
-import dev.sluice.rdma.verbs.ibv.IbvGidType;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvGidEntry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** rdma-core before 32 has no ibv_query_gid_ex(3): the kernel says the same in files. */
+/** rdma-core before 32 lacks ibv_query_gid_ex(3): the kernel gives the same facts in files. */
 class OlderLibraryTest extends FakeAdaptersTestCase {
   @BeforeEach
   void withoutQueryGidEx() throws Exception {
     adapters.set(0, "query_gid_ex_error", VerbsException.ENOSYS);
     adapters.set(1, "query_gid_ex_error", VerbsException.ENOSYS);
-    adapters.gid(0, 1, IbvGidType.ROCE_V2, "10.0.0.5");
+    adapters.gid(0, 1, IbvGidEntry.Type.ROCE_V2, "10.0.0.5");
     file("link_layer", "Ethernet");
     file("gid_attrs/types/0", "IB/RoCE v1");
     file("gid_attrs/types/1", "RoCE v2");

@@ -7,9 +7,9 @@ import static dev.sluice.rdma.verbs.VerbsOptions.AUTO;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.ProviderUnavailableException;
-import dev.sluice.rdma.verbs.ibv.IbvPortState;
-import dev.sluice.rdma.verbs.ibv.IbvTransportType;
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.ibv.IbvDevice;
+import dev.sluice.verbs.ibv.IbvPortAttr;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -28,7 +28,7 @@ class PortChooserTest {
   private static final List<PortInfo> FOUR =
       IntStream.range(0, 4).mapToObj(i -> rxe("mlx5_" + i, "10.0." + i + ".1").build()).toList();
 
-  /** Empty: a process that is not bound to a NUMA node. */
+  /** Empty, as for a process that is not bound to a NUMA node. */
   @TempDir static Path root;
 
   private static TestPorts rxe(String device, String address) {
@@ -117,7 +117,35 @@ class PortChooserTest {
     assertThat(chosen).containsExactly("rxe0", "rxe1", "rxe0", "rxe1");
   }
 
-  /** On a machine with mlx5_0 and mlx5_2 on its first node, mlx5_1 and mlx5_3 on the second. */
+  /** The configuration may name several ports, some of which belong to other pods. */
+  @Test
+  void processesThatAreToSpreadTakePortsOfTheirOwnNetworkNamespaceFirst() throws Exception {
+    VerbsOptions named = DEFAULT.with(o -> o.spreads = true);
+    PortInfo foreign = TestPorts.roce("rxe0").foreignGid(1, "10.0.0.1").build();
+    PortInfo own = rxe("rxe1", "10.0.1.1").build();
+    for (int i = 0; i < 2; i++) {
+      PortChooser chooser = chooser(named, "10.3.0.1", "", OptionalInt.of(i));
+      assertThat(chooser.choose(List.of(foreign, own), List.of()).port()).isEqualTo(own);
+      ChosenPort chosen = chooser.choose(List.of(foreign), List.of());
+      assertThat(chosen.port()).isEqualTo(foreign);
+      assertThat(chooser.doubt(chosen)).isPresent();
+    }
+  }
+
+  @Test
+  void portsOfTheOwnNetworkNamespaceComeFirstForAnIndexThatIsAskedFor() throws Exception {
+    VerbsOptions asked = DEFAULT.with(o -> o.gid = o.gid.at(1));
+    ChosenPort chosen =
+        choose(
+            asked,
+            "10.3.0.1",
+            "eth0",
+            TestPorts.roce("rxe0").foreignGid(1, "10.0.0.1"),
+            rxe("rxe1", "10.0.1.1"));
+    assertThat(chosen.port().device()).isEqualTo("rxe1");
+  }
+
+  /** A chooser on a machine with mlx5_0 and mlx5_2 on node 0, and mlx5_1 and mlx5_3 on node 1. */
   private static PortChooser onSecondNode(Path machine, String netDevice, OptionalInt turn)
       throws IOException {
     write(machine, "sys/devices/system/node/node0/cpulist", "0-3");
@@ -169,7 +197,7 @@ class PortChooserTest {
     assertThat(chooser.reason(chosen)).contains("address, on NUMA node 1 as this process is; GID");
   }
 
-  /** Else two executors of one host would be in two networks, which need not meet. */
+  /** Otherwise two executors of one host might be in two networks that are not connected. */
   @Test
   void wherePortsAreOfNetworksThatNothingIsKnownOfTheFirstStays(@TempDir Path machine)
       throws Exception {
@@ -184,7 +212,7 @@ class PortChooserTest {
             DEFAULT,
             "10.0.0.1",
             "",
-            rxe("rxe0", "10.0.0.1").state(IbvPortState.DOWN),
+            rxe("rxe0", "10.0.0.1").state(IbvPortAttr.State.DOWN),
             rxe("rxe3", "10.0.2.1"));
     assertThat(chosen.port().device()).isEqualTo("rxe3");
   }
@@ -195,9 +223,9 @@ class PortChooserTest {
             () ->
                 choose(
                     DEFAULT,
-                    rxe("mlx5_0", "10.0.0.1").state(IbvPortState.DOWN),
-                    rxe("mlx5_0", "10.0.0.1").number(2).state(IbvPortState.INIT),
-                    rxe("siw0", "10.0.0.1").transport(IbvTransportType.IWARP),
+                    rxe("mlx5_0", "10.0.0.1").state(IbvPortAttr.State.DOWN),
+                    rxe("mlx5_0", "10.0.0.1").number(2).state(IbvPortAttr.State.INIT),
+                    rxe("siw0", "10.0.0.1").transport(IbvDevice.TransportType.IWARP),
                     TestPorts.roce("mlx5_1").gid(4, "10.0.0.1", ROCE_V1),
                     TestPorts.infiniBand("mlx5_2").gid(0, "fe80::1", IB).pKeys(0x7FFF, 0)))
         .isInstanceOf(ProviderUnavailableException.class)

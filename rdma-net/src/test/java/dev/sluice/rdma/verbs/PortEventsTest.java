@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.TransferCounter;
-import dev.sluice.rdma.verbs.ibv.IbvEventType;
-import dev.sluice.rdma.verbs.ibv.IbvGidType;
+import dev.sluice.verbs.ibv.IbvAsyncEvent;
+import dev.sluice.verbs.ibv.IbvGidEntry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of new connections when the port changes. */
+/** Effect of changes of the port on new connections. */
 class PortEventsTest extends FakeAdaptersTestCase {
   private LoopbackEndpoint loopback;
 
@@ -38,7 +38,7 @@ class PortEventsTest extends FakeAdaptersTestCase {
   void nothingIsConnectedWhileThePortIsDown() throws Exception {
     loopback.read().assertSucceeds();
     adapters.set(0, "state", 1);
-    adapters.raise(0, IbvEventType.PORT_ERR);
+    adapters.raise(0, IbvAsyncEvent.Type.PORT_ERR);
     await("it is known to be down", this::refusesToAccept);
     long created = adapters.get(0, "create_qp");
 
@@ -48,19 +48,19 @@ class PortEventsTest extends FakeAdaptersTestCase {
     assertThat(loopback.endpoint.counters().get(TransferCounter.CIRCUIT_OPENINGS)).isZero();
 
     adapters.set(0, "state", 4);
-    adapters.raise(0, IbvEventType.PORT_ACTIVE);
+    adapters.raise(0, IbvAsyncEvent.Type.PORT_ACTIVE);
     await("it is known to be up", () -> !refusesToAccept());
     loopback.read("far", loopback.rkey()).assertSucceeds();
   }
 
-  /** As when addresses are deleted and added in another order. */
+  /** This happens when addresses are deleted and added in another order. */
   @Test
   void aGidThatMovedIsTakenFromWhereItIs() throws Exception {
     loopback.read().assertSucceeds();
     assertThat(adapters.get(0, "sgid_index")).isZero();
-    adapters.gid(0, 0, IbvGidType.ROCE_V2, "10.0.0.8");
-    adapters.gid(0, 3, IbvGidType.ROCE_V2, "10.0.0.1");
-    adapters.raise(0, IbvEventType.GID_CHANGE);
+    adapters.gid(0, 0, IbvGidEntry.Type.ROCE_V2, "10.0.0.8");
+    adapters.gid(0, 3, IbvGidEntry.Type.ROCE_V2, "10.0.0.1");
+    adapters.raise(0, IbvAsyncEvent.Type.GID_CHANGE);
 
     await(
         "it is taken",
@@ -72,22 +72,22 @@ class PortEventsTest extends FakeAdaptersTestCase {
     assertThat(adapters.get(0, "sgid_index")).isEqualTo(3);
   }
 
-  /** As when another subnet manager takes over. */
+  /** This happens when another subnet manager takes over. */
   @Test
   void peersAreToldTheLidOfToday() throws Exception {
     adapters.set(0, "lid", 9);
-    adapters.raise(0, IbvEventType.LID_CHANGE);
+    adapters.raise(0, IbvAsyncEvent.Type.LID_CHANGE);
     await("it is told", () -> loopback.accept("somebody").lid() == 9);
   }
 
   @Test
   void aPortThatLostItsAddressesSaysSo() throws Exception {
-    adapters.gid(0, 0, IbvGidType.ROCE_V2, "::");
-    adapters.raise(0, IbvEventType.GID_CHANGE);
+    adapters.gid(0, 0, IbvGidEntry.Type.ROCE_V2, "::");
+    adapters.raise(0, IbvAsyncEvent.Type.GID_CHANGE);
     await("it is known", this::refusesToAccept);
     loopback.read("far", loopback.rkey()).assertFails(ReadException.Cause.CONNECT, "has no GID");
 
-    adapters.gid(0, 1, IbvGidType.ROCE_V2, "10.0.0.1");
+    adapters.gid(0, 1, IbvGidEntry.Type.ROCE_V2, "10.0.0.1");
     await("it is looked at again", () -> !refusesToAccept());
     loopback.read("far", loopback.rkey()).assertSucceeds();
   }

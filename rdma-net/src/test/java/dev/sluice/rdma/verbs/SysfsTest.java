@@ -2,6 +2,7 @@ package dev.sluice.rdma.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.verbs.NetDevice;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,7 +64,12 @@ class SysfsTest {
   void netDevicesAreThoseOfThePort() throws Exception {
     write("sys/class/infiniband/mlx4_0/device/net/ib0/dev_port", "0\n");
     write("sys/class/infiniband/mlx4_0/device/net/ib1/dev_port", "1\n");
-    assertThat(sysfs().netDevices("mlx4_0", 2)).containsExactly("ib1");
+    write("sys/class/infiniband/mlx4_0/device/net/ib1/ifindex", "7\n");
+    write(
+        "sys/class/infiniband/mlx4_0/device/net/ib1/address",
+        "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2\n");
+    assertThat(sysfs().netDevices("mlx4_0", 2))
+        .containsExactly(new NetDevice("ib1", 7, "80:00:02:08:fe:80"));
     assertThat(sysfs().devices()).containsExactly("mlx4_0");
   }
 

@@ -1,12 +1,10 @@
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.verbs.GidEntry.Type;
-import dev.sluice.rdma.verbs.ffi.CValue;
-import dev.sluice.rdma.verbs.ibv.IbvLinkLayer;
-import dev.sluice.rdma.verbs.ibv.IbvMtu;
-import dev.sluice.rdma.verbs.ibv.IbvPortState;
-import dev.sluice.rdma.verbs.ibv.IbvTransportType;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.ffi.CValue;
+import dev.sluice.verbs.ibv.IbvDevice;
+import dev.sluice.verbs.ibv.IbvPortAttr;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,26 +15,26 @@ import java.util.stream.Collectors;
 /** Builds ports as the kernel would describe them. */
 final class TestPorts {
   private final String device;
-  private final IbvLinkLayer linkLayer;
+  private final IbvPortAttr.LinkLayer linkLayer;
   private final List<GidEntry> gids = new ArrayList<>();
   private List<Integer> pKeys = List.of(0xFFFF);
-  private IbvTransportType transport = IbvTransportType.IB;
-  private IbvPortState state = IbvPortState.ACTIVE;
+  private IbvDevice.TransportType transport = IbvDevice.TransportType.IB;
+  private IbvPortAttr.State state = IbvPortAttr.State.ACTIVE;
   private OptionalInt trafficClass = OptionalInt.empty();
   private int number = 1;
   private boolean requiresGrh;
 
-  private TestPorts(String device, IbvLinkLayer linkLayer) {
+  private TestPorts(String device, IbvPortAttr.LinkLayer linkLayer) {
     this.device = device;
     this.linkLayer = linkLayer;
   }
 
   static TestPorts roce(String device) {
-    return new TestPorts(device, IbvLinkLayer.ETHERNET);
+    return new TestPorts(device, IbvPortAttr.LinkLayer.ETHERNET);
   }
 
   static TestPorts infiniBand(String device) {
-    return new TestPorts(device, IbvLinkLayer.INFINIBAND);
+    return new TestPorts(device, IbvPortAttr.LinkLayer.INFINIBAND);
   }
 
   TestPorts number(int value) {
@@ -49,7 +47,14 @@ final class TestPorts {
   }
 
   TestPorts gid(int index, String address, Type type, String netDevice) {
-    gids.add(new GidEntry(index, Gid.of(InetAddress.ofLiteral(address)), type, netDevice));
+    gids.add(new GidEntry(index, Gid.of(InetAddress.ofLiteral(address)), type, netDevice, false));
+    return this;
+  }
+
+  /** Adds a RoCE v2 GID whose network device is in another network namespace. */
+  TestPorts foreignGid(int index, String address) {
+    Gid gid = Gid.of(InetAddress.ofLiteral(address));
+    gids.add(new GidEntry(index, gid, Type.ROCE_V2, "", true));
     return this;
   }
 
@@ -58,12 +63,12 @@ final class TestPorts {
     return this;
   }
 
-  TestPorts transport(IbvTransportType value) {
+  TestPorts transport(IbvDevice.TransportType value) {
     transport = value;
     return this;
   }
 
-  TestPorts state(IbvPortState value) {
+  TestPorts state(IbvPortAttr.State value) {
     state = value;
     return this;
   }
@@ -91,7 +96,7 @@ final class TestPorts {
         CValue.of(state),
         CValue.of(linkLayer),
         "100 Gb/sec (4X EDR)",
-        CValue.of(IbvMtu.MTU_4096),
+        CValue.of(IbvPortAttr.Mtu.MTU_4096),
         0,
         requiresGrh,
         gids,

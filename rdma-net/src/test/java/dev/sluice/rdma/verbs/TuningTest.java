@@ -3,13 +3,15 @@ package dev.sluice.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.TransferOptions;
-import dev.sluice.rdma.verbs.ibv.IbvAccess;
+import dev.sluice.verbs.FakeAdapters;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ibv.IbvMr;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -22,18 +24,20 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an adapter is asked for so that it is fast, and what is done where it has less. */
+/** Requests to an adapter that make it fast, and their replacements on adapters that lack them. */
 class TuningTest extends FakeAdaptersTestCase {
   private static TransferOptions options() {
     return TransferOptions.DEFAULT.with(
         o -> {
           o.bufferPoolBytes = 1 << 20;
-          o.spinMicros = 0; // so that each READ wakes the thread up
+          o.spinMicros = 0; // so that each READ wakes up the thread
         });
   }
 
-  /** One that is not there would be an exception with its stack trace, at each wake-up. */
+  /** Taking an event that does not exist would cost an exception with a stack trace per wake-up. */
   @Test
   void noEventIsTakenThatIsNotThere() throws Exception {
     try (LoopbackEndpoint loopback = new LoopbackEndpoint(open(), options())) {
@@ -66,33 +70,70 @@ class TuningTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void whatReadsWriteMayComeInAnyOrder() throws Exception {
+  void regionsAskForRelaxedOrdering() throws Exception {
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(64);
       ProtectionDomain domain = open().allocateProtectionDomain();
       domain.register(memory, EnumSet.of(AccessFlag.LOCAL_WRITE)).close();
       assertThat(adapters.get(0, "last_access"))
-          .isEqualTo(IbvAccess.LOCAL_WRITE | IbvAccess.RELAXED_ORDERING);
+          .isEqualTo(IbvMr.Access.LOCAL_WRITE | IbvMr.Access.RELAXED_ORDERING);
       domain.register(memory, EnumSet.of(AccessFlag.REMOTE_READ)).close();
-      assertThat(adapters.get(0, "last_access")).isEqualTo(IbvAccess.REMOTE_READ);
+      assertThat(adapters.get(0, "last_access"))
+          .isEqualTo(IbvMr.Access.REMOTE_READ | IbvMr.Access.RELAXED_ORDERING);
+      domain.register(memory, EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND)).close();
+      assertThat(adapters.get(0, "last_access"))
+          .isEqualTo(
+              IbvMr.Access.REMOTE_READ | IbvMr.Access.ON_DEMAND | IbvMr.Access.RELAXED_ORDERING);
 
       adapters.set(0, "reg_mr_iova2_error", VerbsException.ENOSYS);
       domain.register(memory, EnumSet.of(AccessFlag.LOCAL_WRITE)).close();
-      assertThat(adapters.get(0, "last_access")).isEqualTo(IbvAccess.LOCAL_WRITE);
+      assertThat(adapters.get(0, "last_access")).isEqualTo(IbvMr.Access.LOCAL_WRITE);
+      domain.register(memory, EnumSet.of(AccessFlag.REMOTE_READ)).close();
+      assertThat(adapters.get(0, "last_access")).isEqualTo(IbvMr.Access.REMOTE_READ);
     }
   }
 
-  /** As on mlx5, where each READ takes four units of what ibv_query_device(3) counts. */
+  /**
+   * mlx5 counts units of 64 bytes: four by ibv_create_qp(3), one for a queue pair of READs alone.
+   */
   @Test
-  void aSendQueueThatIsTooDeepIsCut() throws Exception {
-    adapters.set(0, "max_send_wr", 100);
+  void aSendQueueHoldsAReadInEachUnitOfTheDevice() throws Exception {
+    adapters.set(0, "max_send_wr", options().sendQueueDepth());
     try (LoopbackEndpoint loopback = new LoopbackEndpoint(open(), options())) {
       loopback.read().assertSucceeds();
-      long refused = adapters.get(0, "create_qp");
-      loopback.read("another", loopback.rkey()).assertSucceeds();
-      assertThat(adapters.get(0, "create_qp"))
-          .as("one each way, without another refusal")
-          .isEqualTo(refused + 2);
+    }
+    assertThat(adapters.get(0, "create_qp")).isPositive();
+    assertThat(adapters.get(0, "create_qp_refused")).isZero();
+  }
+
+  @Test
+  void queuePairsForReadsAloneTakeLessMemory() throws Exception {
+    long forReads = bytesOfQueuePairs();
+    adapters = FakeAdapters.reset();
+    adapters.set(0, "create_qp_ex_error", VerbsException.EOPNOTSUPP);
+    long forAll = bytesOfQueuePairs();
+    assertThat(forAll).isGreaterThanOrEqualTo(1024 * (256 * 256));
+    assertThat((double) forReads / forAll).isLessThanOrEqualTo(0.40);
+  }
+
+  private long bytesOfQueuePairs() throws IOException {
+    try (Device device = open()) {
+      CompletionQueue completions =
+          device.createCompletionQueue(1024, device.createCompletionChannel());
+      ProtectionDomain domain = device.allocateProtectionDomain();
+      for (int i = 0; i < 1024; i++) {
+        domain.createQueuePair(completions, options().sendQueueDepth());
+      }
+      return adapters.get(0, "qp_bytes");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {VerbsException.EOPNOTSUPP, VerbsException.ENOSYS})
+  void aDriverWithoutExtendedQueuePairsGivesPlainOnes(int errno) throws Exception {
+    adapters.set(0, "create_qp_ex_error", errno);
+    try (LoopbackEndpoint loopback = new LoopbackEndpoint(open(), options())) {
+      loopback.read().assertSucceeds();
     }
   }
 
@@ -111,7 +152,8 @@ class TuningTest extends FakeAdaptersTestCase {
   }
 
   /**
-   * As executors do over the ports that the configuration names: else all of a node may share one.
+   * Executors spread over the ports that the configuration names. Otherwise all executors of a node
+   * might share one.
    */
   @Test
   void portsAreTakenInTurn() throws Exception {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** On RoCE ibv_modify_qp(3) to RTR waits for a second where the peer's address does not resolve. */
+/** On RoCE ibv_modify_qp(3) to RTR waits for 1 s if the peer's address does not resolve. */
 class UnreachablePeersTest extends FakeAdaptersTestCase {
   private LoopbackEndpoint loopback;
 

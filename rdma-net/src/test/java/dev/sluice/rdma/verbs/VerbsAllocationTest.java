@@ -5,18 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.RdmaDevices;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
+import dev.sluice.verbs.NeedsRdmaDevice;
+import dev.sluice.verbs.RdmaDevices;
+import dev.sluice.verbs.VerbsException;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Once the JIT compiler has done its work, READs by the seam allocate nothing on a real device. */
+/** Once the JIT compiler has done its work, READs allocate nothing on a real device. */
 @NeedsRdmaDevice
 class VerbsAllocationTest {
   private static final int READS = 2000;

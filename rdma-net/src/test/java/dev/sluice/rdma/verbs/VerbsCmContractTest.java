@@ -1,6 +1,6 @@
 package dev.sluice.rdma.verbs;
 
-/** Queue pairs that rdma_cm connects do what every provider's must do. */
+/** Runs the contract of all providers on queue pairs that rdma_cm connects. */
 class VerbsCmContractTest extends VerbsProviderContractTest {
   @Override
   ConnectMode connect() {

@@ -5,22 +5,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
-import dev.sluice.rdma.RdmaDevices;
 import dev.sluice.rdma.RemotePeer;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.leak.LeakCheck;
-import dev.sluice.rdma.verbs.cm.RdmaCmId;
-import dev.sluice.rdma.verbs.cm.RdmaEventChannel;
-import dev.sluice.rdma.verbs.cm.RdmaPortSpace;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.NeedsRdmaDevice;
+import dev.sluice.verbs.RdmaDevices;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.cm.RdmaCmId;
+import dev.sluice.verbs.cm.RdmaEventChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What queue pairs that rdma_cm connects do beyond the contract of all providers. */
+/** Tests queue pairs that rdma_cm connects, beyond the contract of all providers. */
 @NeedsRdmaDevice
 class VerbsCmTest {
   private static final long TIMEOUT_MS = 30_000;
@@ -147,7 +147,9 @@ class VerbsCmTest {
     }
   }
 
-  /** InfiniBand Architecture Specification, volume 1, 12.6.7.2: reason 10, stale connection. */
+  /**
+   * Covers reason 10, stale connection (InfiniBand Architecture Specification, volume 1, 12.6.7.2).
+   */
   @Test
   void aQueuePairMayConnectAgainBeforeItsPeerHasNoticedTheEnd() throws Exception {
     QueuePair asking = inInit(client);
@@ -155,7 +157,7 @@ class VerbsCmTest {
     connect(asking, answering.address());
     CompletableFuture<QueuePairAddress> met;
     QueuePair next;
-    synchronized (answering) { // which the server's thread needs to notice the end
+    synchronized (answering) { // the server's thread needs this lock to notice the end
       asking.toReset();
       asking.toInit(Set.of(AccessFlag.REMOTE_READ));
       next = expecting(asking);
@@ -220,7 +222,7 @@ class VerbsCmTest {
     return queuePair;
   }
 
-  /** A queue pair of the server that waits for another one. */
+  /** A queue pair of the server that waits for the other one to connect. */
   private QueuePair expecting(QueuePair asking) throws VerbsException {
     QueuePair answering = inInit(server);
     answering.toRtr(asking.address(), ConnectionAttributes.DEFAULT);
@@ -254,9 +256,9 @@ class VerbsCmTest {
     }
   }
 
-  /** Somebody who listens and never answers. */
+  /** Address of a peer that listens and never answers. */
   private static QueuePairAddress addressOf(RdmaEventChannel silent) throws VerbsException {
-    RdmaCmId listening = silent.createId(RdmaPortSpace.TCP);
+    RdmaCmId listening = silent.createId(RdmaCmId.PortSpace.TCP);
     listening.bind(new InetSocketAddress(RdmaDevices.address().orElseThrow(), 0));
     listening.listen(1);
     byte[] token = new byte[CmAddress.TOKEN_BYTES];

@@ -1,7 +1,6 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.Provider;
-import dev.sluice.rdma.RdmaDevices;
 import dev.sluice.rdma.contract.CompletionQueueContract;
 import dev.sluice.rdma.contract.Deviation;
 import dev.sluice.rdma.contract.DeviceContract;
@@ -12,16 +11,18 @@ import dev.sluice.rdma.contract.ScanContract;
 import dev.sluice.rdma.contract.StateMachineContract;
 import dev.sluice.rdma.contract.Subject;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.verbs.NeedsRdmaDevice;
+import dev.sluice.verbs.RdmaDevices;
 import java.net.InetAddress;
 import java.util.EnumSet;
 import java.util.Set;
 import org.junit.jupiter.api.Nested;
 
-/** The verbs provider does what every provider must do, on a device of this machine. */
+/** Runs the contract of all providers on a verbs device of this machine. */
 @NeedsRdmaDevice
 class VerbsProviderContractTest {
 
-  /** How the provider connects. */
+  /** The way in which the provider connects. */
   ConnectMode connect() {
     return ConnectMode.CONTROL;
   }
@@ -42,7 +43,7 @@ class VerbsProviderContractTest {
       return RdmaDevices.address().orElseThrow();
     }
 
-    /** All that are known are those of the kernel's soft-RoCE device. */
+    /** All known deviations are those of the kernel's soft-RoCE device. */
     @Override
     public Set<Deviation> deviations() {
       return RdmaDevices.isSoftRoce() ? EnumSet.allOf(Deviation.class) : Set.of();

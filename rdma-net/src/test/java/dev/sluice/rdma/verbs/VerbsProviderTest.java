@@ -6,20 +6,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
-import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.RdmaDevices;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.leak.LeakCheck;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.NeedsRdmaDevice;
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.RdmaDevices;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is the verbs provider's own, on a device of this machine. */
+/** Tests specific to the verbs provider, on a device of this machine. */
 @NeedsRdmaDevice
 class VerbsProviderTest {
   private static final int BYTES = 4096;
@@ -81,7 +82,7 @@ class VerbsProviderTest {
       WorkCompletions batch = new WorkCompletions(16);
       ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
       long least = Long.MAX_VALUE;
-      // The interpreter and the first compilers allocate; how long they are at it is not ours.
+      // The interpreter and the first compilers allocate for a time that Sluice does not control.
       for (int round = 0; round < 200 && least > 0; round++) {
         long before = threads.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < 100; i++) {
@@ -118,7 +119,7 @@ class VerbsProviderTest {
     }
   }
 
-  /** What is closed while another thread uses it. */
+  /** The object that is closed while another thread uses it. */
   enum Closed {
     QUEUE_PAIR,
     MEMORY,

@@ -1,0 +1,85 @@
+package dev.sluice.rdma.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DaemonThreadsTest {
+
+  /** A jar given by --jars is not on the system class path. */
+  @ParameterizedTest
+  @ValueSource(strings = {"named", "numbered"})
+  void threadsHaveTheClassLoaderOfTheJar(String factory) throws Exception {
+    URL jar = DaemonThreads.class.getProtectionDomain().getCodeSource().getLocation();
+    try (URLClassLoader loader =
+        new URLClassLoader(new URL[] {jar}, ClassLoader.getPlatformClassLoader())) {
+      Class<?> threads = loader.loadClass(DaemonThreads.class.getName());
+      Object made = threads.getMethod(factory, String.class).invoke(null, "sluice-test");
+      Thread thread = ((ThreadFactory) made).newThread(() -> {});
+      assertThat(thread.getContextClassLoader()).isSameAs(loader);
+    }
+  }
+
+  /** The system gives one thread and no more. */
+  @Test
+  void aTaskWaitsForARunningThreadWhereNoFurtherOneCanBeStarted() throws Exception {
+    Semaphore left = new Semaphore(1);
+    ThreadPoolExecutor pool = DaemonThreads.atMost(2, task -> newThread(task, left));
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    CountDownLatch ran = new CountDownLatch(1);
+    pool.execute(() -> await(mayEnd));
+    pool.execute(ran::countDown);
+    mayEnd.countDown();
+    assertThat(ran.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(DaemonThreads.stop(pool, 10_000)).isTrue();
+  }
+
+  @Test
+  void aTaskIsRefusedWhereNoThreadCanBeStarted() {
+    ThreadPoolExecutor pool = DaemonThreads.atMost(2, task -> newThread(task, new Semaphore(0)));
+    assertThatThrownBy(() -> pool.execute(() -> {})).isInstanceOf(OutOfMemoryError.class);
+    assertThat(pool.getQueue()).isEmpty();
+    assertThat(DaemonThreads.stop(pool, 10_000)).isTrue();
+  }
+
+  @Test
+  void queuePairsAreClosedByTheCallerWhereNoThreadCanBeStarted() {
+    ConnectThreads threads = new ConnectThreads(task -> newThread(task, new Semaphore(0)));
+    AtomicInteger ran = new AtomicInteger();
+    threads.execute(ran::incrementAndGet);
+    assertThat(threads.stop(10_000)).isTrue();
+    threads.execute(ran::incrementAndGet);
+    assertThat(ran).hasValue(2);
+  }
+
+  private static Thread newThread(Runnable task, Semaphore left) {
+    if (!left.tryAcquire()) {
+      throw new OutOfMemoryError("thrown by a test: unable to create native thread");
+    }
+    return Thread.ofPlatform().daemon().unstarted(task);
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void threadsKeepNoProcessAlive() {
+    assertThat(DaemonThreads.named("sluice-test").newThread(() -> {}).isDaemon()).isTrue();
+  }
+}
