@@ -2,10 +2,11 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.StoredFile;
+import dev.sluice.rdma.file.DiskFile;
 import java.io.Closeable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
@@ -14,22 +15,27 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * A data file on its way into a memory region: of a {@link Registration}, which closes it when it
- * is registered; where the region is the open file, it is the region's from then on.
+ * A data file that becomes a memory region. Its {@link Registration} closes it after registering
+ * it. If the region is the open file, the region owns it from then on. {@link RegisteredShuffle}
+ * opens it on a thread that may wait for the disk, and registers it on the registry's thread.
+ * {@link FormProbe} does both on one thread.
  *
- * <p>Its length is compared with what the index says when it is opened, right before its bytes are
- * mapped, because mapping beyond the end of a file makes it longer if the mapping is for writing,
- * and right afterwards, because an access to a mapping beyond the end of its file is a SIGBUS.
+ * <p>The file's length is compared with the index three times: when the file is opened, right
+ * before it is mapped and right afterwards. Mapping for writing beyond the end of a file makes the
+ * file longer. Access to a mapping beyond the end of its file is a SIGBUS.
  */
 final class DataFile implements Closeable {
   private final Path path;
   private final long bytes;
   private final RegistrationForm form;
 
-  /** Null where it is to be mapped. */
-  private final RandomAccessFile file;
+  /** Null if the file is to be mapped. */
+  private final StoredFile file;
 
+  /** Null if the file is not to be mapped. */
   private final FileChannel channel;
+
+  /** True once the region owns the open file, and so closes it. */
   private boolean isRegions;
 
   private DataFile(Path path, long bytes, RegistrationForm form) throws IOException {
@@ -37,13 +43,13 @@ final class DataFile implements Closeable {
     this.bytes = bytes;
     this.form = form;
     file = form.isMapping() ? null : openFile(path);
-    channel = file == null ? FileChannel.open(path, form.openOptions()) : file.getChannel();
+    channel = file == null ? FileChannel.open(path, form.openOptions()) : null;
   }
 
-  /** To a RandomAccessFile whatever keeps it from being opened is that it is not found. */
-  private static RandomAccessFile openFile(Path path) throws IOException {
+  /** Tells a missing file from other failures; Java throws FileNotFoundException for them all. */
+  private static StoredFile openFile(Path path) throws IOException {
     try {
-      return new RandomAccessFile(path.toFile(), "r");
+      return DiskFile.open(path);
     } catch (FileNotFoundException e) {
       throw Files.exists(path)
           ? new IOException(e.getMessage(), e)
@@ -52,8 +58,8 @@ final class DataFile implements Closeable {
   }
 
   /**
-   * @param bytes what the index says, at least 1
-   * @throws InconsistentFilesException when the file has another length
+   * @param bytes length according to the index, at least 1
+   * @throws InconsistentFilesException if the file has another length
    */
   static DataFile open(Path path, long bytes, RegistrationForm form) throws IOException {
     DataFile opened = new DataFile(path, bytes, form);
@@ -74,24 +80,24 @@ final class DataFile implements Closeable {
     }
   }
 
-  /** Whether it is to be mapped, or registered as it is. */
+  /** Returns true if the file is to be mapped, false if the open file is registered. */
   boolean isMapping() {
     return form.isMapping();
   }
 
-  /** The file's bytes, mapped for as long as the arena lives. */
+  /** Maps the file's bytes for as long as the arena lives. */
   MemorySegment map(Arena arena) throws IOException {
     checkLength();
     return form.map(channel, bytes, arena);
   }
 
-  /** Registers what {@link #map} gave, for READs only. */
+  /** Registers the memory that {@link #map} returned, for READs only. */
   MapOutputData register(ProtectionDomain domain, MemorySegment memory) throws IOException {
     checkLength();
     return new MapOutputData.Mapped(memory, domain.register(memory, form.access()));
   }
 
-  /** Registers the file as it is, for READs only. */
+  /** Registers the open file, for READs only. */
   MapOutputData register(ProtectionDomain domain) throws IOException {
     checkLength();
     MapOutputData data = new MapOutputData.Open(domain.registerFile(file, bytes));
@@ -100,23 +106,25 @@ final class DataFile implements Closeable {
   }
 
   private void checkLength() throws IOException {
-    checkLength(path, channel.size(), bytes);
+    checkLength(path, file == null ? channel.size() : file.size(), bytes);
   }
 
-  /** What it takes once it is registered. */
+  /** Returns its cost once it is registered. */
   Cost cost() {
     return form.cost(bytes);
   }
 
-  /** Counts what its registration cost. */
+  /** Counts the pages that its registration dirtied, if any. */
   void count(RegistryCounters counters) {
     form.countBytes(counters, bytes);
   }
 
   @Override
   public void close() throws IOException {
-    if (!isRegions) {
+    if (file == null) {
       channel.close();
+    } else if (!isRegions) {
+      file.close();
     }
   }
 }

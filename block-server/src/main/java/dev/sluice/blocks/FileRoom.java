@@ -4,14 +4,16 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many more files a process may keep open, for a moment after they were read: all its {@link
- * OpenFiles} together, as those of a node's applications. Those that are being read may be beyond
- * it. Any thread; nothing to close.
+ * Number of files that a process may still keep open for a moment after they were read. All {@link
+ * OpenFiles} of the process share it, such as those of a node daemon's applications. Files that are
+ * being read may exceed it. {@link OpenFiles} counts each file once when it opens it, and once when
+ * it closes it. Any thread; nothing to close.
  */
 public final class FileRoom {
+  /** Cap where the descriptor limit is high. */
   private static final int MOST = 1024;
 
-  /** Of the process's descriptors: sockets, and what is registered as open files, want most. */
+  /** Divisor of the process's descriptor limit: sockets and registered files need most of it. */
   private static final int PARTS = 8;
 
   private final AtomicInteger files;
@@ -32,7 +34,7 @@ public final class FileRoom {
     files.incrementAndGet();
   }
 
-  /** Whether more are open than may be. */
+  /** Returns true if more files are open than may be. */
   boolean isShort() {
     return files.get() < 0;
   }

@@ -3,7 +3,7 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.AccessDeniedException;
@@ -18,16 +18,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds the best form of registration for a directory, by registering a small file there as map
- * outputs would be: no table of kernels, devices and file systems knows it as well. One thread, a
- * few system calls a directory; neither a file nor a region is left behind.
+ * Finds the best form of registration for a directory by registering a small file there as map
+ * outputs would be. This is more reliable than a table of kernels, devices and file systems. Costs
+ * a few system calls a directory, and leaves no file or region behind. {@link LocalDirectories}
+ * calls it at the start, {@link LocalDirectory} again on threads that open map outputs. It has no
+ * state, so directories share it.
  *
- * <p>What the device or the file system refuses is decided. A full disk, or memory or descriptors
- * that are used up, decide nothing, so that the form is found again later ({@link LocalDirectory}).
+ * <p>A refusal by the device or the file system is conclusive. A full disk, or a lack of memory or
+ * descriptors, is not: the directory is probed again later ({@link LocalDirectory}).
  *
- * <p>Memory that the device pages on demand is READ, too, because to register it is not to serve
- * it: to a READ that does not begin where a page does, rdma_rxe of Linux 7.3 answers with other
- * bytes.
+ * <p>Memory that the device pages on demand is READ, too, because a successful registration does
+ * not prove that READs work. rdma_rxe of Linux 7.3 returns wrong bytes for a READ that does not
+ * begin at a page boundary.
  */
 final class FormProbe {
   /** READs memory of the domain, as a peer would. */
@@ -36,18 +38,19 @@ final class FormProbe {
   }
 
   /**
-   * What a probe found.
+   * Result of a probe.
    *
-   * @param form null where none that the mode allows works: what lies there is staged
-   * @param isConclusive whether better forms are refused there; else one could not be tried out
+   * @param form null if no form that the mode allows works: map outputs there are staged
+   * @param isConclusive true if all better forms are refused there, false if one could not be tried
    */
   record Result(RegistrationForm form, boolean isConclusive) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(FormProbe.class);
 
+  /** Room for {@link #READ_BYTES} from {@link #READ_OFFSET} on. */
   private static final int FILE_BYTES = 3 * (int) Cost.PAGE_BYTES;
 
-  /** What is READ begins and ends within pages, and has one between them. */
+  /** Offset of a READ that begins and ends within pages, with a whole page between them. */
   private static final int READ_OFFSET = 1000;
 
   private static final int READ_BYTES = 2 * (int) Cost.PAGE_BYTES;
@@ -70,8 +73,10 @@ final class FormProbe {
   }
 
   /**
-   * @throws RegistrationUnavailableException when each of the forms is refused in the directory
-   *     that the mode requires one of, with what was tried
+   * Returns the best form that works in the directory.
+   *
+   * @throws RegistrationUnavailableException if the mode requires a form and the directory refuses
+   *     all of them; the message lists the attempts
    */
   Result bestForm(RegistrationMode mode, Path directory) throws RegistrationUnavailableException {
     StringJoiner refusals = new StringJoiner("; ", ": ", "").setEmptyValue("");
@@ -104,7 +109,7 @@ final class FormProbe {
     return new Result(null, conclusive);
   }
 
-  /** Whether it would fail again: the rest are failures without a type or a number of their own. */
+  /** Returns true if it would fail again. Failures without type or errno count as temporary. */
   private static boolean isRefusal(IOException e) {
     return switch (e) {
       case VerbsException verbs ->

@@ -2,10 +2,7 @@ package dev.sluice.blocks;
 
 import java.io.IOException;
 
-/**
- * A map output's files are not what was committed: they do not fit together, have changed, or are
- * gone.
- */
+/** Thrown if a map output's files do not fit together, or have changed or gone since the commit. */
 public final class InconsistentFilesException extends IOException {
   private static final long serialVersionUID = 1L;
 

@@ -6,21 +6,26 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What was read lately of the {@link IndexTable}s of this process, so that reducers of adjoining
- * partitions do not have the same files opened again and again. Any thread; the lock is held for
- * map operations only and never while a file is read. Holds heap only, up to a limit, beyond which
- * the least recently used pages leave: then a page costs two reads of 2 KiB again.
+ * Cache of pages of a registry's {@link IndexTable}s, so that reducers of adjoining partitions do
+ * not open the same files again and again. An executor has one, a node daemon one for each
+ * application. Any thread. The lock is held for map operations only, never while a file is read.
+ * Holds heap only, up to a limit; beyond it the least recently used pages are dropped. Reading a
+ * dropped page again costs two reads of 2 KiB.
  *
- * <p>With 100 staged map outputs of any number of partitions one reducer wants 100 pages: 430 KB.
+ * <p>One reducer needs one page of each staged map output, whatever its number of partitions: 530
+ * KB for 100 map outputs.
  */
 final class IndexCache {
-  /** For 1,600 pages. */
+  /** Minimum of the limit: 1,600 pages. */
   private static final long LEAST_BYTES = 8 << 20;
 
-  /** Of the heap: in 9 GB what 3,200 tasks at a time want of 1,000 map outputs, 13,000 pages. */
+  /**
+   * Divisor of the heap for the limit. A heap of 9 GB has room for 13,000 pages: those that 3,200
+   * tasks at a time need of 1,000 map outputs.
+   */
   private static final int PARTS = 128;
 
-  /** Heap of a page beside its longs, and of its table, which may be gone but for that. */
+  /** Heap of a page without its longs, and of its table, which the page alone may keep alive. */
   private static final int OVERHEAD_BYTES = 1_200;
 
   private record Key(IndexTable table, int page) {}
@@ -35,12 +40,12 @@ final class IndexCache {
     this.maxBytes = maxBytes;
   }
 
-  /** Of a heap of so many bytes. */
+  /** Returns the limit for a heap of this size. */
   static long maxBytes(long heapBytes) {
     return Math.max(LEAST_BYTES, heapBytes / PARTS);
   }
 
-  /** Entries of the table's partitions from the page's first one on; not to be changed. */
+  /** Returns the entries from the page's first partition on; the caller does not change them. */
   long[] page(IndexTable table, int page) throws IOException {
     long[] known = known(table, page);
     if (known != null) {
@@ -51,7 +56,7 @@ final class IndexCache {
     return read;
   }
 
-  /** The same; null where it would have to be read. */
+  /** Returns the same page; null if it would have to be read. */
   synchronized long[] known(IndexTable table, int page) {
     return pages.get(new Key(table, page));
   }
@@ -70,7 +75,7 @@ final class IndexCache {
     return (long) page.length * Long.BYTES + OVERHEAD_BYTES;
   }
 
-  /** Heap of all pages. */
+  /** Returns the heap of all pages. */
   synchronized long heapBytes() {
     return bytes;
   }

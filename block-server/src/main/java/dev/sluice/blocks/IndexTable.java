@@ -14,13 +14,13 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The partition table of a map output that is staged: in its index and checksum files, which were
- * checked as a whole when it was registered ({@link MapOutputIndex}), and of which the process's
- * {@link IndexCache} has what was read lately: also of one that is gone, until others come. Holds
- * nothing open.
+ * Partition table of a staged map output, read from its index and checksum files. {@link
+ * MapOutputIndex} checked these as a whole at registration, and each page is checked again when it
+ * is read. The registry's {@link IndexCache} keeps recent pages until others replace them, even of
+ * a map output that is gone. Keeps no file open. Any thread, which may be interrupted.
  */
 final class IndexTable implements PartitionTable {
-  /** What is read at a time: 2 KiB of each file. */
+  /** Number of partitions of a page, which is the unit of reading: 2 KiB of each file. */
   static final int PAGE_PARTITIONS = 256;
 
   private interface Pages<E extends Exception> {
@@ -49,7 +49,7 @@ final class IndexTable implements PartitionTable {
     return partitions;
   }
 
-  /** Blocks as its disk does where the cache lacks something. */
+  /** Waits for the disk if the cache lacks a page. */
   @Override
   public long[] entries(int start, int end) throws IOException {
     return entries(start, end, page -> cache.page(this, page));
@@ -60,7 +60,7 @@ final class IndexTable implements PartitionTable {
     return entries(start, end, page -> cache.known(this, page));
   }
 
-  /** Null where one of the pages is. */
+  /** Returns null if one of the pages is null. */
   private static <E extends Exception> long[] entries(int start, int end, Pages<E> pages) throws E {
     long[] entries = new long[(end - start) * TableEntry.LONGS];
     int at = start;
@@ -86,8 +86,8 @@ final class IndexTable implements PartitionTable {
   /**
    * Reads a page of entries.
    *
-   * @throws InconsistentFilesException when the files are gone or are not what they were
-   * @throws IOException when they cannot be read
+   * @throws InconsistentFilesException if the files are gone or have changed
+   * @throws IOException if they cannot be read
    */
   long[] read(int page) throws IOException {
     int first = page * PAGE_PARTITIONS;
@@ -109,7 +109,7 @@ final class IndexTable implements PartitionTable {
     return entries;
   }
 
-  /** Not by a channel, which an interrupt of its reader would close. */
+  /** Reads longs of a file. Uses no channel: an interrupt of the reading thread would close it. */
   private static LongBuffer longs(Path path, int first, int count, long all) throws IOException {
     byte[] bytes = new byte[count * Long.BYTES];
     try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
@@ -118,7 +118,7 @@ final class IndexTable implements PartitionTable {
       }
       file.seek((long) first * Long.BYTES);
       file.readFully(bytes);
-    } catch (FileNotFoundException e) { // Also where there is no descriptor for it.
+    } catch (FileNotFoundException e) { // Also if no descriptor is left.
       if (Files.notExists(path)) {
         throw new InconsistentFilesException(path + " is gone");
       }

@@ -9,21 +9,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The directories that this process's map outputs lie in, each with the form in which they are
- * registered there. Whoever starts the process's parts makes it, before any map output is
- * registered; any thread reads it; it owns nothing.
+ * Local directories of a registry's map outputs, each with the form in which they are registered
+ * there. An executor creates it at its start, a node daemon for each application that it begins to
+ * serve. Any thread reads it; it owns nothing. A directory keeps its number: {@link Disks} and
+ * lanes of staging are derived from it.
  */
 public final class LocalDirectories {
   /**
-   * Where the files of a map output lie.
+   * Local directories of a map output's files.
    *
-   * @param data which of the directories the data file lies in, as {@link #indexOf}
-   * @param table a number for those that the files of its table lie in, of which Spark chooses one
-   *     for each file: below the square of how many there are, and one more for what lies in none
+   * @param data number of the data file's directory, as {@link #indexOf}
+   * @param table number for the directories of the table's files, of which Spark chooses one for
+   *     each file; with n directories below (n + 1) * (n + 1), since a file may lie in none
    */
   public record Disks(int data, int table) {}
 
-  /** What names of files begin with that directories are tried out with. */
+  /** Prefix of the names of probe files. */
   public static final String PROBE = "sluice-probe-";
 
   private final List<LocalDirectory> directories;
@@ -39,7 +40,7 @@ public final class LocalDirectories {
             .toList());
   }
 
-  /** Directories in which nothing is to be registered. */
+  /** Returns directories in which nothing is to be registered. */
   public static LocalDirectories unregistered(Collection<Path> directories) {
     return new LocalDirectories(
         directories.stream().map(directory -> new LocalDirectory(directory, null)).toList());
@@ -48,9 +49,9 @@ public final class LocalDirectories {
   /**
    * Finds each directory's best form by trying it out there ({@link FormProbe}).
    *
-   * @param domain what is registered in; what could not be tried out is so later
-   * @throws RegistrationUnavailableException when a directory refuses all forms that the mode
-   *     requires one of, with what was tried
+   * @param domain protection domain of the trials, those of later retries included
+   * @throws RegistrationUnavailableException if the mode requires a form and a directory refuses
+   *     all of them; the message lists the attempts
    */
   public static LocalDirectories probe(
       ProtectionDomain domain, RegistrationMode mode, Collection<Path> directories)
@@ -64,15 +65,15 @@ public final class LocalDirectories {
   }
 
   /**
-   * What became of a directory that was tried out.
+   * Result of a trial of a directory.
    *
-   * @param registers whether map outputs there are registered, or else staged
-   * @param said the form, or why there is none, in words
+   * @param registers true if map outputs there are registered, false if they are staged
+   * @param said the form, or the reason why there is none, in words
    */
   public record Trial(boolean registers, String said) {}
 
   /**
-   * Tries one directory out, for somebody who wants to know and registers nothing there.
+   * Tries one directory out, for a caller that checks it and registers nothing there.
    *
    * @throws RegistrationUnavailableException as {@link #probe}
    */
@@ -85,11 +86,10 @@ public final class LocalDirectories {
   }
 
   /**
-   * The form of a map output's data file.
+   * Returns the form of a map output's data file.
    *
-   * @throws InconsistentFilesException when it lies in none of the directories
-   * @throws RegistrationUnavailableException when none works there, or nothing is to be registered
-   *     anywhere
+   * @throws InconsistentFilesException if the file lies in none of the directories
+   * @throws RegistrationUnavailableException if no form works there or is wanted
    */
   RegistrationForm form(Path file, long nowMs)
       throws InconsistentFilesException, RegistrationUnavailableException {
@@ -108,7 +108,7 @@ public final class LocalDirectories {
     return directories.size();
   }
 
-  /** Which of the directories a file lies in, from 0 on; {@link #count} for one elsewhere. */
+  /** Returns the number of a file's directory, from 0 on; {@link #count} for a file elsewhere. */
   int indexOf(Path file) {
     int index = 0;
     while (index < directories.size() && !file.startsWith(directories.get(index).path())) {
@@ -117,12 +117,25 @@ public final class LocalDirectories {
     return index;
   }
 
-  /** Which of them these files lie in, as {@link #indexOf}. */
+  /** Returns the numbers, as {@link #indexOf}, of these files' directories; not empty. */
   BitSet indexesOf(List<Path> files) {
-    return files.stream().mapToInt(this::indexOf).collect(BitSet::new, BitSet::set, BitSet::or);
+    BitSet indexes =
+        files.stream().mapToInt(this::indexOf).collect(BitSet::new, BitSet::set, BitSet::or);
+    if (indexes.isEmpty()) {
+      indexes.set(count());
+    }
+    return indexes;
   }
 
-  /** Numbers for where a map output's files lie, so that nobody compares paths to find them. */
+  /** Returns the numbers, as {@link #indexOf}, of the directories in {@link Disks#table}. */
+  public BitSet indexesOfTable(int table) {
+    BitSet indexes = new BitSet();
+    indexes.set(table / (count() + 1));
+    indexes.set(table % (count() + 1));
+    return indexes;
+  }
+
+  /** Returns numbers for a map output's directories, so that later look-ups compare no paths. */
   Disks disks(Path data, List<Path> table) {
     int first = table.isEmpty() ? count() : indexOf(table.getFirst());
     int last = table.isEmpty() ? count() : indexOf(table.getLast());

@@ -6,24 +6,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory that map outputs lie in, with the form in which they are registered there. Where a
- * better form could not be tried out when the process started, it is tried again with the first map
- * output that is registered there, and from then on less and less often. Those who open map outputs
- * there ask it; it owns nothing.
+ * A directory of map outputs, with the form in which they are registered there. If a better form
+ * could not be tried when the process started, it is tried again with the first map output that is
+ * registered there, and then less and less often. Called by the threads that open map outputs
+ * there; owns nothing. The lock is held during a new trial: only map outputs of this directory wait
+ * for a slow disk.
  */
 final class LocalDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(LocalDirectory.class);
 
   private final Path path;
+
+  /** Null, as the probe is, for a directory whose form is known. */
   private final RegistrationMode mode;
+
   private final FormProbe probe;
   private final Backoff attempts = new Backoff();
+
+  /** Guarded by this; read without the lock before the registry is used. */
   private FormProbe.Result found;
 
-  /** Null until somebody counts. */
+  /** Null until the directory is counted. Guarded by this. */
   private RegistryCounters counters;
 
-  /** A directory of which the form is known; null where nothing is to be registered there. */
+  /** Creates a directory with a known form; null if nothing is to be registered there. */
   LocalDirectory(Path path, RegistrationForm form) {
     this.path = path;
     mode = null;
@@ -34,8 +40,8 @@ final class LocalDirectory {
   /**
    * Tries the directory out.
    *
-   * @throws RegistrationUnavailableException when it refuses all forms that the mode requires one
-   *     of, with what was tried
+   * @throws RegistrationUnavailableException if the mode requires a form and the directory refuses
+   *     all of them; the message lists the attempts
    */
   LocalDirectory(Path path, RegistrationMode mode, FormProbe probe)
       throws RegistrationUnavailableException {
@@ -50,10 +56,9 @@ final class LocalDirectory {
   }
 
   /**
-   * The form to register a map output in.
+   * Returns the form to register a map output in.
    *
-   * @throws RegistrationUnavailableException when none of those that the mode allows works, or
-   *     could be tried out yet
+   * @throws RegistrationUnavailableException if no allowed form works, or could be tried yet
    */
   synchronized RegistrationForm form(long nowMs) throws RegistrationUnavailableException {
     if (!found.isConclusive() && attempts.isOver(nowMs)) {
@@ -79,7 +84,7 @@ final class LocalDirectory {
     attempts.failed(nowMs);
   }
 
-  /** Whether map outputs there may be registered without pinning them, now or later. */
+  /** Returns true if map outputs there may be registered without pinning them, now or later. */
   boolean mayPageOnDemand() {
     return mode == RegistrationMode.ODP || found.form() == RegistrationForm.ON_DEMAND_MAPPING;
   }

@@ -22,8 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * READs memory of this process as a peer would, to see what the device makes of it. On the thread
- * of whoever tries a device out; what it needs it opens for one READ, and closes.
+ * READs memory of this process as a peer would, to test the device. Runs on the thread that tries a
+ * device or directory out. Opens all that it needs for one READ and closes it.
  */
 final class LoopbackRead {
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
@@ -32,10 +32,10 @@ final class LoopbackRead {
   private LoopbackRead() {}
 
   /**
-   * The bytes that a READ brings.
+   * Returns the bytes that a READ brings.
    *
-   * @throws RegistrationUnavailableException when it brings none within seconds
-   * @throws IOException when it could not be tried
+   * @throws RegistrationUnavailableException if the READ fails or does not complete within 5 s
+   * @throws IOException if it could not be tried
    */
   static byte[] read(ProtectionDomain domain, RemoteRegion remote) throws IOException {
     try (Arena arena = Arena.ofShared()) {

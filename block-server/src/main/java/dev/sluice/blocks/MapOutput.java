@@ -11,21 +11,26 @@ import java.nio.file.Path;
 import java.util.zip.Checksum;
 
 /**
- * A map output that can be READ: it is registered, data and table, or staged, and then nothing of
- * it is. Some 1 KB of heap whatever the number of partitions: 100 KB an executor where 1,000
- * executors hold 100,000 map outputs.
+ * A map output that peers can READ, or that only this process reads. Either both data and table are
+ * registered, or neither is and it is staged. {@link RegisteredShuffle} creates and deregisters it;
+ * any thread reads it. A method that reads data or table retains the table first: their memory may
+ * be unmapped otherwise. Takes some 1 KB of heap whatever the number of partitions: 100 KB an
+ * executor if 1,000 executors hold 100,000 map outputs.
  *
- * @param header what peers are told, or READ
+ * @param served true if peers may READ it here; false if only this process reads it, from its
+ *     files, until a peer asks for it
+ * @param header header of the partition table, which peers READ or are told
  * @param file the data file
  */
 public record MapOutput(
+    boolean served,
     MapOutputHeader header,
     Path file,
     LocalDirectories.Disks disks,
     MapOutputData data,
     PartitionTable table) {
 
-  /** What peers get. */
+  /** Returns the location that peers are told. */
   MapOutputLocation location() {
     return table.location(header.mapId());
   }
@@ -34,18 +39,18 @@ public record MapOutput(
     return data instanceof MapOutputData.Mapped;
   }
 
-  /** Whether the data file has these bytes, and there are any. */
+  /** Returns true if the range is not empty and lies within the data file. */
   public boolean contains(long position, int length) {
     long end = header.data().length();
     return length > 0 && position >= 0 && position <= end - length;
   }
 
   /**
-   * The {@link TableEntry}s of partitions [start, end). Any thread; may block as its disk does.
+   * Returns the {@link TableEntry}s of partitions [start, end). Any thread; may wait for a disk.
    *
-   * @return null when the partitions do not exist or the table is gone
-   * @throws InconsistentFilesException when the index file is gone or is not what it was
-   * @throws IOException when it cannot be read
+   * @return null if the partitions do not exist or the table is gone
+   * @throws InconsistentFilesException if the index file is gone or has changed
+   * @throws IOException if it cannot be read
    */
   public long[] entries(int startPartition, int endPartition) throws IOException {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
@@ -58,7 +63,7 @@ public record MapOutput(
     }
   }
 
-  /** The same, of what is in memory; null also where a file would have to be read. Never blocks. */
+  /** Returns the same entries, or null if that takes reading a file. Never blocks. */
   public long[] knownEntries(int startPartition, int endPartition) {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
       return null;
@@ -70,7 +75,7 @@ public record MapOutput(
     }
   }
 
-  /** As {@link #entries}. */
+  /** Returns the file range of the partitions. Threads, null and exceptions as {@link #entries}. */
   MapOutputRegistry.Segment segment(int startPartition, int endPartition) throws IOException {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
       return null;
@@ -85,8 +90,9 @@ public record MapOutput(
   }
 
   /**
-   * Opens partitions in their registered memory; null when they do not exist, are empty or are not
-   * mapped. Any thread; whoever gets the stream closes it.
+   * Opens partitions in their registered memory. Any thread; the caller closes the stream.
+   *
+   * @return null if the partitions do not exist, are empty or are not mapped
    */
   RegisteredInputStream open(int startPartition, int endPartition) {
     if (!isMapped()
@@ -105,12 +111,12 @@ public record MapOutput(
   }
 
   /**
-   * Copies partitions out of what is registered, or the file, and verifies them, as {@link
+   * Copies partitions from registered memory or from the file and verifies them, as {@link
    * MapOutputReader#copy} says. Any thread.
    *
-   * @param checksum of the map output's algorithm
-   * @throws InternalError when the file under a mapping has become shorter, or its disk fails
-   * @throws IOException when a file that is not mapped is shorter or gone, or its disk fails
+   * @param checksum calculates the map output's algorithm
+   * @throws InternalError if the file under a mapping has become shorter, or its disk fails
+   * @throws IOException if a file that is not mapped is shorter or gone, or its disk fails
    */
   int copy(int startPartition, int endPartition, byte[] target, int offset, Checksum checksum)
       throws IOException {
@@ -128,7 +134,7 @@ public record MapOutput(
       if (matches(entries, target, offset, (int) length, checksum)) {
         return (int) length;
       }
-      MappedMemory.awaitFault(); // Only here: what a fault has left does not match.
+      MappedMemory.awaitFault(); // Only here: bytes that a fault left behind do not match.
       return MapOutputReader.UNREADABLE;
     } finally {
       table.release();
@@ -136,9 +142,9 @@ public record MapOutput(
   }
 
   /**
-   * Copies bytes of the data file, which is mapped. The caller has a reference to the table.
+   * Copies bytes of the mapped data file. The caller holds a reference to the table.
    *
-   * @throws InternalError when the file has become shorter, or its disk fails
+   * @throws InternalError if the file has become shorter, or its disk fails
    */
   void copy(long position, byte[] target, int offset, int length) throws IOException {
     data.copy(position, target, offset, length);
@@ -146,17 +152,16 @@ public record MapOutput(
   }
 
   /**
-   * The pages that it is mapped to are not this process's any more until somebody uses them. Those
-   * that are pinned stay where they are.
+   * Removes its pages from this process's resident memory until their next use. Pinned ones stay.
    *
-   * @return whether it is mapped
+   * @return true if it is mapped
    */
   boolean giveBackPages() {
     if (!(data instanceof MapOutputData.Mapped mapped) || !table.retain()) {
       return false;
     }
     try {
-      mapped.bytes().unload(); // madvise(MADV_DONTNEED), so nothing may be unmapped meanwhile
+      mapped.bytes().unload(); // madvise(MADV_DONTNEED): the memory must stay mapped
       return true;
     } finally {
       table.release();
@@ -169,7 +174,7 @@ public record MapOutput(
   }
 
   /**
-   * @throws IOException when the data file is shorter than so many bytes
+   * @throws IOException if the data file is shorter than {@code bytes}
    */
   void checkLength(long bytes) throws IOException {
     try {
@@ -177,7 +182,7 @@ public record MapOutput(
         throw new IOException(this + " has been truncated");
       }
     } catch (NoSuchFileException _) {
-      // Nobody truncates a file that has no name any more.
+      // A file that has no name any more is not truncated.
     }
   }
 
@@ -207,13 +212,13 @@ public record MapOutput(
         && endPartition <= table.partitions();
   }
 
-  /** No peer READs the data once this has returned. Idempotent. With the shuffle's lock. */
+  /** No peer READs the data once this has returned. Idempotent. With the shuffle's lock held. */
   void deregister() {
     table.clear();
     data.close();
   }
 
-  /** A registration is itself: another one of the same map output may be of another file. */
+  /** Compares by identity: another registration of the same map output may be of another file. */
   @Override
   public boolean equals(Object other) {
     return this == other;

@@ -9,26 +9,25 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
-/** A data file: what peers READ, if it is registered, and how this process's own tasks read it. */
+/** Data file of a map output, as a region for peers and as a source for this process's tasks. */
 sealed interface MapOutputData extends AutoCloseable {
-  /** At address 0 where it is not registered. */
+  /** Returns the region for peers; at address 0 if the file is not registered. */
   RemoteRegion remote();
 
   /**
-   * Copies bytes of the file. Any thread, which may be interrupted; the caller has a reference to
+   * Copies bytes of the file. Any thread, which may be interrupted; the caller holds a reference to
    * the shuffle's memory.
    *
-   * @throws InternalError when the file under a mapping has become shorter, or its disk fails
-   * @throws IOException when a file that is not mapped is closed, gone or shorter, or its disk
-   *     fails
+   * @throws InternalError if the file under a mapping has become shorter, or its disk fails
+   * @throws IOException if a file that is not mapped is closed, gone or shorter, or its disk fails
    */
   void copy(long position, byte[] target, int offset, int length) throws IOException;
 
-  /** No peer READs it once this has returned. Idempotent. */
+  /** Ends READs: no peer READs the file once this has returned. Idempotent. */
   @Override
   void close();
 
-  /** Its bytes are memory of the shuffle's, which unmaps it. */
+  /** A file that is mapped to memory of the shuffle, which unmaps it. */
   record Mapped(MemorySegment bytes, MemoryRegion region) implements MapOutputData {
     @Override
     public RemoteRegion remote() {
@@ -46,7 +45,7 @@ sealed interface MapOutputData extends AutoCloseable {
     }
   }
 
-  /** It stays open as long as it is registered, and is closed by its region. */
+  /** A file that stays open as long as it is registered, and is closed by its region. */
   record Open(FileRegion region) implements MapOutputData {
     @Override
     public RemoteRegion remote() {
@@ -64,7 +63,7 @@ sealed interface MapOutputData extends AutoCloseable {
     }
   }
 
-  /** It is empty, or one of the open files while somebody reads it. */
+  /** A file that is empty, or that {@link OpenFiles} opens while it is read. */
   final class Unregistered implements MapOutputData {
     private final OpenFiles files;
     private final Path file;

@@ -5,24 +5,27 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Knows where a map output's files are; implemented over Spark's resolver, or over local dirs. */
+/**
+ * Finds a map output's files: by Spark's resolver in an executor, or in its folders in a node
+ * daemon. The {@link MapOutputRegistry} asks for the files on a thread that may wait for a disk.
+ */
 public interface MapOutputFiles {
   /**
-   * The files that Spark's index shuffle format consists of.
+   * Files of Spark's index shuffle format.
    *
    * @param data the partitions, back to back
    * @param index partitions + 1 big-endian longs: offsets in the data file
-   * @param checksums one big-endian long a partition; null where none can be trusted
-   * @param checksumAlgorithm what they are
+   * @param checksums one big-endian long a partition; null if none can be trusted
+   * @param checksumAlgorithm algorithm of the checksums
    */
   record Files(Path data, Path index, Path checksums, ChecksumAlgorithm checksumAlgorithm) {}
 
-  /** The files of a map output; null when there is none (any more). Any thread. */
+  /** Returns the files of a map output; null if there is none (any more). Any thread. */
   Files find(int shuffleId, long mapId) throws IOException;
 
   /**
-   * Paths in all local directories that {@link #find} looks into, and that what it finds lies in:
-   * one that does not answer holds up nothing of the others. Asks no disk. Any thread.
+   * Returns paths in all local directories that {@link #find} looks into or finds files in. A disk
+   * that does not answer then delays no map output on other disks. Reads no disk. Any thread.
    */
   default List<Path> paths(int shuffleId, long mapId) {
     return List.of();

@@ -8,11 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A map output's index and checksum files, read and checked, on their way into a {@link TableSlot}.
- * Lives for one registration, on one thread at a time: 160 KB of garbage for 10,000 partitions.
+ * A map output's index and checksum files, read and checked, to be written to a {@link TableSlot}.
+ * Lives for one registration, on one thread at a time: 160 KB of garbage for 10,000 partitions. A
+ * hand-over to a node daemon also reads it, on both sides, for {@link #dataBytes}.
  */
 public final class MapOutputIndex {
-  /** More than Spark's serialized shuffle allows; an index beyond it is not read into memory. */
+  /** Above the limit of Spark's serialized shuffle. A larger index is not read into memory. */
   private static final int MAX_PARTITIONS = 1 << 24;
 
   private final LongBuffer offsets;
@@ -24,7 +25,7 @@ public final class MapOutputIndex {
   }
 
   /**
-   * @throws InconsistentFilesException when the files cannot be what a committed map output has
+   * @throws InconsistentFilesException if the files cannot be those of a committed map output
    */
   public static MapOutputIndex read(MapOutputFiles.Files files) throws IOException {
     LongBuffer offsets = readLongs(files.index());
@@ -64,7 +65,7 @@ public final class MapOutputIndex {
     return ByteBuffer.wrap(Files.readAllBytes(file)).asLongBuffer();
   }
 
-  /** Bytes that the data file must have. */
+  /** Returns the number of bytes that the data file must have. */
   public long dataBytes() {
     return offsets.get(offsets.limit() - 1);
   }

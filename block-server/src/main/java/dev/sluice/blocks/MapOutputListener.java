@@ -4,11 +4,11 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 
 /**
  * Learns which map outputs can be READ, in order to publish them. Called on the registry's thread
- * with no lock held; must not block. A shuffle that is unregistered is not announced: whoever
- * unregisters it knows.
+ * with no lock held; must not block. It is not told of unregistered shuffles: their caller knows.
+ * An executor's publisher implements it; a node daemon has {@link #NONE}.
  */
 public interface MapOutputListener {
-  /** Nothing is published: readers ask for locations. */
+  /** Publishes nothing: readers ask for locations. */
   MapOutputListener NONE =
       new MapOutputListener() {
         @Override
@@ -18,12 +18,12 @@ public interface MapOutputListener {
         public void withdrawn(int shuffleId) {}
       };
 
-  /** The map output can be READ. By the time of the call its shuffle may be unregistered again. */
+  /** Tells that the map output can be READ. Its shuffle may be unregistered again by this time. */
   void registered(int shuffleId, MapOutputLocation location);
 
   /**
-   * All locations of the shuffle that were announced so far will soon be stale: it makes room for
-   * others. Those that are kept after all are announced again.
+   * Tells that all locations of the shuffle so far will soon be stale, because it makes room for
+   * others. Locations that stay valid after all are told again.
    */
   void withdrawn(int shuffleId);
 }

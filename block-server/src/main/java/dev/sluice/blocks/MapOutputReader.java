@@ -7,20 +7,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads this process's own map outputs of one shuffle from their registered memory, without opening
- * a file, and those that are not mapped from their files. A reduce task gets one from the {@link
- * MapOutputRegistry}; for one thread; nothing to close, since memory is held only while it is
- * copied.
+ * Reads this process's own map outputs of one shuffle: mapped ones from registered memory, without
+ * opening a file, and others from their files. A reduce task gets one from the {@link
+ * MapOutputRegistry}. For one thread. Nothing to close: memory is held only while it is copied.
  *
- * <p>The memory may be a mapping of a file that somebody truncates or a disk that fails. The JDK
- * turns the SIGBUS of such an access into an InternalError; what lies between the new end of the
- * file and the end of its page reads as zeros, without any signal. So every copy is verified with
- * the checksum that the bytes were written with, which costs less than opening the file.
+ * <p>A mapped file may be truncated, or its disk may fail. The JDK turns the SIGBUS of such an
+ * access into an InternalError. Bytes between the new end of the file and the end of its page read
+ * as zeros, without any signal. Every copy is therefore verified with the checksum that was written
+ * with the bytes, which costs less than opening the file.
  */
 public final class MapOutputReader {
   private static final Logger LOG = LoggerFactory.getLogger(MapOutputReader.class);
 
-  /** The partitions are not known here, longer than the target, or not what was written. */
+  /** The partitions are unknown here, longer than the target, or differ from the bytes written. */
   public static final int UNREADABLE = -1;
 
   /** The partitions do not fit behind the offset. */
@@ -38,8 +37,8 @@ public final class MapOutputReader {
   /**
    * Copies partitions [start, end) of a map output.
    *
-   * @return how many bytes were copied, {@link #UNREADABLE} or {@link #NO_ROOM}; in either of these
-   *     cases what the target has from the offset on is undefined
+   * @return number of bytes copied, {@link #UNREADABLE} or {@link #NO_ROOM}; with the last two, the
+   *     target's bytes from the offset on are undefined
    */
   public int copy(long mapId, int startPartition, int endPartition, byte[] target, int offset) {
     MapOutput output = shuffle.get(mapId);
@@ -49,7 +48,10 @@ public final class MapOutputReader {
     try {
       return output.copy(startPartition, endPartition, target, offset, checksum);
     } catch (InternalError | IOException e) {
-      warnOnce(mapId, e);
+      if (shuffle.get(mapId)
+          == output) { // else it was deregistered, and its file closed, meanwhile
+        warnOnce(mapId, e);
+      }
       return UNREADABLE;
     }
   }
@@ -66,7 +68,7 @@ public final class MapOutputReader {
     }
   }
 
-  /** Prepares for the algorithm; false where there are no checksums. */
+  /** Prepares for the algorithm; returns false if there are no checksums. */
   private boolean use(ChecksumAlgorithm used) {
     if (used != algorithm) {
       algorithm = used;

@@ -2,6 +2,7 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.EOFException;
 import java.io.IOException;
@@ -10,58 +11,70 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The map outputs of this process as memory regions.
+ * Registers map outputs as memory regions and evicts them again. An executor has one registry, a
+ * node daemon one for each application.
  *
- * <p>Any thread may call any method. Registrations are done one after the other by the daemon
- * thread {@code sluice-register}, because mapping and pinning a file is not the committing task's
- * business. Where there are several local directories it does not open files: threads {@code
- * sluice-open} do that before, one at a time for what lies in the same directories, so that a disk
- * that does not answer holds up what lies on it alone; but to pin what is not in the page cache the
- * registry's one thread reads it, and it asks whether files that were opened are still there.
- * Whoever creates the registry closes it, before the protection domain.
+ * <p>Any thread may call any method. The daemon thread {@code sluice-register} registers one map
+ * output after the other, so that committing tasks do not wait for mapping and pinning. With
+ * several local directories, {@link #OPENERS} threads {@code sluice-open} open the files, so that a
+ * disk that does not answer delays only its own map outputs ({@link DiskThreads}). The registry's
+ * thread still waits for a disk in two cases: when it pins pages that are not in the page cache,
+ * and when it asks whether opened files still exist. The creator of the registry closes it, before
+ * the protection domain. A registration that has begun must reach {@link #finish}, since readers
+ * wait for it. Each entered epoch must be left.
  *
- * <p>The budget bounds what is registered. Before it is used up, the shuffle that was READ least
- * recently gives way, if it is idle; one that is in use never does, and what finds no room is
- * staged ({@link dev.sluice.blocks.server.Stager}): nothing of it is registered, and peers ask for
- * its table as well ({@link dev.sluice.blocks.server.TableServer}). READs are one-sided and unseen,
- * so "READ" means that a map output of the shuffle was registered or resolved, or that a reader
- * sent a touch message. Recency is kept per shuffle and not per map output: reducers read all map
- * outputs of a shuffle, and its memory is unmapped at once.
+ * <p>A budget limits the registered memory. Before it is used up, the registry evicts the shuffle
+ * that was READ least recently, if it is idle, and never one in use. A map output that finds no
+ * room is staged ({@link dev.sluice.blocks.server.Stager}): nothing of it is registered, and peers
+ * ask for its partition table as well ({@link dev.sluice.blocks.server.TableServer}). One-sided
+ * READs are invisible to the registry. A shuffle counts as READ when a map output of it is
+ * registered, resolved or opened here, or when a reader sends a touch message. This time is kept
+ * per shuffle: reducers read all of its map outputs, and its memory is unmapped at once.
  *
- * <p>Keys belong to an epoch of a shuffle ({@link ShuffleEpochs}) and end with it.
+ * <p>Keys of memory regions end with their epoch of the shuffle ({@link ShuffleEpochs}).
  */
 public final class MapOutputRegistry implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MapOutputRegistry.class);
 
-  /** Map outputs of a line; one beyond them is registered when a reader resolves it: 500 bytes. */
+  /**
+   * Number of threads that open map outputs; one at a time for each set of directories. While three
+   * disks hang, four threads remain, and each other directory may use one of them.
+   */
+  private static final int OPENERS = 16;
+
+  private static final DiskThreads.Limits OPENING = new DiskThreads.Limits(OPENERS, 4, 1);
+  private static final DiskThreads.Limits ONE_BY_ONE = new DiskThreads.Limits(1, 1, 1);
+
+  /**
+   * Maximum number of map outputs in the same directories that wait to be opened, 500 bytes each.
+   * Others are registered when a reader resolves them.
+   */
   private static final int MAX_WAITING = 100_000;
 
-  /** Requests that wait for map outputs: 32 KB each at most. */
+  /** Maximum number of resolve requests that wait for map outputs, 32 KB each at most. */
   private static final int MAX_REQUESTS = 10_000;
 
+  /** Interval of {@link Registrar#tidy} and {@link OpenFiles#expire}. */
   private static final long TICK_MS = 1_000;
+
+  /** Half of it is for the threads that open, half for the registry's thread. */
   private static final long CLOSE_TIMEOUT_MS = 10_000;
 
   /**
    * Bytes of one partition range in a data file.
    *
-   * @param mapped whether they are in registered memory, too
+   * @param mapped true if the bytes are in registered memory, too
    */
   public record Segment(Path file, long offset, long length, boolean mapped) {}
 
@@ -74,24 +87,47 @@ public final class MapOutputRegistry implements AutoCloseable {
   private final Registrar registrar;
   private final ScheduledThreadPoolExecutor thread;
 
-  /** The same thread where there is one directory: nobody else is held up then. */
-  private final ExecutorService openers;
+  /** With a single directory it uses the registry's thread, since that delays nothing else. */
+  private final DiskThreads openers;
 
-  /** Map outputs that are opened and registered one after the other. */
-  private static final class Line {
-    /** The end of the last one. */
-    final AtomicReference<CompletableFuture<Void>> last =
-        new AtomicReference<>(CompletableFuture.completedFuture(null));
+  /** Opens a map output, and then has it registered. */
+  private final class Opening implements DiskThreads.Task {
+    private final Registration registration;
 
-    final AtomicInteger length = new AtomicInteger();
+    Opening(Registration registration) {
+      this.registration = registration;
+    }
+
+    @Override
+    public void run() {
+      Throwable failure = null;
+      try {
+        registration.shuffle().open(registration, outputs);
+        register();
+      } catch (Throwable e) { // Errors too: readers wait for the end of this registration.
+        failure = e;
+      }
+      finish(registration, failure);
+    }
+
+    /** Waits for the registry's thread, so that few opened files wait for their registration. */
+    private void register() {
+      if (directories.count() > 1) {
+        CompletableFuture.runAsync(() -> registrar.register(registration), thread).join();
+      } else {
+        registrar.register(registration);
+      }
+    }
+
+    @Override
+    public void refused(Throwable reason) {
+      finish(registration, reason);
+    }
   }
-
-  /** By the directories that their files lie in, of which there are few sets. */
-  private final Map<BitSet, Line> lines = new ConcurrentHashMap<>();
 
   private final AtomicInteger requests = new AtomicInteger();
 
-  /** The process's only one. */
+  /** Creates the only registry of a process, with a limit of open files of its own. */
   public MapOutputRegistry(
       ProtectionDomain domain,
       LocalDirectories directories,
@@ -103,8 +139,8 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * @param directories where {@code outputs} are
-   * @param room of all registries of the process
+   * @param directories local directories of the {@code outputs}
+   * @param room limit of open files, shared by all registries of the process
    * @param clockMs a monotonic clock in milliseconds
    */
   public MapOutputRegistry(
@@ -128,14 +164,15 @@ public final class MapOutputRegistry implements AutoCloseable {
                 new RegisteredShuffle(
                     id, domain, directories, budget, indexes, files, counters, clockMs));
     if (limits.equals(RegistryLimits.OFF)) {
-      epochs.close(); // so that nothing enters
+      epochs.close(); // no map output may enter
     }
     registrar = new Registrar(limits, budget, epochs, listener, counters, clockMs);
     thread = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("sluice-register"));
+    int places = directories.count() + 1; // one more for files outside
     openers =
         directories.count() > 1
-            ? Executors.newCachedThreadPool(DaemonThreads.named("sluice-open"))
-            : thread;
+            ? new DiskThreads("sluice-open", OPENING, places)
+            : new DiskThreads(thread, ONE_BY_ONE, places);
     every(TICK_MS, registrar::tidy);
     every(TICK_MS, files::expire);
     if (directories.mayPageOnDemand()) {
@@ -149,7 +186,7 @@ public final class MapOutputRegistry implements AutoCloseable {
           try {
             work.run();
           } catch (RuntimeException | Error e) {
-            LOG.error("No room was made", e); // A defect, which must not end this.
+            LOG.error("No room was made", e); // A defect, which must not end this timer.
           }
         },
         intervalMs,
@@ -157,13 +194,25 @@ public final class MapOutputRegistry implements AutoCloseable {
         TimeUnit.MILLISECONDS);
   }
 
-  /** A committed map output: registers it soon, on threads of the registry's. Never blocks. */
+  /** Registers a committed map output soon, on threads of the registry. Never blocks. */
   public void add(int shuffleId, long mapId) {
+    add(shuffleId, mapId, true);
+  }
+
+  /**
+   * Takes a committed map output that another process serves. This process reads it from its files,
+   * and registers it only when a peer resolves it here. Never blocks.
+   */
+  public void addUnserved(int shuffleId, long mapId) {
+    add(shuffleId, mapId, false);
+  }
+
+  private void add(int shuffleId, long mapId, boolean served) {
     RegisteredShuffle shuffle = epochs.enterForCommit(shuffleId);
     if (shuffle != null) {
       try {
         shuffle.committed(mapId);
-        registerSoon(shuffle, mapId);
+        registerSoon(shuffle, mapId, served);
       } finally {
         epochs.leave(shuffle);
       }
@@ -171,10 +220,10 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * Locations of map outputs that a reader could not find in the driver's table: waits for, or
-   * performs, their registration, for {@link RegistryLimits#resolveMs} at most. Never blocks.
+   * Returns the locations of map outputs that a reader did not find in the driver's table. Starts
+   * or awaits their registrations, for {@link RegistryLimits#resolveMs} at most. Never blocks.
    *
-   * @return one element a map id, null for what cannot be registered, or not by then
+   * @return one element for each map id; null if it cannot be registered, or not in time
    */
   public CompletableFuture<List<MapOutputLocation>> resolve(int shuffleId, long[] mapIds) {
     RegisteredShuffle known = epochs.get(shuffleId);
@@ -196,15 +245,16 @@ public final class MapOutputRegistry implements AutoCloseable {
     }
   }
 
-  /** Null when it is neither registered nor staged from. */
+  /** Returns a map output, or null if it is neither registered nor staged. */
   public MapOutput output(int shuffleId, long mapId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     return shuffle == null ? null : shuffle.get(mapId);
   }
 
   /**
-   * Where partitions [start, end) lie in the file of a map output that is registered or staged;
-   * null when it is neither, when it has no such partitions, or when its index cannot be read.
+   * Returns the file range of partitions [start, end) of a map output that is registered or staged.
+   *
+   * @return null if it is neither, if it has no such partitions, or if its index cannot be read
    */
   public Segment segment(int shuffleId, long mapId, int startPartition, int endPartition) {
     MapOutput output = output(shuffleId, mapId);
@@ -217,11 +267,11 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * Opens partitions [start, end) of this process's own map output where they are mapped: no file
-   * is opened, and but for one at the end there is no system call.
+   * Opens partitions [start, end) of this process's own map output in mapped memory. This opens no
+   * file and makes no system call, except for one at the end of the stream.
    *
-   * @return null when they are not mapped or empty; else the caller closes it, which keeps the
-   *     shuffle's memory mapped until then
+   * @return null if the partitions are empty or not mapped; else the caller closes the stream,
+   *     which keeps the shuffle's memory mapped until then
    */
   public RegisteredInputStream open(
       int shuffleId, long mapId, int startPartition, int endPartition) {
@@ -233,16 +283,13 @@ public final class MapOutputRegistry implements AutoCloseable {
     return output.open(startPartition, endPartition);
   }
 
-  /**
-   * What reads this process's own map outputs of the shuffle; null when none is registered, nor
-   * staged from.
-   */
+  /** Returns a reader of this process's own map outputs; null if none is registered or staged. */
   public MapOutputReader reader(int shuffleId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     return shuffle == null || shuffle.isEmpty() ? null : new MapOutputReader(shuffle);
   }
 
-  /** Readers use the shuffle: it is not idle. */
+  /** Marks the shuffle as in use by readers, so that it is not idle. */
   public void touch(int shuffleId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     if (shuffle != null) {
@@ -251,15 +298,14 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * The map output's files are replaced or deleted: its region is deregistered. Called once they
-   * are; what is replaced is registered again when a reader resolves it. Waits as {@link
-   * #unregister}.
+   * Deregisters a map output after its files were replaced or deleted. A replaced one is registered
+   * again when a reader resolves it. Waits as {@link #unregister} does.
    */
   public void invalidate(int shuffleId, long mapId) {
     invalidate(shuffleId, Set.of(mapId));
   }
 
-  /** The same of several; others of their shuffle stay registered. */
+  /** Deregisters several map outputs in the same way; others of their shuffle stay registered. */
   public void invalidate(int shuffleId, Set<Long> mapIds) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     if (shuffle != null) {
@@ -269,9 +315,9 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * Fences and deregisters the shuffle before its files are deleted: when this returns no region of
-   * it is left, and until the next {@link #add} none will be. Waits for one registration at most:
-   * where a disk does not answer for 10 s, that region goes when it does.
+   * Fences and deregisters the shuffle before its files are deleted. When this returns, the shuffle
+   * has no region, and gets none before the next {@link #add}. Waits for one registration, for 10 s
+   * at most; if its disk does not answer, the regions end when it does.
    */
   public void unregister(int shuffleId) {
     RegisteredShuffle shuffle = epochs.end(shuffleId);
@@ -281,9 +327,9 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * Nobody is known to read the shuffle any more: soon no region of it is left, as if it had been
-   * idle when room was needed, unless it is READ all the same. What is asked for later is
-   * registered again. Never blocks.
+   * Deregisters a shuffle that has no known reader any more, as if it were idle and room were
+   * needed. The shuffle stays registered if it is READ before its grace period ends. Map outputs
+   * that a reader asks for later are registered again. Never blocks.
    */
   public void evict(int shuffleId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
@@ -297,7 +343,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     }
   }
 
-  /** Ids of the shuffles of which something is registered, or about to be. */
+  /** Returns the ids of the shuffles that have registered or pending map outputs. */
   public List<Integer> shuffles() {
     return epochs.all().map(RegisteredShuffle::id).toList();
   }
@@ -307,13 +353,13 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /**
-   * Fills the buffer with the data file's bytes from {@code position} on. For threads that nobody
-   * interrupts.
+   * Fills the buffer with the data file's bytes from {@code position} on. Not for threads that may
+   * be interrupted.
    *
-   * @param cached whether they are wanted only where the page cache has them all; else it blocks as
-   *     the file's disk does, as it does where nobody can tell, and where it is not open
-   * @return false where the page cache lacks some
-   * @throws EOFException when the file is shorter
+   * @param cached true to read only if the page cache has all bytes. The call still waits for the
+   *     disk if the file is not open yet, or if its file system does not tell cached bytes
+   * @return false if the page cache lacks some of the bytes
+   * @throws EOFException if the file is shorter
    */
   public boolean read(MapOutput output, long position, ByteBuffer target, boolean cached)
       throws IOException {
@@ -324,12 +370,17 @@ public final class MapOutputRegistry implements AutoCloseable {
     return directories;
   }
 
-  /** Deregisters everything; what waits to be resolved is answered. Idempotent. */
+  /** Deregisters everything, and answers the resolve requests that wait. Idempotent. */
   @Override
   public void close() {
-    epochs.close().forEach(RegisteredShuffle::close);
-    if (!DaemonThreads.stop(openers, CLOSE_TIMEOUT_MS / 2)
-        | !DaemonThreads.stop(thread, CLOSE_TIMEOUT_MS / 2)) {
+    for (RegisteredShuffle shuffle : epochs.close()) {
+      try {
+        shuffle.close();
+      } catch (RuntimeException | Error e) { // The other shuffles, threads and files must end too.
+        TaskFailures.log(LOG, "A shuffle's map outputs could not be deregistered", e);
+      }
+    }
+    if (!openers.stop(CLOSE_TIMEOUT_MS / 2) | !DaemonThreads.stop(thread, CLOSE_TIMEOUT_MS / 2)) {
       LOG.warn("A registration has not ended when nobody waits for that any more");
     }
     files.close();
@@ -338,7 +389,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   private CompletableFuture<List<MapOutputLocation>> registerSoon(
       RegisteredShuffle shuffle, long[] mapIds) {
     for (long mapId : mapIds) {
-      registerSoon(shuffle, mapId);
+      registerSoon(shuffle, mapId, true);
     }
     if (requests.incrementAndGet() > MAX_REQUESTS) {
       requests.decrementAndGet();
@@ -354,52 +405,43 @@ public final class MapOutputRegistry implements AutoCloseable {
             });
   }
 
-  private void registerSoon(RegisteredShuffle shuffle, long mapId) {
-    if (!shuffle.mayBegin(mapId)) {
+  private void registerSoon(RegisteredShuffle shuffle, long mapId, boolean served) {
+    if (!shuffle.mayBegin(mapId, served)) {
       return;
     }
-    Line line = lines.computeIfAbsent(used(shuffle.id(), mapId), _ -> new Line());
-    Registration registration = line.length.get() < MAX_WAITING ? shuffle.begin(mapId) : null;
-    if (registration != null) {
-      line.length.incrementAndGet();
-      CompletableFuture<Void> end = new CompletableFuture<>();
-      line.last
-          .getAndSet(end)
-          .thenRunAsync(() -> shuffle.open(registration, outputs), openers)
-          .thenRunAsync(() -> registrar.register(registration), thread)
-          .whenComplete((_, e) -> finish(registration, e))
-          .whenComplete((_, _) -> line.length.decrementAndGet())
-          .whenComplete((_, _) -> end.complete(null));
+    BitSet places = directories.indexesOf(outputs.paths(shuffle.id(), mapId));
+    Registration registration =
+        openers.waiting(places) < MAX_WAITING ? shuffle.begin(mapId, served) : null;
+    if (registration == null) {
+      return;
     }
-  }
-
-  /** Directories of those files; none where there is only one. */
-  private BitSet used(int shuffleId, long mapId) {
-    return openers == thread
-        ? new BitSet()
-        : directories.indexesOf(outputs.paths(shuffleId, mapId));
+    try {
+      openers.execute(places, new Opening(registration));
+    } catch (Throwable e) { // No memory: the registration must not stay pending.
+      finish(registration, e);
+    }
   }
 
   /**
-   * @param e null unless it was not even tried, as after closing, or has met a defect
+   * @param failure null if the registration was tried; else the reason why not, such as closing, or
+   *     a defect that it met
    */
-  private void finish(Registration registration, Throwable e) {
-    int shuffleId = registration.shuffle().id();
-    if (e != null && e.getCause() instanceof RejectedExecutionException) {
-      LOG.debug("Shuffle {}: {} is not registered any more", shuffleId, registration.mapId());
-    } else if (e != null) {
-      LOG.error("Shuffle {}: {} is not registered", shuffleId, registration.mapId(), e);
-    }
+  private void finish(Registration registration, Throwable failure) {
     registration.close();
     registration.shuffle().finish(registration);
     epochs.dropIfUnused(registration.shuffle());
+    int shuffleId = registration.shuffle().id();
+    if (failure instanceof RejectedExecutionException) {
+      LOG.debug("Shuffle {}: {} is not registered any more", shuffleId, registration.mapId());
+    } else if (failure != null) {
+      LOG.error("Shuffle {}: {} is not registered", shuffleId, registration.mapId(), failure);
+    }
   }
 
   private static List<MapOutputLocation> locations(RegisteredShuffle shuffle, long[] mapIds) {
     List<MapOutputLocation> locations = new ArrayList<>(mapIds.length);
     for (long mapId : mapIds) {
-      MapOutput output = shuffle == null ? null : shuffle.get(mapId);
-      locations.add(output == null ? null : output.location());
+      locations.add(shuffle == null ? null : shuffle.location(mapId));
     }
     return locations;
   }

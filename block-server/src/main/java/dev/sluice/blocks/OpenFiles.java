@@ -16,11 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Data files that are read lately, by the stager and by this process's own tasks, so that a reduce
- * task's block of each does not have it opened anew; and small ones not read one by one ({@link
- * ReadAhead}: 8 MiB of heap at most). A file that nobody reads is closed after a moment, by {@link
- * #expire}: what Spark has deleted gives back its space only then. Any thread; the registry makes
- * it and closes it: files that are still being read then are closed by their last readers.
+ * Keeps data files open that the stager or this process's own tasks read lately, so that a reduce
+ * task's block does not reopen them. Small pieces are read ahead ({@link ReadAhead}: 8 MiB of heap
+ * at most). {@link #expire} closes a file that was not read for two seconds: only then does a file
+ * that Spark has deleted give back its space. Any thread. The registry creates and closes it; files
+ * still in use then are closed by their last readers. The lock is never held while a file is
+ * opened, read or closed.
  */
 final class OpenFiles implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(OpenFiles.class);
@@ -29,7 +30,10 @@ final class OpenFiles implements AutoCloseable {
 
   private static final class OpenFile {
     final SharedFile file;
+
+    /** Guarded by the lock, as {@link #usedNanos} is. No file with readers is closed. */
     int readers;
+
     long usedNanos;
 
     OpenFile(SharedFile file) {
@@ -41,13 +45,16 @@ final class OpenFiles implements AutoCloseable {
   private final FileRoom room;
   private final ReadAhead ahead;
 
-  /** By registration and not by name: a file that was replaced is another one. Guarded by this. */
+  /**
+   * Keyed by registration and not by name: a replaced file is another one. Guarded by this. Counted
+   * in {@link #room} while it is here.
+   */
   private final Map<MapOutputData, OpenFile> files = new LinkedHashMap<>(16, 0.75f, true);
 
   private volatile boolean closed;
 
   /**
-   * @param room beyond which those that are not being read are closed at once
+   * @param room limit, beyond which files that are not being read are closed at once
    */
   OpenFiles(LongSupplier nanoClock, FileRoom room) {
     this.nanoClock = nanoClock;
@@ -56,13 +63,13 @@ final class OpenFiles implements AutoCloseable {
   }
 
   /**
-   * Fills the buffer with the file's bytes from {@code position} on. For threads that nobody
-   * interrupts.
+   * Fills the buffer with the file's bytes from {@code position} on. Not for threads that may be
+   * interrupted.
    *
-   * @param cached whether they are wanted only where the page cache has them all; else it blocks as
-   *     the file's disk does, as it does where nobody can tell, and where it is not open
-   * @return false where the page cache lacks some
-   * @throws EOFException when the file is shorter
+   * @param cached true to read only if the page cache has all bytes. The call still waits for the
+   *     disk if the file is not open yet, or if its file system does not tell cached bytes
+   * @return false if the page cache lacks some of the bytes
+   * @throws EOFException if the file is shorter
    */
   boolean read(MapOutput output, long position, ByteBuffer target, boolean cached)
       throws IOException {
@@ -75,9 +82,9 @@ final class OpenFiles implements AutoCloseable {
   }
 
   /**
-   * The same for any thread, which may be interrupted.
+   * Reads into an array. Any thread, which may be interrupted.
    *
-   * @param data whose file it is
+   * @param data data of the map output that has the file
    */
   void read(MapOutputData data, Path file, long position, byte[] target, int offset, int length)
       throws IOException {
@@ -121,12 +128,12 @@ final class OpenFiles implements AutoCloseable {
     }
   }
 
-  /** Closes what nobody has read for a moment. */
+  /** Closes files that have not been read for {@link #IDLE_NANOS}. */
   void expire() {
     close(true, IDLE_NANOS);
   }
 
-  /** Those that have been idle for so long: all, or the least recently read until there is room. */
+  /** Closes files idle for so long: all, or the least recently read until there is room. */
   private void close(boolean all, long idleNanos) {
     List<OpenFile> idle = new ArrayList<>();
     synchronized (this) {

@@ -6,34 +6,38 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Where the partitions of a map output begin in its data file, and what they are. Any thread. */
+/**
+ * Offsets, lengths and checksums of the partitions of a map output. Any thread. {@link MapOutput}
+ * calls {@link #entries} and {@link #known} between {@link #retain} and {@link #release}. A table
+ * in files has no memory to retain.
+ */
 sealed interface PartitionTable permits TableSlot, IndexTable {
-  /** What peers are told. */
+  /** Returns the location that peers are told. */
   MapOutputLocation location(long mapId);
 
   int partitions();
 
   /**
-   * The {@link TableEntry}s of partitions [start, end), which there are. The caller has {@linkplain
-   * #retain retained} it.
+   * Returns the {@link TableEntry}s of partitions [start, end), which must exist. The caller has
+   * {@linkplain #retain retained} the table.
    */
   long[] entries(int start, int end) throws IOException;
 
-  /** The same, of what is in memory; null where a file would have to be read. Never blocks. */
+  /** Returns the same entries, or null if that takes reading a file. Never blocks. */
   long[] known(int start, int end);
 
-  /** The files that {@link #entries} reads; none where it is in memory. */
+  /** Returns the files that {@link #entries} reads; none if the table is in memory. */
   default List<Path> files() {
     return List.of();
   }
 
-  /** Keeps the memory that it lies in until {@link #release}; false when that is gone. */
+  /** Keeps the memory of the table until {@link #release}; false if it is gone already. */
   default boolean retain() {
     return true;
   }
 
   default void release() {}
 
-  /** The map output is gone. */
+  /** Marks the map output as gone. */
   default void clear() {}
 }

@@ -10,33 +10,38 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many map outputs may be registered: half of what the kernel lets a process have of what each
- * is; the JVM, its libraries and Spark need the other half.
+ * Kernel limit that bounds how many map outputs may be registered. Map outputs take half of a
+ * process's mappings or descriptors; the JVM, its libraries and Spark need the other half. The
+ * configuration, the node daemon, the doctor and {@link FileRoom} ask it.
  *
- * @param path in the root directory
- * @param line that has the kernel's limit as its only group
- * @param otherwise the kernel's limit where it cannot be read
+ * @param path path in the root directory
+ * @param line pattern of the line; its only group is the kernel's limit
+ * @param each mappings or descriptors that a map output takes
+ * @param otherwise the kernel's limit to assume if it cannot be read
  */
-public record RegionLimit(String path, Pattern line, int otherwise) {
-  /** vm.max_map_count, proc_sys_vm(5), by default DEFAULT_MAX_MAP_COUNT of the kernel. */
+public record RegionLimit(String path, Pattern line, int each, int otherwise) {
+  /** vm.max_map_count, proc_sys_vm(5); the kernel's default is DEFAULT_MAX_MAP_COUNT. */
   public static final RegionLimit MAPPINGS =
-      new RegionLimit("proc/sys/vm/max_map_count", Pattern.compile("(\\d+)"), 65_530);
+      new RegionLimit("proc/sys/vm/max_map_count", Pattern.compile("(\\d+)"), 1, 65_530);
 
-  /** RLIMIT_NOFILE, getrlimit(2), which the JVM has raised to what it may be. */
+  /**
+   * RLIMIT_NOFILE, getrlimit(2); the JVM has raised the soft limit to the hard limit. A registered
+   * file is open twice ({@link dev.sluice.rdma.file.DiskFile}).
+   */
   public static final RegionLimit FILES =
-      new RegionLimit("proc/self/limits", Pattern.compile("Max open files +(\\d+) .*"), 4_096);
+      new RegionLimit("proc/self/limits", Pattern.compile("Max open files +(\\d+) .*"), 2, 4_096);
 
   private static final Logger LOG = LoggerFactory.getLogger(RegionLimit.class);
 
-  /** Map outputs at most. */
+  /** Returns the maximum number of map outputs. */
   public int derive(Path root) {
-    return kernels(root) / 2;
+    return kernels(root) / (2 * each);
   }
 
-  /** The kernel's own limit. */
+  /** Returns the kernel's own limit. */
   public int kernels(Path root) {
     Path file = root.resolve(path);
-    // In one read: what a sysctl gives to a second one is its end, wherever the first one stopped.
+    // Reads once: a second read of a sysctl returns its end, wherever the first one stopped.
     try (BufferedReader reader = Files.newBufferedReader(file)) {
       Matcher found =
           reader.lines().map(line::matcher).filter(Matcher::matches).findFirst().orElseThrow();

@@ -6,14 +6,15 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Reads partitions of a map output where they are registered, as one would from its file: what is
- * wrong there is wrong here, and Spark finds out and diagnoses it (SPARK-36206). The memory may be
- * a mapping of a file that somebody truncates, though, of which a part may then read as zeros; so
- * the last byte is returned only if the file is as long as it was.
+ * Reads partitions of a map output from their registered memory, as if from the file. Wrong bytes
+ * in the file are wrong here as well; Spark detects and diagnoses them (SPARK-36206). A mapped file
+ * may be truncated, though, and part of it may then read as zeros. The last byte is therefore
+ * returned only if the file is not shorter than these partitions need.
  *
  * <p>The memory stays mapped until the end of the partitions is reached or the stream is closed,
- * also when the map output is unregistered and its file deleted meanwhile. For one thread, except
- * for {@link #close}, which any thread may call.
+ * even if the map output is unregistered and its file deleted meanwhile. A task that fetches its
+ * executor's own block gets it from the {@link MapOutputRegistry}. For one thread, except for
+ * {@link #close}, which any thread may call.
  */
 public final class RegisteredInputStream extends InputStream {
   private final MapOutput output;
@@ -24,8 +25,8 @@ public final class RegisteredInputStream extends InputStream {
   /**
    * Takes over a reference to the map output's table and memory.
    *
-   * @param start in the data file
-   * @param end in the data file, after the start
+   * @param start offset in the data file
+   * @param end offset in the data file, greater than {@code start}
    */
   RegisteredInputStream(MapOutput output, long start, long end) {
     this.output = output;
@@ -40,8 +41,7 @@ public final class RegisteredInputStream extends InputStream {
   }
 
   /**
-   * @throws IOException when the stream was closed before its end, or the file is truncated or its
-   *     disk fails
+   * @throws IOException if the stream was closed early, the file is truncated, or its disk fails
    */
   @Override
   public int read(byte[] target, int offset, int length) throws IOException {
@@ -59,7 +59,7 @@ public final class RegisteredInputStream extends InputStream {
     try {
       output.copy(position, target, offset, count);
     } catch (InternalError e) {
-      // Not as the cause: Spark would end the executor for it (Executor#isFatalError).
+      // Not the cause: Spark would end the executor for an InternalError (Executor#isFatalError).
       throw new IOException(output + " cannot be read where it is mapped: " + e.getMessage());
     }
     if (position + count == end) {

@@ -5,8 +5,9 @@ import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.Backoff;
+import dev.sluice.verbs.VerbsException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,15 +27,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One epoch of a shuffle: from the first map output after the shuffle was unknown or unregistered,
- * to {@link #close}, after which nothing can be registered in it any more.
+ * One epoch of a shuffle, and its registered map outputs. It begins with the first map output while
+ * the shuffle is unknown or unregistered, and ends with {@link #close}. Nothing is registered in it
+ * afterwards.
  *
- * <p>Map outputs are opened on threads that may wait for their disks, registered by the registry's
- * thread and looked up by any. The lock is held for as long as one that is open takes to register,
- * so that {@link #close} and {@link #invalidate} leave no registration behind that is half done;
- * what they end before is not registered any more. To pin what is not in the page cache a disk is
- * read, which may hold the lock for ever where it does not answer: who does not get it in time
- * leaves what is to be done to the holder.
+ * <p>Map outputs are opened on threads that may wait for their disks, registered on the registry's
+ * thread, and looked up by any thread. The lock is held while one opened map output is registered,
+ * so that {@link #close} and {@link #invalidate} leave no half-done registration behind. They also
+ * cancel pending registrations. Pinning pages that are not in the page cache reads the disk; if the
+ * disk does not answer, the registering thread may hold the lock for ever. A thread that does not
+ * get the lock within 10 s therefore leaves its deregistration to the holder. The lock is therefore
+ * only released by {@link #unlock}, which runs these deregistrations. Map outputs are added and
+ * removed with the lock held.
  */
 final class RegisteredShuffle {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredShuffle.class);
@@ -43,9 +47,9 @@ final class RegisteredShuffle {
   /** Finds room in the budget. */
   interface Room {
     /**
-     * Reserves what {@code cost} says for the memory.
+     * Reserves the {@code cost} for the memory.
      *
-     * @throws RegistrationUnavailableException when that much is not left
+     * @throws RegistrationUnavailableException if that much is not left
      */
     void reserve(ShuffleMemory memory, Cost cost) throws RegistrationUnavailableException;
   }
@@ -69,7 +73,7 @@ final class RegisteredShuffle {
 
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** Deregistrations that whoever holds the lock does before it is free. */
+  /** Deregistrations that the holder of the lock runs before it leaves the lock free. */
   private final Queue<Runnable> ends = new ConcurrentLinkedQueue<>();
 
   // Guarded by the lock.
@@ -100,7 +104,7 @@ final class RegisteredShuffle {
     return id;
   }
 
-  /** Null when it is not registered. */
+  /** Returns the map output, or null if it is neither registered nor staged. */
   MapOutput get(long mapId) {
     return outputs.get(mapId);
   }
@@ -109,9 +113,16 @@ final class RegisteredShuffle {
     return outputs.isEmpty();
   }
 
-  /** Of all map outputs that are registered now, segment by segment: as they are published best. */
+  /** Returns the map output's location for peers; null if it is not served. */
+  MapOutputLocation location(long mapId) {
+    MapOutput output = outputs.get(mapId);
+    return output == null || !output.served() ? null : output.location();
+  }
+
+  /** Returns the locations of served map outputs by segment and slot, as a publisher needs them. */
   List<MapOutputLocation> locations() {
     return outputs.values().stream()
+        .filter(MapOutput::served)
         .map(MapOutput::location)
         .sorted(
             Comparator.comparingLong(
@@ -120,9 +131,9 @@ final class RegisteredShuffle {
         .toList();
   }
 
-  /** What deregistering it would release. */
+  /** Returns the cost that deregistering this shuffle would release. */
   Cost cost() {
-    lock.lock(); // Others hold it as long as deregistering takes.
+    lock.lock(); // Waits at most as long as deregistering takes.
     try {
       return memory == null ? Cost.NONE : memory.reserved();
     } finally {
@@ -130,19 +141,19 @@ final class RegisteredShuffle {
     }
   }
 
-  /** Whether nothing is registered, nor about to be, nor known to be impossible to register. */
+  /** Returns true if nothing is registered, pending, or known to fail. */
   boolean isBlank() {
     return outputs.isEmpty() && failures.isEmpty() && underWay.isEmpty();
   }
 
-  /** The shuffle is READ: it is not idle. */
+  /** Records that the shuffle is READ now and not idle. */
   void touch() {
     lastReadMs = clockMs.getAsLong();
   }
 
   /**
-   * The map output is new, so that an earlier failure to register it says nothing, nor what is
-   * found by one under way, which may have looked before. Never blocks.
+   * Prepares for a new map output. Forgets an earlier failure, and cancels a pending registration,
+   * which may have looked at older files. Never blocks.
    */
   void committed(long mapId) {
     failures.remove(mapId);
@@ -154,9 +165,9 @@ final class RegisteredShuffle {
   }
 
   /**
-   * No page of what is mapped is resident any more, until it is used again. Never blocks.
+   * Gives back all mapped pages, which are not resident then until their next use. Never blocks.
    *
-   * @return whether anything is mapped
+   * @return true if anything is mapped
    */
   boolean giveBackPages() {
     boolean any = false;
@@ -166,30 +177,37 @@ final class RegisteredShuffle {
     return any;
   }
 
-  /** Completes when none of them is under way. */
+  /** Completes when none of the map outputs has a pending registration. */
   CompletableFuture<Void> await(long[] mapIds) {
     return underWay.await(mapIds);
   }
 
   /**
-   * Begins to register a map output: the caller has it {@linkplain #open opened}, {@linkplain
-   * #register registered} and {@linkplain #finish finished}. One that failed for a reason of its
-   * own is left alone for a while: to ask a failing disk takes long, and every reader would have it
-   * asked. Never blocks.
+   * Begins a registration. The caller then has it {@linkplain #open opened}, {@linkplain #register
+   * registered} and {@linkplain #finish finished}. A map output that failed for a reason of its own
+   * is not tried again for a while: a failing disk is slow, and every reader would ask it. Never
+   * blocks.
    *
-   * @return null when it is registered or under way already, or it is too early to try again
+   * @param served true if peers may READ it here, false if only this process reads it
+   * @return null if it is registered or pending already, or if it is too early to try again
    */
-  Registration begin(long mapId) {
-    if (!mayBegin(mapId)) {
+  Registration begin(long mapId, boolean served) {
+    if (!mayBegin(mapId, served)) {
       return null;
     }
-    Registration registration = new Registration(this, mapId);
+    Registration registration = new Registration(this, mapId, served);
     return underWay.add(registration) ? registration : null;
   }
 
-  /** Whether it is worth while to {@link #begin}. */
-  boolean mayBegin(long mapId) {
-    return !outputs.containsKey(mapId) && !underWay.has(mapId) && mayBeTried(mapId);
+  /** Returns true if {@link #begin} would start a registration now. */
+  boolean mayBegin(long mapId, boolean served) {
+    return !has(mapId, served) && !underWay.has(mapId, served) && mayBeTried(mapId);
+  }
+
+  /** Returns true if the map output is here. A served one will do if {@code served} is false. */
+  private boolean has(long mapId, boolean served) {
+    MapOutput output = outputs.get(mapId);
+    return output != null && (output.served() || !served);
   }
 
   private boolean mayBeTried(long mapId) {
@@ -197,19 +215,25 @@ final class RegisteredShuffle {
     return failure == null || failure.isOver(clockMs.getAsLong());
   }
 
-  /** Finds and opens its files, unless it has ended meanwhile. Waits as their disks do. */
+  /** Finds and opens the files, unless the registration was cancelled. Waits for their disks. */
   void open(Registration registration, MapOutputFiles files) {
     if (underWay.has(registration)) {
-      registration.open(() -> find(registration.mapId(), files));
+      registration.open(() -> find(registration, files));
     }
   }
 
-  private Registration.Found find(long mapId, MapOutputFiles outputs) throws IOException {
+  private Registration.Found find(Registration registration, MapOutputFiles outputs)
+      throws IOException {
+    long mapId = registration.mapId();
     MapOutputFiles.Files files = outputs.find(id, mapId);
     if (files == null) {
       throw new NoSuchFileException("map output " + mapId + " of shuffle " + id);
     }
     MapOutputIndex index = MapOutputIndex.read(files);
+    if (!registration.served()) {
+      checkLength(files.data(), index);
+      return new Registration.Found(files, index, null, false);
+    }
     try {
       return new Registration.Found(files, index, open(files.data(), index), true);
     } catch (RegistrationUnavailableException | OutOfMemoryError e) {
@@ -219,21 +243,22 @@ final class RegisteredShuffle {
     }
   }
 
-  /** It is registered, or not to be. */
+  /** Ends a registration, whether it succeeded or not. */
   void finish(Registration registration) {
     underWay.remove(registration);
     underWay.answer();
   }
 
   /**
-   * Registers a map output that is open, or else has it staged.
+   * Registers an opened map output, or else has it staged. This process alone reads an unserved
+   * one, from its files.
    *
-   * @return null when that is not to be done any more, or was done meanwhile
-   * @throws NoSuchFileException when the map output does not exist (any more)
-   * @throws InconsistentFilesException when its files do not fit together
+   * @return null if the registration was cancelled, or the map output was registered meanwhile
+   * @throws NoSuchFileException if the map output does not exist (any more)
+   * @throws InconsistentFilesException if its files do not fit together
    */
   MapOutput register(Registration registration, Room room) throws IOException {
-    lock.lock(); // Others hold it as long as deregistering takes.
+    lock.lock(); // Waits at most as long as deregistering takes.
     try {
       return registerLocked(registration, room);
     } finally {
@@ -243,11 +268,11 @@ final class RegisteredShuffle {
 
   private MapOutput registerLocked(Registration registration, Room room) throws IOException {
     long mapId = registration.mapId();
-    if (closed || outputs.containsKey(mapId) || !underWay.has(registration)) {
+    if (closed || has(mapId, registration.served()) || !underWay.has(registration)) {
       return null;
     }
     try {
-      MapOutput output = registerNew(mapId, registration.found(), room);
+      MapOutput output = registerNew(registration, room);
       failures.remove(mapId);
       return output;
     } catch (NoSuchFileException | FileNotFoundException e) {
@@ -260,9 +285,14 @@ final class RegisteredShuffle {
     }
   }
 
-  private MapOutput registerNew(long mapId, Registration.Found found, Room room)
-      throws IOException {
-    MapOutput output = found.registers() ? register(mapId, found, room) : stage(mapId, found);
+  private MapOutput registerNew(Registration registration, Room room) throws IOException {
+    long mapId = registration.mapId();
+    Registration.Found found = registration.found();
+    MapOutput output =
+        found.registers()
+            ? register(mapId, found, room)
+            : stage(registration.served(), mapId, found);
+    remove(mapId); // The unserved one, if any.
     outputs.put(mapId, output);
     counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
     Path index = found.files().index();
@@ -278,11 +308,11 @@ final class RegisteredShuffle {
       return register(mapId, found.files(), found.index(), found.data(), room);
     } catch (RegistrationUnavailableException | VerbsException | OutOfMemoryError e) {
       LOG.debug("Shuffle {}: map output {} is to be staged", id, mapId, e);
-      return stage(mapId, found);
+      return stage(true, mapId, found);
     }
   }
 
-  /** Null where all partitions are empty. */
+  /** Returns null if all partitions are empty. */
   private DataFile open(Path data, MapOutputIndex index) throws IOException {
     if (index.dataBytes() == 0) {
       checkLength(data, index);
@@ -291,17 +321,17 @@ final class RegisteredShuffle {
     return DataFile.open(data, index.dataBytes(), directories.form(data, clockMs.getAsLong()));
   }
 
-  /** Nothing of it is registered: it is copied when somebody asks for it. */
-  private MapOutput stage(long mapId, Registration.Found found) {
+  /** Registers nothing: blocks are copied when a reader asks for them. */
+  private MapOutput stage(boolean served, long mapId, Registration.Found found) {
     MapOutputFiles.Files files = found.files();
     MapOutputIndex index = found.index();
     MapOutputData data = new MapOutputData.Unregistered(openFiles, files.data(), index.dataBytes());
     PartitionTable table = new IndexTable(indexes, files, index);
-    counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
-    return output(mapId, files, index, data, table);
+    return output(served, mapId, files, index, data, table);
   }
 
   private MapOutput output(
+      boolean served,
       long mapId,
       MapOutputFiles.Files files,
       MapOutputIndex index,
@@ -310,6 +340,7 @@ final class RegisteredShuffle {
     ChecksumAlgorithm algorithm =
         index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
     return new MapOutput(
+        served,
         new MapOutputHeader(mapId, data.remote(), algorithm),
         files.data(),
         directories.disks(files.data(), table.files()),
@@ -317,14 +348,14 @@ final class RegisteredShuffle {
         table);
   }
 
-  /** Spark writes no data file where every partition is empty. */
+  /** Spark writes no data file if every partition is empty. */
   private static void checkLength(Path data, MapOutputIndex index) throws IOException {
     boolean isMissing = index.dataBytes() == 0 && !Files.exists(data);
     DataFile.checkLength(data, isMissing ? 0 : Files.size(data), index.dataBytes());
   }
 
   /**
-   * @param file null where all partitions are empty
+   * @param file null if all partitions are empty
    */
   private MapOutput register(
       long mapId, MapOutputFiles.Files files, MapOutputIndex index, DataFile file, Room room)
@@ -343,7 +374,7 @@ final class RegisteredShuffle {
           file == null
               ? new MapOutputData.Unregistered(openFiles, files.data(), 0)
               : register(file);
-      MapOutput output = output(mapId, files, index, data, table);
+      MapOutput output = output(true, mapId, files, index, data, table);
       table.set(output.header());
       tables.keep(table);
       registered = true;
@@ -368,16 +399,13 @@ final class RegisteredShuffle {
     return data;
   }
 
-  /**
-   * ENOMEM of the provider, or of mmap, which FileChannel.map wraps: a heap that is full is
-   * neither.
-   */
+  /** True for ENOMEM of the provider, or of mmap as wrapped by FileChannel.map; not of the heap. */
   private static boolean isExhaustion(IOException e) {
     return e.getCause() instanceof OutOfMemoryError
         || (e instanceof VerbsException verbs && verbs.errno() == VerbsException.ENOMEM);
   }
 
-  /** The map outputs' files are replaced or deleted. Waits as {@link #close}. */
+  /** Deregisters map outputs whose files are replaced or deleted. Waits as {@link #close} does. */
   void invalidate(Set<Long> mapIds) {
     underWay.removeAll(mapIds);
     end(
@@ -387,16 +415,15 @@ final class RegisteredShuffle {
         });
   }
 
-  /** Deregisters all map outputs, which may be registered again later; failures are forgotten. */
+  /** Deregisters all map outputs, which may be registered again later, and forgets failures. */
   void evict() {
     end(this::removeAll);
   }
 
   /**
-   * Ends the epoch: no region of it is left, and none will be. Waits where a map output that is
-   * open is just being registered; where that takes longer than 10 s, or the thread is interrupted,
-   * the regions go when it ends. Their files may go before: what is mapped stays as it was.
-   * Idempotent.
+   * Ends the epoch: no region is left, and none will follow. Waits while an opened map output is
+   * being registered. If that takes longer than 10 s, or this thread is interrupted, the regions
+   * end with that registration. Their files may go earlier: mapped bytes stay. Idempotent.
    */
   void close() {
     underWay.clear();
@@ -427,19 +454,23 @@ final class RegisteredShuffle {
 
   private void unlock() {
     if (lock.getHoldCount() > 1) {
-      lock.unlock(); // It asks for its cost to make room: nothing ends before that registration.
+      lock.unlock(); // Nested: nothing ends before the outer unlock.
       return;
     }
     do {
       try {
         for (Runnable next = ends.poll(); next != null; next = ends.poll()) {
-          next.run();
-          closeMemoryIfEmpty();
+          try {
+            next.run();
+            closeMemoryIfEmpty();
+          } catch (RuntimeException | Error e) {
+            TaskFailures.log(LOG, "A map output of shuffle {} could not be ended", id, e);
+          }
         }
       } finally {
         lock.unlock();
       }
-    } while (!ends.isEmpty() && lock.tryLock()); // Nobody else may have seen the last ones.
+    } while (!ends.isEmpty() && lock.tryLock()); // An entry may have come after the last poll.
   }
 
   private void removeAll() {
@@ -450,7 +481,11 @@ final class RegisteredShuffle {
   private void remove(long mapId) {
     MapOutput output = outputs.remove(mapId);
     if (output != null) {
-      output.deregister();
+      try {
+        output.deregister();
+      } catch (RuntimeException | Error e) { // The others must be deregistered.
+        TaskFailures.log(LOG, "A map output of shuffle " + id + " could not be deregistered", e);
+      }
       counters.add(RegistryCounter.REGISTERED_OUTPUTS, -1);
     }
   }

@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.TaskFailures;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -21,17 +22,18 @@ import org.slf4j.LoggerFactory;
  * Registers map outputs one after the other, makes room for them, and announces them. Runs on the
  * registry's thread only, and owns nothing.
  *
- * <p>A READ of what is deregistered costs its peer a queue pair, and everybody who READs through
- * it. So a shuffle that is to make room is withdrawn first, and deregistered when nobody has READ
- * it for a while from then on; what finds no room meanwhile is staged. {@link #tidy} sees to it
- * that there is room before it is needed.
+ * <p>A READ of deregistered memory breaks the peer's queue pair and fails all other READs on it.
+ * Eviction therefore has two steps: a shuffle is withdrawn, and deregistered when no reader has
+ * READ it for {@link #GRACE_MS} since then. Map outputs that find no room meanwhile are staged.
+ * {@link #tidy} makes room before it is needed. Its fields are plain, since only that thread uses
+ * them.
  *
- * <p>Finding a shuffle to withdraw looks at every shuffle once: nothing beside mapping a file.
+ * <p>Finding a shuffle to withdraw looks at every shuffle once: cheap compared with mapping a file.
  */
 final class Registrar {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
 
-  /** Longer than readers that go on READing need to say so. */
+  /** Grace period; longer than the interval at which active readers send touch messages. */
   static final long GRACE_MS = Touch.INTERVAL_MS + 5_000;
 
   private final RegistryLimits limits;
@@ -41,14 +43,14 @@ final class Registrar {
   private final RegistryCounters counters;
   private final LongSupplier clockMs;
 
-  /** Shuffles that are to be deregistered. */
+  /** Shuffles that were withdrawn and will be deregistered. */
   private final Map<RegisteredShuffle, Withdrawal> withdrawn = new HashMap<>();
 
-  /** What the listener is to be told when no lock is held. */
+  /** Calls of the listener that wait until no lock is held. */
   private final Queue<Runnable> news = new ArrayDeque<>();
 
   /**
-   * @param lastReadMs what it was then: another one says that the shuffle has been READ since
+   * @param lastReadMs last READ of the shuffle by then; a different value later shows a new READ
    */
   private record Withdrawal(long atMs, long lastReadMs) {}
 
@@ -67,7 +69,7 @@ final class Registrar {
     this.clockMs = clockMs;
   }
 
-  /** Registers what is open; what cannot be registered is counted and logged. */
+  /** Registers an opened map output. Counts and logs it if it cannot be registered. */
   void register(Registration registration) {
     registration.shuffle().touch();
     tidy();
@@ -93,10 +95,18 @@ final class Registrar {
       LOG.debug("Shuffle {}: registration of map output {} failed", shuffle.id(), mapId, e);
     }
     if (output != null) {
-      MapOutputLocation location = output.location();
       counters.add(RegistryCounter.REGISTRATIONS, 1);
-      news.add(() -> listener.registered(shuffle.id(), location));
+      if (output.served()) {
+        announceSoon(shuffle, output.location());
+      }
     }
+  }
+
+  private void announceSoon(RegisteredShuffle shuffle, MapOutputLocation location) {
+    if (!location.segment().isRegistered()) {
+      counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
+    }
+    news.add(() -> listener.registered(shuffle.id(), location));
   }
 
   private void reserve(RegisteredShuffle shuffle, ShuffleMemory memory, Cost cost)
@@ -111,7 +121,10 @@ final class Registrar {
         "%d bytes and %d regions are needed, %s".formatted(cost.bytes(), cost.regions(), budget));
   }
 
-  /** To be called now and then: deregisters what was withdrawn, and withdraws more in time. */
+  /**
+   * Deregisters withdrawn shuffles whose grace period is over, and withdraws more if room gets
+   * short. Called every second and before each registration.
+   */
   void tidy() {
     endGraces();
     makeRoom(null, leaving -> !budget.isTight(leaving));
@@ -119,10 +132,10 @@ final class Registrar {
   }
 
   /**
-   * Withdraws idle shuffles.
+   * Withdraws idle shuffles until there is enough room.
    *
-   * @param asking for room; null for none
-   * @param suffices whether there is enough room, once so much has been released
+   * @param asking shuffle that needs room and is not withdrawn itself; null for none
+   * @param suffices true if there is enough room once this cost has been released
    */
   private void makeRoom(RegisteredShuffle asking, Predicate<Cost> suffices) {
     Cost leaving = Cost.NONE;
@@ -139,7 +152,7 @@ final class Registrar {
     }
   }
 
-  /** Of those that are idle and hold memory or regions; null where none is. */
+  /** Returns the idle shuffle with memory or regions that was READ least recently, or null. */
   private RegisteredShuffle leastRecentlyRead(RegisteredShuffle asking) {
     long idleSinceMs = clockMs.getAsLong() - limits.idleMs();
     return epochs
@@ -156,7 +169,7 @@ final class Registrar {
     LOG.info("Shuffle {} will be deregistered: {}", shuffle.id(), reason);
   }
 
-  /** Deregisters what was withdrawn, and keeps what has been READ since. */
+  /** Deregisters withdrawn shuffles after their grace period, and keeps those READ since. */
   private void endGraces() {
     long nowMs = clockMs.getAsLong();
     for (RegisteredShuffle shuffle : List.copyOf(withdrawn.keySet())) {
@@ -174,14 +187,14 @@ final class Registrar {
   }
 
   private void deregister(RegisteredShuffle shuffle) {
-    if (epochs.get(shuffle.id()) == shuffle) { // It may have been unregistered.
+    if (epochs.get(shuffle.id()) == shuffle) { // It may have been unregistered meanwhile.
       shuffle.evict();
       epochs.dropIfUnused(shuffle);
       counters.add(RegistryCounter.EVICTIONS, 1);
     }
   }
 
-  /** Has the shuffle deregistered, which may be registered again, and says so. */
+  /** Withdraws the shuffle and announces that. Its map outputs may be registered again later. */
   void evict(RegisteredShuffle shuffle) {
     if (!withdrawn.containsKey(shuffle)) {
       withdraw(shuffle, "nobody reads it any more");
@@ -189,13 +202,13 @@ final class Registrar {
     announce();
   }
 
-  /** With no lock held. */
+  /** Calls the listener. The caller holds no lock. */
   private void announce() {
     for (Runnable next = news.poll(); next != null; next = news.poll()) {
       try {
         next.run();
-      } catch (RuntimeException e) {
-        LOG.warn("What was registered or withdrawn could not be announced", e);
+      } catch (RuntimeException | Error e) {
+        TaskFailures.log(LOG, "A registration or withdrawal could not be announced", e);
       }
     }
   }

@@ -5,9 +5,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A map output on its way into its shuffle: its files are found and opened on a thread that may
- * wait for their disks, with no lock held, and then it is registered on the registry's thread. One
- * thread at a time, the last of which closes it.
+ * A pending registration of a map output. Its files are found and opened on a thread that may wait
+ * for their disks and holds no lock. Then it is registered on the registry's thread. One thread at
+ * a time uses it. {@link MapOutputRegistry} creates it, and closes it whether it succeeded, failed
+ * or was cancelled.
  */
 final class Registration implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Registration.class);
@@ -20,20 +21,29 @@ final class Registration implements AutoCloseable {
   /**
    * Files that fit together.
    *
-   * @param data null where all partitions are empty, or nothing is to be registered
-   * @param registers whether it is to be registered, or else staged
+   * @param data null if all partitions are empty, or nothing is to be registered
+   * @param registers true to register the map output, false to stage it
    */
   record Found(
       MapOutputFiles.Files files, MapOutputIndex index, DataFile data, boolean registers) {}
 
   private final RegisteredShuffle shuffle;
   private final long mapId;
+  private final boolean served;
+
+  /** Returns or throws the result of {@link #open}; null before. */
   private Opening opened;
+
+  /** Null if no file was opened. */
   private DataFile data;
 
-  Registration(RegisteredShuffle shuffle, long mapId) {
+  /**
+   * @param served true if peers may READ the map output here
+   */
+  Registration(RegisteredShuffle shuffle, long mapId, boolean served) {
     this.shuffle = shuffle;
     this.mapId = mapId;
+    this.served = served;
   }
 
   RegisteredShuffle shuffle() {
@@ -44,7 +54,11 @@ final class Registration implements AutoCloseable {
     return mapId;
   }
 
-  /** Waits as the disks do; what goes wrong {@link #found} says. */
+  boolean served() {
+    return served;
+  }
+
+  /** Finds and opens the files; waits for their disks. {@link #found} throws its exception. */
   void open(Opening opening) {
     try {
       Found found = opening.found();
@@ -58,12 +72,12 @@ final class Registration implements AutoCloseable {
     }
   }
 
-  /** Once it is open. */
+  /** Returns the files, once {@link #open} has returned. */
   Found found() throws IOException {
     return opened.found();
   }
 
-  /** Closes the data file where it is not its region's. */
+  /** Closes the data file unless its region owns it. */
   @Override
   public void close() {
     try {

@@ -4,11 +4,13 @@ import dev.sluice.rdma.transfer.Backoff;
 import java.util.function.LongSupplier;
 
 /**
- * How much may be registered, and how much is. Any thread.
+ * Counts registered bytes and regions against their limits. A registry has one; {@link
+ * ShuffleMemory} takes from it and gives back, the {@link Registrar} asks it. Any thread; this
+ * guards all fields that change. Bytes that are reserved must be released once, with their regions.
  *
- * <p>The provider may have a lower limit, which shows when it refuses: one that lasts, as
- * RLIMIT_MEMLOCK does, or one that passes, as a shortage of memory. So what was registered then is
- * the limit for a while, and after that more is tried again.
+ * <p>The provider may have a lower limit, which shows when it refuses. A refusal may last, as with
+ * RLIMIT_MEMLOCK, or pass, as with a shortage of memory. The amount that was registered at the
+ * refusal is therefore the limit for a while; after that more is tried again.
  */
 final class RegistrationBudget {
   private final RegistryCounters counters;
@@ -17,7 +19,7 @@ final class RegistrationBudget {
   private final int maxRegions;
   private final Backoff refusals = new Backoff();
 
-  /** Where the provider refused last. */
+  /** Bytes that were registered when the provider refused last. */
   private long refusedBytes;
 
   private long bytes;
@@ -36,15 +38,15 @@ final class RegistrationBudget {
     return isRefused ? Math.min(maxBytes, refusedBytes) : maxBytes;
   }
 
-  /** Whether it would fit if nothing else were registered. */
+  /** Returns true if the cost would fit with nothing else registered. */
   synchronized boolean canEverFit(Cost cost) {
     return cost.bytes() <= limitBytes() && cost.regions() <= maxRegions;
   }
 
   /**
-   * Whether there is room for it.
+   * Returns true if there is room for the cost.
    *
-   * @param leaving what will have been released by then
+   * @param leaving cost that will have been released by then
    */
   synchronized boolean fits(Cost cost, Cost leaving) {
     return cost.bytes() <= limitBytes() - bytes + leaving.bytes()
@@ -52,9 +54,9 @@ final class RegistrationBudget {
   }
 
   /**
-   * Whether three quarters are used up, so that what comes next might find no room.
+   * Returns true if more than three quarters are used: the next map output might find no room.
    *
-   * @param leaving what will have been released by then
+   * @param leaving cost that will have been released by then
    */
   synchronized boolean isTight(Cost leaving) {
     long limit = limitBytes();
@@ -62,7 +64,7 @@ final class RegistrationBudget {
         || regions - leaving.regions() > maxRegions - maxRegions / 4;
   }
 
-  /** Takes all of it, or nothing. */
+  /** Takes the whole cost and returns true, or takes nothing. */
   synchronized boolean reserve(Cost cost) {
     if (!fits(cost, Cost.NONE)) {
       return false;
@@ -76,8 +78,8 @@ final class RegistrationBudget {
   }
 
   /**
-   * The provider cannot register what was reserved last, so its limit is below ours: until that can
-   * be tried again what is beside it is all that fits, and files are not mapped for nothing.
+   * Lowers the limit after the provider refused the cost that was reserved last. Until the provider
+   * may be tried again, the amount without this cost is the limit. No file is then mapped in vain.
    */
   synchronized void refused(Cost cost) {
     refusedBytes = bytes - cost.bytes();
@@ -98,7 +100,7 @@ final class RegistrationBudget {
   }
 
   /**
-   * What something costs.
+   * Cost of a registration.
    *
    * @param bytes in whole pages, as the kernel maps and pins them
    * @param regions memory regions, each a mapping or an open file of its own
@@ -106,9 +108,10 @@ final class RegistrationBudget {
   record Cost(long bytes, int regions) {
     static final Cost NONE = new Cost(0, 0);
 
-    /** A mapping that pins nothing, or an open file: the pages belong to the page cache. */
+    /** Cost of an open file, or of a mapping that pins nothing: the page cache owns the pages. */
     static final Cost NO_MEMORY = new Cost(0, 1);
 
+    /** Unit of costs. */
     static final long PAGE_BYTES = 4096;
 
     static Cost region(long bytes) {

@@ -13,26 +13,26 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * The ways in which peers may READ a data file's bytes. Which of them work depends on kernel,
- * device and file system: {@link FormProbe} tries them out.
+ * Forms in which a data file is registered, so that peers can READ it. Kernel, device and file
+ * system decide which of them work: {@link FormProbe} tries them out.
  */
 enum RegistrationForm {
-  /** The file itself, where the device sends files: neither mapped nor pinned. */
+  /** The file itself, neither mapped nor pinned, if the device sends files. */
   OPEN_FILE("open files", RegistryCounter.DIRECTORIES_OPEN_FILES),
 
-  /** The file's pages in the page cache, pinned for reading. Kernels before 6.2 say EFAULT. */
+  /** The file's pages in the page cache, pinned for reading. Kernels before 6.2 answer EFAULT. */
   READ_ONLY_MAPPING("read-only mappings", RegistryCounter.DIRECTORIES_READ_ONLY),
 
   /**
-   * The same, mapped for writing, as kernels before 6.2 want it: they pin pages for writing
-   * whatever the access, and so each page is written back to disk once more. Nobody writes to it.
+   * The same pages, mapped for writing, as kernels before 6.2 require. These pin pages for writing
+   * whatever the access, so each page is written back to disk once more. No code writes to them.
    */
   READ_WRITE_MAPPING("read-write mappings", RegistryCounter.DIRECTORIES_READ_WRITE),
 
   /**
    * The file's pages in the page cache, which the device faults in as it needs them. None is
-   * pinned: the kernel takes clean pages back when it needs memory, as {@link ResidentPages} gives
-   * them back when they are many, and the device asks for them again.
+   * pinned: the kernel reclaims clean pages when it needs memory, and {@link ResidentPages} gives
+   * them back when there are too many. The device then asks for them again.
    */
   ON_DEMAND_MAPPING("read-only mappings on demand", RegistryCounter.DIRECTORIES_ON_DEMAND);
 
@@ -44,12 +44,12 @@ enum RegistrationForm {
     this.directories = directories;
   }
 
-  /** Whether the file's bytes become memory. */
+  /** Returns true if the file is mapped to memory. */
   boolean isMapping() {
     return this != OPEN_FILE;
   }
 
-  /** What a registered file of so many bytes takes. */
+  /** Returns the cost of a registered file of this length. */
   Cost cost(long bytes) {
     return switch (this) {
       case READ_ONLY_MAPPING, READ_WRITE_MAPPING -> Cost.region(bytes);
@@ -57,7 +57,7 @@ enum RegistrationForm {
     };
   }
 
-  /** What the file is opened for; it is never created. */
+  /** Returns the options for opening the file, which is never created. */
   Set<OpenOption> openOptions() {
     return this == READ_WRITE_MAPPING
         ? Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE)
@@ -74,19 +74,19 @@ enum RegistrationForm {
     return file.map(mode, 0, bytes, arena);
   }
 
-  /** Never more than reading: a peer cannot change a map output, nor can the device. */
+  /** Returns rights to read and no more: no peer and no device can change a map output. */
   Set<AccessFlag> access() {
     return this == ON_DEMAND_MAPPING
         ? EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND)
         : EnumSet.of(AccessFlag.REMOTE_READ);
   }
 
-  /** Counts the local directories that have this form. */
+  /** Returns the counter of the local directories that have this form. */
   RegistryCounter directories() {
     return directories;
   }
 
-  /** Counts what registering a file of so many bytes cost beside the registration. */
+  /** Counts the pages that registering a file of this length dirties, if any. */
   void countBytes(RegistryCounters counters, long bytes) {
     if (this == READ_WRITE_MAPPING) {
       counters.add(RegistryCounter.DIRTIED_BYTES, Cost.wholePages(bytes));

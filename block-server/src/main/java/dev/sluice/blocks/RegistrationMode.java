@@ -3,15 +3,19 @@ package dev.sluice.blocks;
 import java.util.List;
 import java.util.Locale;
 
-/** Which forms of registration are open to a process's map outputs, as it is configured. */
+/**
+ * Forms of registration that the configuration allows for a process's map outputs. {@link
+ * FormProbe} asks for them. The names of the constants are the configured values: SluiceConf parses
+ * them. A node daemon always has {@link #AUTO}.
+ */
 public enum RegistrationMode {
-  /** The files themselves, pinned, in the local directories where that leaves them clean. */
+  /** Pins the files themselves, in the local directories where that leaves them clean. */
   AUTO(RegistrationForm.READ_ONLY_MAPPING),
 
-  /** The files themselves, pinned, whatever that costs. */
+  /** Pins the files themselves, even if that dirties their pages. */
   FILE(RegistrationForm.READ_ONLY_MAPPING, RegistrationForm.READ_WRITE_MAPPING),
 
-  /** The files themselves, of which nothing is pinned. */
+  /** Registers the files themselves and pins nothing. */
   ODP(RegistrationForm.ON_DEMAND_MAPPING);
 
   private final List<RegistrationForm> forms;
@@ -20,21 +24,21 @@ public enum RegistrationMode {
     this.forms = List.of(forms);
   }
 
-  /** As it is configured. */
+  /** Returns the configured value. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** Whether map outputs are to be registered in every local directory, or else it is an error. */
+  /** Returns true if it is an error that no form works in a local directory. */
   boolean isRequired() {
     return this != AUTO;
   }
 
   /**
-   * The best first.
+   * Returns the allowed forms, the best one first.
    *
-   * @param sendsFiles whether the device does: then nothing is pinned in any case, nor mapped
+   * @param sendsFiles true if the device sends open files: these then replace the pinned forms
    */
   List<RegistrationForm> forms(boolean sendsFiles) {
     return sendsFiles && this != ODP ? List.of(RegistrationForm.OPEN_FILE) : forms;

@@ -3,8 +3,9 @@ package dev.sluice.blocks;
 import java.io.IOException;
 
 /**
- * Map outputs cannot be registered, now or in the way that was asked for; the message says where
- * and why.
+ * Thrown if map outputs cannot be registered in the requested way; tells where and why. {@link
+ * RegisteredShuffle} catches it and has the map output staged. Thrown by a probe at the start, it
+ * reaches the caller that opens the registry.
  */
 public final class RegistrationUnavailableException extends IOException {
   private static final long serialVersionUID = 1L;

@@ -1,79 +1,94 @@
 package dev.sluice.blocks;
 
-/** What a {@link MapOutputRegistry} counts. */
+import static dev.sluice.rdma.transfer.CounterDescription.level;
+import static dev.sluice.rdma.transfer.CounterDescription.total;
+
+import dev.sluice.rdma.transfer.CounterDescription;
+
+/**
+ * Counters of a {@link MapOutputRegistry} and its {@link dev.sluice.blocks.server.Stager}. Metrics
+ * are named after the constants, so users see a new name.
+ */
 public enum RegistryCounter {
-  /** Bytes, in whole pages, that count against the registration budget now. */
-  REGISTERED_BYTES,
+  REGISTERED_BYTES(
+      level("bytes", "Bytes, in whole pages, that count against the registration budget now.")),
+  REGISTERED_REGIONS(
+      level(
+          "memory regions",
+          "Memory regions that count against the limit of mappings, or of open files, now.")),
+  REGISTERED_OUTPUTS(
+      level("map outputs", "Map outputs that can be READ now, staged ones included.")),
+  REGISTRATIONS(
+      total("map outputs", "Map outputs registered or staged so far, repeated ones included.")),
+  EVICTIONS(
+      total(
+          "shuffles",
+          "Idle shuffles that were deregistered to make room, or because they were over.")),
+  PAGES_GIVEN_BACK(
+      total(
+          "times",
+          "Times that a shuffle gave back resident pages that are registered on demand, because"
+              + " more were resident than may be registered.")),
+  REJECTIONS(
+      total(
+          "map outputs",
+          "Map outputs not registered because their files are inconsistent or unreadable.")),
+  STAGED_OUTPUTS(
+      total(
+          "map outputs",
+          "Map outputs that other processes READ from staging memory, because they could not be"
+              + " registered. None where a node's block server serves what this process writes.")),
+  STAGED_BYTES(
+      total("bytes", "Bytes of map outputs copied into staging memory, as readers asked.")),
+  STAGING_REGIONS(
+      level(
+          "memory regions",
+          "Memory regions that staging has now; once allocated they stay allocated.")),
+  STAGING_BYTES_IN_USE(
+      level("bytes", "Bytes that are being staged, or that a reader has a lease of, now.")),
+  STAGING_WAITS(
+      total(
+          "requests",
+          "Requests for staged bytes that waited for their turn, for memory or for both.")),
+  STAGING_WAIT_MICROS(
+      total(
+          "microseconds",
+          "Time from the receipt of requests for staged bytes until memory was there, or was not"
+              + " there in time.")),
+  STAGING_REFUSALS(total("requests", "Requests for staged bytes that were not served.")),
+  LEASES_EXPIRED(
+      total("leases", "Leases that ran out because their readers did not end them in time.")),
+  GONE(
+      total(
+          "map outputs", "Map outputs not registered because their files did not exist any more.")),
+  DIRECTORIES_OPEN_FILES(
+      total("directories", "Local directories whose map outputs are registered as open files.")),
+  DIRECTORIES_READ_ONLY(
+      total(
+          "directories",
+          "Local directories whose map outputs are registered as read-only mappings.")),
+  DIRECTORIES_READ_WRITE(
+      total(
+          "directories",
+          "Local directories whose map outputs are registered as read-write mappings, because the"
+              + " kernel refuses read-only ones.")),
+  DIRECTORIES_ON_DEMAND(
+      total(
+          "directories",
+          "Local directories whose map outputs are registered without pinning them.")),
+  DIRTIED_BYTES(
+      total(
+          "bytes",
+          "Bytes, in whole pages, that registering read-write mappings dirtied: a disk writes them"
+              + " once more."));
 
-  /** Memory regions that count against the limit of mappings, or of open files, now. */
-  REGISTERED_REGIONS,
+  private final CounterDescription description;
 
-  /** Map outputs that can be READ now, those that are staged included. */
-  REGISTERED_OUTPUTS,
+  RegistryCounter(CounterDescription description) {
+    this.description = description;
+  }
 
-  /** Map outputs registered or staged so far, repeated ones included. */
-  REGISTRATIONS,
-
-  /** Shuffles deregistered so far that nobody read: to make room, or because they were over. */
-  EVICTIONS,
-
-  /**
-   * Times so far that a shuffle gave back its resident pages, which are registered on demand: there
-   * were more of them than may be registered.
-   */
-  PAGES_GIVEN_BACK,
-
-  /** Map outputs not registered so far because their files are inconsistent or unreadable. */
-  REJECTIONS,
-
-  /** Map outputs so far that are READ from staging memory, because they could not be registered. */
-  STAGED_OUTPUTS,
-
-  /** Bytes of map outputs copied into staging memory so far, as readers asked for them. */
-  STAGED_BYTES,
-
-  /** Memory regions that staging has now; they stay once they are needed. */
-  STAGING_REGIONS,
-
-  /** Bytes that are being staged, or that a reader has a lease of, now. */
-  STAGING_BYTES_IN_USE,
-
-  /** Requests for staged bytes so far that had to wait for their turn, for memory or for both. */
-  STAGING_WAITS,
-
-  /**
-   * Microseconds so far from the receipt of requests for staged bytes until there was memory for
-   * them, or was none in time.
-   */
-  STAGING_WAIT_MICROS,
-
-  /** Requests for staged bytes that were not served so far. */
-  STAGING_REFUSALS,
-
-  /** Leases that have run out so far: their readers have not said in time that they are done. */
-  LEASES_EXPIRED,
-
-  /** Map outputs not registered so far because their files did not exist any more. */
-  GONE,
-
-  /** Local directories whose map outputs are registered as open files. */
-  DIRECTORIES_OPEN_FILES,
-
-  /** Local directories whose map outputs are registered as read-only mappings. */
-  DIRECTORIES_READ_ONLY,
-
-  /**
-   * Local directories whose map outputs are registered as read-write mappings, because the kernel
-   * refuses read-only ones.
-   */
-  DIRECTORIES_READ_WRITE,
-
-  /** Local directories whose map outputs are registered without pinning them. */
-  DIRECTORIES_ON_DEMAND,
-
-  /**
-   * Bytes, in whole pages, that registering read-write mappings has dirtied so far: a disk has to
-   * write them once more.
-   */
-  DIRTIED_BYTES
+  public CounterDescription description() {
+    return description;
+  }
 }

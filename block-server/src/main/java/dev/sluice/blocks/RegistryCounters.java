@@ -2,7 +2,10 @@ package dev.sluice.blocks;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** One value per {@link RegistryCounter}; written by the registry, read by any thread. */
+/**
+ * One value per {@link RegistryCounter}; written by the registry and the stager, on any thread, and
+ * read by any thread.
+ */
 public final class RegistryCounters {
   private final AtomicLongArray values = new AtomicLongArray(RegistryCounter.values().length);
 

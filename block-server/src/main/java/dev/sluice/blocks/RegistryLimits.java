@@ -3,21 +3,21 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.ControlMessages;
 
 /**
- * Limits of a {@link MapOutputRegistry}; what finds no room within them is staged.
+ * Limits of a {@link MapOutputRegistry}. Map outputs that find no room within them are staged.
  *
- * @param maxBytes budget of registered memory, data and partition tables together, counted in whole
- *     pages; open files take none, nor does what is paged on demand, of which as much is resident
- *     as tables leave
- * @param maxRegions memory regions at most: each is a mapping or an open file too, so this is the
- *     registry's share of vm.max_map_count or of the file descriptors
- * @param idleMs a shuffle that nobody READ for so long may be deregistered in favour of another
- * @param resolveMs what is not registered by then a reader that asks for it does without
+ * @param maxBytes budget of registered memory in whole pages, data and partition tables together.
+ *     Open files and memory paged on demand take none of it. As many pages of the latter may be
+ *     resident as the tables leave
+ * @param maxRegions maximum number of memory regions. Each is a mapping or an open file, so this is
+ *     the registry's share of vm.max_map_count or of the file descriptors
+ * @param idleMs time without a READ after which a shuffle may be evicted in favour of another
+ * @param resolveMs maximum time that a reader's request waits for a registration
  */
 public record RegistryLimits(long maxBytes, int maxRegions, long idleMs, long resolveMs) {
-  /** Less than readers wait that are not told to wait longer. */
+  /** Shorter than the default time that readers wait. */
   private static final long RESOLVE_MS = ControlMessages.usable(10_000);
 
-  /** Of one whose map outputs nobody may READ: it does not look at them. */
+  /** Limits of a registry whose map outputs peers may not READ: it ignores them. */
   public static final RegistryLimits OFF = new RegistryLimits(0, 0, 0);
 
   public RegistryLimits(long maxBytes, int maxRegions, long idleMs) {

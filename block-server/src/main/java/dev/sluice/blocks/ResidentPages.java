@@ -10,38 +10,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the pages of map outputs that are registered on demand within the registration budget, of
- * which they and partition tables then are. Such pages are nobody's who needs memory, but YARN's
- * monitor counts those that are resident as the process's, and ends it for too many.
+ * Limits the resident pages of map outputs that are registered on demand. These pages and the
+ * partition tables together stay within the registration budget. The kernel may reclaim such pages,
+ * but YARN's monitor counts resident ones as the process's memory, and ends it for too many.
  *
- * <p>Pages that are given back stay in the page cache, and the next READ has them faulted in anew;
- * the kernel tells the device, and may do the same at any time. So shuffles give all of theirs
- * back, those that were READ least recently first, until there are few enough: most bytes are READ
- * once.
+ * <p>Pages that are given back stay in the page cache. The next READ faults them in again; the
+ * kernel tells the device, and may reclaim pages itself at any time. Shuffles therefore give back
+ * all of their pages, the least recently READ shuffle first, until few enough are resident. Most
+ * bytes are READ only once.
  *
- * <p>On the registry's thread, which calls it often enough that what is READ meanwhile is little;
- * it owns nothing.
+ * <p>Runs on the registry's thread, often enough that little is READ between calls. Owns nothing.
  */
 final class ResidentPages {
   private static final Logger LOG = LoggerFactory.getLogger(ResidentPages.class);
 
-  /** A link of 100 Gb/s brings in 1.2 GB until then. */
+  /** Interval of calls; a link of 100 Gb/s brings in 1.2 GB in this time. */
   static final long TICK_MS = 100;
+
+  /**
+   * Number of ticks after a rise of {@link #othersBytes} in which all pages are given back again.
+   * Pages of READs during the measurement would otherwise count as other bytes for ever.
+   */
+  static final int TICKS_TO_VERIFY = 3;
 
   private static final Path STATUS = Path.of("/proc/self/status");
 
-  /** Of files on disk, and in memory. */
+  /** Resident pages of files on disk and in memory. */
   private static final Pattern RESIDENT = Pattern.compile("(?m)^Rss(?:File|Shmem):\\s*(\\d+) kB$");
 
-  /** What is READ meanwhile does not change the order. */
+  /** Snapshot of the last READ, so that READs during the sort do not change the order. */
   private record Read(RegisteredShuffle shuffle, long lastMs) {}
 
   private final ShuffleEpochs epochs;
   private final long maxBytes;
   private final RegistryCounters counters;
 
-  /** What the process had beside them when all were given back: libraries, and the like. */
+  /** Bytes of libraries and the like: those still resident when all pages were given back. */
   private long othersBytes;
+
+  /** Ticks that still verify {@link #othersBytes}. */
+  private int ticksToVerify;
 
   ResidentPages(ShuffleEpochs epochs, long maxBytes, RegistryCounters counters) {
     this.epochs = epochs;
@@ -49,15 +57,15 @@ final class ResidentPages {
     this.counters = counters;
   }
 
-  /** Gives back what is too much. */
+  /** Gives back pages if too many are resident. */
   void bound() {
     try {
       long residentBytes = residentBytes();
       othersBytes = Math.min(othersBytes, residentBytes);
-      if (isTooMuch(residentBytes)) {
+      if (ticksToVerify > 0 || isTooMuch(residentBytes)) {
         giveBack();
       }
-    } catch (IOException e) { // No descriptor is left, it may be.
+    } catch (IOException e) { // Perhaps no descriptor is left.
       LOG.debug("{} cannot be read", STATUS, e);
     }
   }
@@ -73,11 +81,17 @@ final class ResidentPages {
       if (read.shuffle().giveBackPages()) {
         counters.add(RegistryCounter.PAGES_GIVEN_BACK, 1);
       }
-      if (!isTooMuch(residentBytes())) {
+      if (ticksToVerify == 0 && !isTooMuch(residentBytes())) {
         return;
       }
     }
-    othersBytes = residentBytes();
+    if (ticksToVerify > 0) {
+      ticksToVerify--;
+      othersBytes = Math.min(othersBytes, residentBytes());
+    } else {
+      ticksToVerify = TICKS_TO_VERIFY;
+      othersBytes = residentBytes();
+    }
   }
 
   private boolean isTooMuch(long residentBytes) {

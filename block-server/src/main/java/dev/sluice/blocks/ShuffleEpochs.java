@@ -7,19 +7,21 @@ import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 /**
- * The current epoch of each shuffle. An epoch begins with a map output of a shuffle that is unknown
- * or was unregistered, and ends when the shuffle is unregistered, after which only a new map output
- * begins another: a reader that comes late does not. Epochs are this executor's own and have no
- * numbers: peers notice their ends by keys that are no longer valid.
+ * Current epoch of each shuffle. An epoch begins with a map output of a shuffle that is unknown or
+ * unregistered. It ends when the shuffle is unregistered; only a new map output begins another one,
+ * not a late reader. Epochs are local to this executor and have no numbers: peers notice that one
+ * has ended by keys that are no longer valid.
  *
- * <p>Any thread. An epoch in which nothing is registered, about to be or known to fail leaves no
- * trace. What remains of an unregistered shuffle is one bit.
+ * <p>The {@link MapOutputRegistry}, the {@link Registrar} and {@link ResidentPages} call it. Any
+ * thread. Each entering needs one {@link #leave}; until then the epoch is not dropped. An epoch is
+ * dropped when nothing in it is registered, pending, or known to fail. An unregistered shuffle
+ * leaves one bit behind.
  */
 final class ShuffleEpochs {
   private static final class Epoch {
     final RegisteredShuffle shuffle;
 
-    /** Those who have entered and not left. */
+    /** Number of calls that have entered and not left. */
     int pending;
 
     Epoch(RegisteredShuffle shuffle) {
@@ -29,7 +31,7 @@ final class ShuffleEpochs {
 
   private final IntFunction<RegisteredShuffle> factory;
 
-  /** Changed with this locked. */
+  /** Changed only with the lock of this held. */
   private final ConcurrentHashMap<Integer, Epoch> current = new ConcurrentHashMap<>();
 
   // Guarded by this.
@@ -43,7 +45,7 @@ final class ShuffleEpochs {
     this.factory = factory;
   }
 
-  /** Null when nothing of the shuffle is registered. */
+  /** Returns null if nothing of the shuffle is registered. */
   RegisteredShuffle get(int shuffleId) {
     Epoch epoch = current.get(shuffleId);
     return epoch == null ? null : epoch.shuffle;
@@ -53,13 +55,13 @@ final class ShuffleEpochs {
     return current.values().stream().map(epoch -> epoch.shuffle);
   }
 
-  /** Where a committed map output is to be registered until {@link #leave}; null after closing. */
+  /** Returns the epoch for a committed map output, kept until {@link #leave}; null when closed. */
   synchronized RegisteredShuffle enterForCommit(int shuffleId) {
     fenced.clear(shuffleId);
     return enter(shuffleId);
   }
 
-  /** The same for what a reader asks for: null also while the shuffle is unregistered. */
+  /** Returns the epoch for a reader's request; null also while the shuffle is unregistered. */
   synchronized RegisteredShuffle enterForReader(int shuffleId) {
     return fenced.get(shuffleId) ? null : enter(shuffleId);
   }
@@ -88,14 +90,14 @@ final class ShuffleEpochs {
     }
   }
 
-  /** Ends the shuffle's epoch. The caller closes what is returned, unless it is null. */
+  /** Ends the shuffle's epoch. The caller closes the returned shuffle, if any. */
   synchronized RegisteredShuffle end(int shuffleId) {
     fenced.set(shuffleId);
     Epoch epoch = current.remove(shuffleId);
     return epoch == null ? null : epoch.shuffle;
   }
 
-  /** Ends all epochs for good. The caller closes what is returned. */
+  /** Ends all epochs for good. The caller closes the returned shuffles. */
   synchronized List<RegisteredShuffle> close() {
     closed = true;
     List<RegisteredShuffle> shuffles = all().toList();

@@ -5,7 +5,8 @@ import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.TaskFailures;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -14,31 +15,35 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The memory of one shuffle's registered map outputs: mappings of data files, and slabs from which
+ * Memory of one shuffle's registered map outputs: mappings of data files, and slabs from which
  * segments of partition tables are carved.
  *
- * <p>One shared arena holds all of it, because closing one costs a handshake with every thread of
- * the process: once a shuffle instead of once a file. The price is that a single map output's
- * mapping stays, and counts as an open file does, until the shuffle's memory goes, also the first
- * one that could not be registered. From then on each has an arena of its own, so that what fails
- * again and again takes no more.
+ * <p>One shared arena holds all of it. Closing an arena costs a handshake with every thread of the
+ * process, so this happens once a shuffle instead of once a file. The price: the mapping of a
+ * single map output stays, and keeps its cost in the budget, until the shuffle's memory is
+ * unmapped. The first mapping whose registration failed stays too, and counts as an open file does.
+ * From then on each mapping gets an arena of its own, so that repeated failures take no more.
  *
- * <p>References are counted: the owner holds one, and whoever touches the memory holds one
- * meanwhile; the last to {@link #release} it unmaps. All else is called with the owner's lock held.
+ * <p>References are counted. The owning {@link RegisteredShuffle} holds one, and each thread holds
+ * one while it uses the memory; the last {@link #release} unmaps it. All methods but {@link
+ * #retain} and {@link #release} need the owner's lock.
  *
- * <p>Tables cost 16 bytes a partition: 160 KB a map output of 10,000 partitions. Where 1,000
- * executors hold 100,000 such map outputs, that is 20 MB an executor. Slabs grow from 16 KiB to 1
- * MiB, so that many small shuffles cost little and a large one takes one region for several
- * segments.
+ * <p>Tables cost 16 bytes a partition: 160 KB for a map output of 10,000 partitions. If 1,000
+ * executors hold 100,000 such map outputs, that is 20 MB an executor with free slots. Slabs grow
+ * from 16 KiB to 1 MiB, so that many small shuffles cost little, and several segments of a large
+ * shuffle share a region.
  */
 final class ShuffleMemory {
+  private static final Logger LOG = LoggerFactory.getLogger(ShuffleMemory.class);
   private static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
   private static final long MIN_SLAB_BYTES = 16 << 10;
   private static final long MAX_SLAB_BYTES = 1 << 20;
 
-  /** A piece of a slab, and where peers READ it. */
+  /** Piece of a slab, and the address at which peers READ it. */
   record Table(MemorySegment memory, RemoteRegion remote) {}
 
   private interface Load<T> {
@@ -52,10 +57,10 @@ final class ShuffleMemory {
   private final AtomicInteger references = new AtomicInteger(1);
   private final List<MemoryRegion> slabs = new ArrayList<>();
 
-  /** What is taken from the budget. */
+  /** Cost that is taken from the budget. */
   private Cost reserved = Cost.NONE;
 
-  /** Of that, what there is: the same, unless a registration is under way or has failed. */
+  /** Part of {@link #reserved} that exists: all, unless a registration is running or has failed. */
   private Cost held = Cost.NONE;
 
   private boolean hasFailed;
@@ -68,17 +73,17 @@ final class ShuffleMemory {
     this.budget = budget;
   }
 
-  /** Whether a segment of tables finds room as things are, and its first map output's data. */
+  /** Returns true if there is room now for a segment of tables and its first map output's data. */
   boolean hasRoom(long bytes, Cost data) {
     return budget.fits(tableCost(bytes).plus(data), Cost.NONE);
   }
 
-  /** What a segment of tables will take. */
+  /** Returns the cost of a segment of tables. */
   Cost tableCost(long bytes) {
     return fitsSlab(bytes) ? Cost.NONE : Cost.region(slabBytes(bytes));
   }
 
-  /** Takes it from the budget, to which it returns when the memory is unmapped. */
+  /** Takes the cost from the budget, to which it returns when the memory is unmapped. */
   boolean reserve(Cost cost) {
     if (!budget.reserve(cost)) {
       return false;
@@ -87,18 +92,18 @@ final class ShuffleMemory {
     return true;
   }
 
-  /** What it takes from the budget. */
+  /** Returns the cost that is taken from the budget. */
   Cost reserved() {
     return reserved;
   }
 
-  /** A registration has failed: gives back what was reserved for it and is not there. */
+  /** Gives back, after a failed registration, the reserved cost of memory that does not exist. */
   void giveBack() {
     budget.release(reserved.minus(held));
     reserved = held;
   }
 
-  /** Registers a data file, which is mapped into this memory where its form wants that. */
+  /** Registers a data file. Maps it into this memory first if its form requires that. */
   MapOutputData register(DataFile file) throws IOException {
     if (!file.isMapping()) {
       MapOutputData data = file.register(domain);
@@ -135,7 +140,7 @@ final class ShuffleMemory {
     }
   }
 
-  /** Room for a segment of tables. */
+  /** Returns memory for a segment of tables, from a new slab if the last one is full. */
   Table table(long bytes) throws IOException {
     if (!fitsSlab(bytes)) {
       load(arena -> addSlab(arena, slabBytes(bytes)));
@@ -170,11 +175,17 @@ final class ShuffleMemory {
 
   /** Deregisters the slabs and drops the owner's reference. The data are closed before. */
   void close() {
-    slabs.forEach(MemoryRegion::close);
+    for (MemoryRegion region : slabs) {
+      try {
+        region.close();
+      } catch (RuntimeException | Error e) { // The other slabs must be closed.
+        TaskFailures.log(LOG, "A region of map outputs' tables could not be deregistered", e);
+      }
+    }
     release();
   }
 
-  /** Keeps the memory mapped until {@link #release}; false when it is unmapped. Any thread. */
+  /** Keeps the memory mapped until {@link #release}; false if it was unmapped. Any thread. */
   boolean retain() {
     int count = references.get();
     while (count > 0) {
@@ -186,7 +197,7 @@ final class ShuffleMemory {
     return false;
   }
 
-  /** Unmaps the memory when nobody uses it any more. Any thread. */
+  /** Drops a reference; the last one unmaps the memory. Any thread. */
   void release() {
     if (references.decrementAndGet() == 0) {
       shared.close();

@@ -6,15 +6,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Parts that were started in the order in which they need each other, and are closed in the reverse
- * one, whatever closing another one throws. Not thread-safe; whoever started the parts closes it.
+ * Closes parts in reverse order of their start, even if closing one of them throws an exception.
+ * Parts are started in the order in which they need each other. An executor's runtime, a node
+ * daemon and each of its applications have one, and close it. Not thread-safe: the owner starts and
+ * closes under its own lock, or on one thread.
  */
 public final class StartedParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(StartedParts.class);
 
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
-  /** Has the part closed before those that were started earlier. */
+  /** Adds a part, which is closed before those that were started earlier. */
   public <T extends AutoCloseable> T started(T part) {
     parts.push(part);
     return part;

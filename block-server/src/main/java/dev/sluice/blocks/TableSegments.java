@@ -5,29 +5,30 @@ import dev.sluice.blocks.wire.TableSegment;
 import java.io.IOException;
 
 /**
- * The segments of one shuffle's partition tables, in its memory. With the lock of its {@link
- * RegisteredShuffle}.
+ * Segments of a shuffle's partition tables. The {@link RegisteredShuffle} calls it with its lock
+ * held: {@link #nextCost}, then {@link #next}, then {@link #keep} after success. The memory belongs
+ * to {@link ShuffleMemory}.
  */
 final class TableSegments {
   private final ShuffleMemory memory;
 
-  /** Slots that were given. */
+  /** Number of slots that were kept. */
   private int used;
 
-  /** The slot that is next; null where another segment is needed. */
+  /** Next free slot; null if a new segment is needed. */
   private TableSlot next;
 
-  /** Of the segment that is made then. */
+  /** Number of slots of the next segment. */
   private int nextSlots;
 
-  /** Fewer than of a segment for which there was no memory, whatever the budget says. */
+  /** Maximum of {@link #nextSlots}. Halves when there was no memory, whatever the budget says. */
   private int maxSlots = TableSegment.MAX_SLOTS;
 
   TableSegments(ShuffleMemory memory) {
     this.memory = memory;
   }
 
-  /** What a map output will take: {@link #next}, and its data. */
+  /** Returns the cost of a map output's slot and data. Called before {@link #next}. */
   Cost nextCost(int partitions, Cost data) {
     if (hasNext(partitions)) {
       return data;
@@ -36,7 +37,7 @@ final class TableSegments {
     return data.plus(memory.tableCost(TableSegment.bytes(nextSlots, partitions)));
   }
 
-  /** A slot; the next one has the same unless this one is {@linkplain #keep kept}. */
+  /** Returns a free slot; the same one again unless it is {@linkplain #keep kept}. */
   TableSlot next(int partitions) throws IOException {
     if (!hasNext(partitions)) {
       ShuffleMemory.Table table = table(TableSegment.bytes(nextSlots, partitions));
@@ -65,7 +66,7 @@ final class TableSegments {
     return next != null && next.partitions() == partitions;
   }
 
-  /** Fewer where there is no room for so many beside the data. */
+  /** Returns fewer slots if there is no room for all of them together with the data. */
   private int slots(int partitions, Cost data) {
     int slots = Math.min(maxSlots, TableSegment.nextSlots(used, partitions));
     while (slots > 1 && !memory.hasRoom(TableSegment.bytes(slots, partitions), data)) {

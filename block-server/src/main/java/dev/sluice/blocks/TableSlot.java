@@ -9,11 +9,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * One map output's slot of a {@link TableSegment}, where peers READ it. Who writes it has the lock
- * of the {@link RegisteredShuffle}.
+ * A map output's slot of a {@link TableSegment}, where peers READ it. A thread that writes it holds
+ * the lock of the {@link RegisteredShuffle}.
  *
- * @param owner of the memory
- * @param memory of the whole segment
+ * @param owner owner of the memory
+ * @param memory memory of the whole segment
  */
 record TableSlot(ShuffleMemory owner, MemorySegment memory, TableSegment segment, int slot)
     implements PartitionTable {
@@ -36,7 +36,7 @@ record TableSlot(ShuffleMemory owner, MemorySegment memory, TableSegment segment
     memory.set(LONG, entry + Long.BYTES, TableEntry.second(length, checksum));
   }
 
-  /** Last of all: from now on there is a map output. */
+  /** Writes the header, after all entries: from then on readers find the map output. */
   void set(MapOutputHeader header) {
     long[] longs = header.toLongs();
     MemorySegment.copy(longs, 0, memory, LONG, TableSegment.header(slot), longs.length);

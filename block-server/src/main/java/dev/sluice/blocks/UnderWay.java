@@ -5,15 +5,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Registrations of one shuffle that are under way, one of each map output, and who waits for them.
- * One that is not here any more is not registered: its files may be others by now. Any thread;
- * never blocks.
+ * Pending registrations of one shuffle, at most one for each map output, and the requests that wait
+ * for them. A registration that is removed is cancelled, since its files may have been replaced.
+ * Any thread; never blocks. The {@link RegisteredShuffle} owns it. A removed registration still
+ * comes to {@link RegisteredShuffle#finish}, which answers the requests.
  */
 final class UnderWay {
   private final ConcurrentHashMap<Long, Registration> registrations = new ConcurrentHashMap<>();
   private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
 
-  /** Map outputs that somebody waits for. */
+  /** Map outputs that one request waits for. */
   private final class Wait {
     private final long[] mapIds;
     private final CompletableFuture<Void> over = new CompletableFuture<>();
@@ -45,13 +46,25 @@ final class UnderWay {
     return registrations.containsKey(mapId);
   }
 
+  /**
+   * @param served true if the registration has to be one for peers
+   */
+  boolean has(long mapId, boolean served) {
+    Registration registration = registrations.get(mapId);
+    return registration != null && (registration.served() || !served);
+  }
+
   boolean has(Registration registration) {
     return registrations.get(registration.mapId()) == registration;
   }
 
-  /** False where there is one of its map output. */
+  /** Returns false if its map output has one already. One for peers replaces one that is not. */
   boolean add(Registration registration) {
-    return registrations.putIfAbsent(registration.mapId(), registration) == null;
+    return registrations.merge(
+            registration.mapId(),
+            registration,
+            (old, added) -> old.served() || !added.served() ? old : added)
+        == registration;
   }
 
   void remove(Registration registration) {
@@ -66,7 +79,7 @@ final class UnderWay {
     registrations.clear();
   }
 
-  /** Completes with the next {@link #answer} for which none of them is here, or at once. */
+  /** Completes now, or with the first {@link #answer} that finds none of these map outputs here. */
   CompletableFuture<Void> await(long[] mapIds) {
     Wait wait = new Wait(mapIds);
     waits.add(wait);
@@ -75,7 +88,7 @@ final class UnderWay {
     return wait.over;
   }
 
-  /** Tells those who wait that some are not here any more, once what they ask for then is known. */
+  /** Completes requests that wait for none any more. Called once they can look up the results. */
   void answer() {
     waits.forEach(Wait::look);
   }

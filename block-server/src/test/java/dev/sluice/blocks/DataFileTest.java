@@ -19,7 +19,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whatever the form, registering a file leaves it as it is. */
+/** Registering a file leaves it unchanged, in every form of registration. */
 @ParameterizedClass
 @EnumSource
 class DataFileTest {

@@ -8,12 +8,14 @@ import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.StoredFile;
+import dev.sluice.verbs.VerbsException;
+import java.io.EOFException;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,8 +23,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Registers memory as far as a kernel does, and files, and READs them as a peer's NIC would: by
- * key, within bounds, never after close.
+ * Simulated protection domain. Registers memory by a kernel's rules, registers files, and READs
+ * regions as a peer's NIC would: by key, within bounds, never after close.
  */
 public final class FakeProtectionDomain implements ProtectionDomain {
   private static final Set<AccessFlag> ON_DEMAND_READ =
@@ -37,6 +39,7 @@ public final class FakeProtectionDomain implements ProtectionDomain {
   private volatile boolean sendsFiles;
   private volatile Runnable registering = () -> {};
   private volatile Runnable refusing = () -> {};
+  private volatile Runnable closing = () -> {};
 
   public FakeProtectionDomain() {
     this(Kernel.PAGES_ON_DEMAND);
@@ -46,27 +49,32 @@ public final class FakeProtectionDomain implements ProtectionDomain {
     this.kernel = kernel;
   }
 
-  /** Registrations beyond that fail with ENOMEM. */
+  /** Makes registrations beyond this limit fail with ENOMEM. */
   public void limitBytes(long limit) {
     limitBytes = limit;
   }
 
-  /** Files are its best way from now on. */
+  /** Makes files the preferred form of registration from now on. */
   public void sendFiles() {
     sendsFiles = true;
   }
 
-  /** Runs in the middle of each registration from now on. */
+  /** Runs the action in the middle of each registration from now on. */
   public void whenRegistering(Runnable action) {
     registering = action;
   }
 
-  /** Runs after each registration that fails with ENOMEM from now on. */
+  /** Runs the action after each registration that fails with ENOMEM from now on. */
   public void whenRefusing(Runnable action) {
     refusing = action;
   }
 
-  /** Registrations that were asked for, refused ones included. */
+  /** Runs the action at the end of each deregistration from now on. */
+  public void whenClosing(Runnable action) {
+    closing = action;
+  }
+
+  /** Number of attempted registrations, including refused ones. */
   public int attempts() {
     return attempts.get();
   }
@@ -75,7 +83,7 @@ public final class FakeProtectionDomain implements ProtectionDomain {
     return regions.size();
   }
 
-  /** What a READ brings; null where it would complete with REM_ACCESS_ERR. */
+  /** Returns the bytes that a READ fetches; null if it would complete with REM_ACCESS_ERR. */
   public byte[] read(RemoteRegion remote) {
     return read(remote, 0, Math.toIntExact(remote.length()));
   }
@@ -108,7 +116,7 @@ public final class FakeProtectionDomain implements ProtectionDomain {
   }
 
   @Override
-  public FileRegion registerFile(RandomAccessFile file, long length) throws VerbsException {
+  public FileRegion registerFile(StoredFile file, long length) throws VerbsException {
     attempts.incrementAndGet();
     return register("register a file", new FileBytes(file, length));
   }
@@ -138,7 +146,7 @@ public final class FakeProtectionDomain implements ProtectionDomain {
   @Override
   public void close() {}
 
-  /** What is registered. */
+  /** Registered bytes. */
   private interface Bytes {
     long address();
 
@@ -173,7 +181,7 @@ public final class FakeProtectionDomain implements ProtectionDomain {
     }
   }
 
-  private record FileBytes(RandomAccessFile file, long length) implements Bytes {
+  private record FileBytes(StoredFile file, long length) implements Bytes {
     @Override
     public long address() {
       return 1L << 62;
@@ -181,10 +189,13 @@ public final class FakeProtectionDomain implements ProtectionDomain {
 
     @Override
     public byte[] read(long offset, int length) throws IOException {
-      byte[] bytes = new byte[length];
-      file.seek(offset);
-      file.readFully(bytes);
-      return bytes;
+      ByteBuffer bytes = ByteBuffer.allocate(length);
+      while (bytes.hasRemaining()) {
+        if (file.read(offset + bytes.position(), bytes, false) < 0) {
+          throw new EOFException();
+        }
+      }
+      return bytes.array();
     }
 
     @Override
@@ -252,6 +263,7 @@ public final class FakeProtectionDomain implements ProtectionDomain {
         closed = true;
         regions.remove(rkey());
         bytes.addAndGet(-of.length());
+        closing.run();
       }
     }
   }

@@ -104,7 +104,7 @@ class FormProbeTest {
     }
   }
 
-  /** As a full disk does, a file system has no type of its own for a name that is too long. */
+  /** A name that is too long stands for a full disk: Java has no exception type for either. */
   @ParameterizedTest
   @EnumSource
   void aDirectoryThatTakesNoFileAtTheMomentIsSaidToBeTriedAgain(RegistrationMode mode)

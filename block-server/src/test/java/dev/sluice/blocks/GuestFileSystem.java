@@ -12,22 +12,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * File systems in files, mounted in a guest of the test bed, which takes them with it when it ends:
- * the kernels of guests have them, whatever the machine lies on.
+ * File systems in files, mounted in a guest of the test bed. Guest kernels support them, whatever
+ * file system the machine uses. They vanish with the guest.
  *
- * @param directory where it is mounted; null where it is not
- * @param missing why not, or null
+ * @param directory the mount point; null if not mounted
+ * @param missing the reason for not mounting it, or null
  */
 record GuestFileSystem(Path directory, String missing) {
-  /** Types, and the packages that make them. */
+  /** Types of file systems, and the packages with their mkfs commands. */
   private static final Map<String, String> TYPES = Map.of("ext4", "e2fsprogs", "xfs", "xfsprogs");
 
-  /** The least that mkfs.xfs(8) takes; the file is sparse. */
+  /** Minimum size for mkfs.xfs(8); the file is sparse. */
   private static final String SIZE = "320M";
 
   private static final long TIMEOUT_S = 60;
 
-  /** Mounts one of each type; none outside of a guest. */
+  /** Mounts a file system of each type; none outside of a guest. */
   static Stream<GuestFileSystem> mountAll() {
     String testBed = System.getenv("SLUICE_TESTBED");
     return "uml".equals(testBed) || "qemu".equals(testBed)

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Partition tables in index files, and how much of them is kept. */
+/** Partition tables in index files, and the limit on cached table pages. */
 class IndexTableTest {
   private static final int SHUFFLE = 3;
   private static final int PAGE = IndexTable.PAGE_PARTITIONS;
@@ -91,7 +91,7 @@ class IndexTableTest {
     assertThat(table.known(2 * PAGE - 1, 2 * PAGE + 1)).isNull();
   }
 
-  /** Round and round through more than there is room for: it is right, and no more is kept. */
+  /** Reads more than the cache holds, several times: entries and the cache's size stay right. */
   @Test
   void noMoreThanTheLimitIsKept() throws Exception {
     cache = new IndexCache(2 * PAGE_BYTES);

@@ -1,22 +1,22 @@
 package dev.sluice.blocks;
 
 import dev.sluice.rdma.AccessFlag;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/** What ibv_reg_mr(3) of REMOTE_READ memory answers, as it was observed with rdma_rxe. */
+/** Results of ibv_reg_mr(3) for REMOTE_READ memory, as observed with rdma_rxe. */
 enum Kernel {
-  /** Before 6.2: all pages are pinned for writing. */
+  /** Kernels before 6.2: all pages are pinned for writing. */
   PINS_FOR_WRITING(VerbsException.EFAULT, 0, VerbsException.EINVAL),
 
-  /** 6.2 and later. */
+  /** Kernels since 6.2. */
   PINS_FOR_READING(0, 0, VerbsException.EOPNOTSUPP),
 
-  /** Later still, with a device that can do it. */
+  /** Later kernels, with a device that supports on-demand paging. */
   PAGES_ON_DEMAND(0, 0, 0),
 
-  /** Any, on a file system whose pages no device may hold for long, such as DAX. */
+  /** Any kernel, on a file system whose pages cannot be pinned for long, such as DAX. */
   PINS_NO_FILE(VerbsException.EOPNOTSUPP, VerbsException.EOPNOTSUPP, VerbsException.EOPNOTSUPP);
 
   private final int readOnlyErrno;
@@ -29,7 +29,7 @@ enum Kernel {
     this.onDemandErrno = onDemandErrno;
   }
 
-  /** The error number; 0 where the memory is registered. */
+  /** Returns the error number; 0 if the memory is registered. */
   int register(MemorySegment memory, Set<AccessFlag> access) {
     if (access.contains(AccessFlag.ON_DEMAND)) {
       return onDemandErrno;

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The whole way between two processes' devices, in every form that the software device registers:
+ * The whole path between two processes' devices, in every form that the software device registers:
  * resolve, connect, READ the table, READ the data.
  */
 @ParameterizedClass
@@ -149,7 +149,7 @@ class MapOutputReadTest {
 
   @Test
   void unregisteringRacesReads() throws Exception {
-    // In turn, so that a region of the round before has other bytes.
+    // Alternate between two map outputs, so that the previous round's region has other bytes.
     byte[][] data = {outputs.write(SHUFFLE, 0, 1 << 20), outputs.write(SHUFFLE, 1, 1 << 20)};
     Map<WorkCompletionStatus, Integer> ends = new EnumMap<>(WorkCompletionStatus.class);
     for (int round = 0; round < RACES; round++) {

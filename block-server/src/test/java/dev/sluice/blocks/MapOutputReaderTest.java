@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a process reads of its own map outputs is what was written, or nothing. */
+/** A process reads its own map outputs as they were written, or not at all. */
 class MapOutputReaderTest extends RegisteredOutputFixture {
   private MapOutputReader reader;
 
@@ -74,7 +74,7 @@ class MapOutputReaderTest extends RegisteredOutputFixture {
         .isEqualTo(MapOutputReader.UNREADABLE);
   }
 
-  /** In a JVM of its own: should it be taken down, this test fails and the build goes on. */
+  /** Runs in a JVM of its own: if that JVM crashes, this test fails and the build continues. */
   @Test
   void aFileTruncatedUnderItsMappingHarmsNobody() throws Exception {
     Path log = directory.resolve("log");

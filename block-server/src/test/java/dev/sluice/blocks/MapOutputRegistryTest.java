@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -91,7 +92,24 @@ class MapOutputRegistryTest {
     assertThat(registry.counters().get(REGISTERED_REGIONS)).isEqualTo(2);
     assertThat(registry.counters().get(REGISTRATIONS)).isEqualTo(1);
     assertThat(outputs.mappings()).isEqualTo(form.isMapping() ? 1 : 0);
-    assertThat(outputs.openFiles()).isEqualTo(form.isMapping() ? 0 : 1);
+    assertThat(outputs.openFiles()).isEqualTo(form.isMapping() ? 0 : 2);
+  }
+
+  /** Relies on the check in {@link #nothingIsLeft}. */
+  @Test
+  void everyRegionIsClosedThoughOthersFail() throws Exception {
+    for (int shuffle = SHUFFLE; shuffle < SHUFFLE + 2; shuffle++) {
+      for (long mapId = 0; mapId < 10; mapId++) {
+        outputs.write(shuffle, mapId, IntStream.generate(() -> 5).limit(1_500).toArray());
+        resolve(shuffle, mapId);
+      }
+    }
+    assertThat(domain.openRegions()).as("several slabs each").isGreaterThanOrEqualTo(2 * (10 + 2));
+    domain.whenClosing(
+        () -> {
+          throw new IllegalStateException("of the test");
+        });
+    registry.close();
   }
 
   @Test
@@ -140,7 +158,7 @@ class MapOutputRegistryTest {
     assertThat(remoteHeader(table)).isEqualTo(header);
   }
 
-  /** Null where there is none. */
+  /** Reads a header as a peer does; null if there is none. */
   private MapOutputHeader remoteHeader(TableSlot table) {
     long[] longs = new long[MapOutputHeader.LONGS];
     ByteBuffer.wrap(domain.read(table.segment().headers(table.slot(), table.slot() + 1)))
@@ -278,7 +296,7 @@ class MapOutputRegistryTest {
     assertThat(listener.events).containsOnlyOnce("withdrawn 3");
   }
 
-  /** On the registry's one thread. */
+  /** Waits until the registry's one thread has done all earlier work. */
   private void afterAllThatWaits() throws Exception {
     int mapId = (int) nowMs.get() + 1;
     outputs.write(9, mapId, 10);
@@ -326,7 +344,7 @@ class MapOutputRegistryTest {
     assertThat(listener.events).containsExactly("registered 9/1");
   }
 
-  /** Whoever may not wait leaves it to the registration, which a slow disk holds up. */
+  /** A caller that may not wait leaves the work to the registration, which a slow disk delays. */
   @Test
   void whatIsUnregisteredWithoutWaitingGoesWhenItsRegistrationEnds() throws Exception {
     CountDownLatch asked = new CountDownLatch(1);
@@ -346,7 +364,7 @@ class MapOutputRegistryTest {
     proceed.countDown();
 
     assertThat(resolving.get(10, TimeUnit.SECONDS)).containsOnlyNulls();
-    registry.close(); // behind that registration
+    registry.close(); // waits for that registration
     assertThat(domain.openRegions()).isZero();
     assertThat(registry.counters().get(REGISTERED_OUTPUTS)).isZero();
   }
@@ -395,7 +413,7 @@ class MapOutputRegistryTest {
 
     assertThat(domain.read(other.data())).isEqualTo(data);
     assertThat(registry.segment(SHUFFLE, 7, 0, 1)).isNull();
-    assertThat(outputs.openFiles()).isEqualTo(form.isMapping() ? 0 : 1);
+    assertThat(outputs.openFiles()).isEqualTo(form.isMapping() ? 0 : 2);
   }
 
   @Test

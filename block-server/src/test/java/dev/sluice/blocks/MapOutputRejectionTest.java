@@ -18,7 +18,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Files that do not fit together are left alone, with the reason in the log. */
+/** Files that do not fit together are not registered, and the log gives the reason. */
 @ParameterizedClass
 @EnumSource
 class MapOutputRejectionTest {

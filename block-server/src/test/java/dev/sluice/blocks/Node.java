@@ -13,12 +13,12 @@ import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.transfer.QueuePairAcceptor;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +29,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** One process's device, as far as these tests need it: accepts and READs. Closes the device. */
+/** A process's device, as these tests need it: accepts queue pairs and READs. Closes the device. */
 final class Node implements QueuePairAcceptor, AutoCloseable {
   private static final int DEPTH = 16;
   private static final long BUFFER_BYTES = 1 << 20;
@@ -75,7 +75,10 @@ final class Node implements QueuePairAcceptor, AutoCloseable {
   @Override
   public void peerLeft(String peerId) {}
 
-  /** A queue pair in INIT. */
+  @Override
+  public void peerReturned(String peerId) {}
+
+  /** Returns a queue pair in INIT. */
   QueuePair newQueuePair(Set<AccessFlag> access) throws VerbsException {
     QueuePair queuePair = domain.createQueuePair(completions, DEPTH);
     queuePair.toInit(access);
@@ -106,7 +109,7 @@ final class Node implements QueuePairAcceptor, AutoCloseable {
     return batch.status(0);
   }
 
-  /** What was received before is not taken for what comes next. */
+  /** Clears the buffer, so that bytes of an earlier READ are not taken for new ones. */
   void clear() {
     buffer.fill((byte) 0);
   }

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
-/** The same of map outputs that are registered as open files. */
+/** The same tests on map outputs that are registered as open files. */
 class OpenFileReaderTest extends MapOutputReaderTest {
   @Override
   MapOutputRegistry registry(long maxBytes, LongSupplier clockMs) {

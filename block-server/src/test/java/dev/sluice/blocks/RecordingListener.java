@@ -4,7 +4,7 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Remembers announcements in their order. */
+/** Records announcements in order. */
 public final class RecordingListener implements MapOutputListener {
   public final List<String> events = new CopyOnWriteArrayList<>();
 

@@ -30,7 +30,7 @@ class RegionLimitTest {
         """);
 
     assertThat(RegionLimit.MAPPINGS.derive(root)).isEqualTo(131_072);
-    assertThat(RegionLimit.FILES.derive(root)).isEqualTo(10_000);
+    assertThat(RegionLimit.FILES.derive(root)).isEqualTo(5_000);
   }
 
   @Test
@@ -42,6 +42,6 @@ class RegionLimitTest {
   @Test
   void assumesTheKernelsDefaultWhereItCannotBeRead() {
     assertThat(RegionLimit.MAPPINGS.derive(root)).isEqualTo(32_765);
-    assertThat(RegionLimit.FILES.derive(root)).isEqualTo(2_048);
+    assertThat(RegionLimit.FILES.derive(root)).isEqualTo(1_024);
   }
 }

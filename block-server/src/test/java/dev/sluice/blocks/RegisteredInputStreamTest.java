@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What a task streams of its own map outputs is what their files have, or an error. */
+/** A task streams its own map outputs exactly as their files have them, or gets an error. */
 class RegisteredInputStreamTest extends RegisteredOutputFixture {
   private RegisteredInputStream open(int startPartition, int endPartition) {
     return registry.open(SHUFFLE, MAP, startPartition, endPartition);

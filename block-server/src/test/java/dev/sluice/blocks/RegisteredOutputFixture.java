@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A registered map output of four partitions, of which nothing may be left after a test. */
+/** A registered map output of four partitions. Checks that each test leaves nothing of it. */
 abstract class RegisteredOutputFixture {
   static final int SHUFFLE = 3;
   static final long MAP = 7;
@@ -43,7 +43,7 @@ abstract class RegisteredOutputFixture {
         clockMs);
   }
 
-  /** Null where it cannot be registered. */
+  /** Resolves the map output; null if it cannot be registered. */
   MapOutputHeader resolve(int shuffleId) throws Exception {
     return ResolvedOutput.header(registry, shuffleId, MAP);
   }

@@ -26,12 +26,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What happens when the budget is used up. */
+/** Behaviour of the registry when the budget is used up. */
 class RegistrationBudgetTest {
   private static final long IDLE_MS = 1_000;
   private static final long GRACE_MS = Registrar.GRACE_MS;
 
-  /** A page of data and the first slab. */
+  /** Size of a page of data and the first slab. */
   private static final long OUTPUT_BYTES = 4096 + (16 << 10);
 
   @TempDir Path directory;
@@ -73,7 +73,7 @@ class RegistrationBudgetTest {
             nowMs::get);
   }
 
-  /** Null where it is staged, which is forgotten, so that it is tried anew the next time. */
+  /** Resolves a map output. Forgets a staged one and returns null: the next call tries anew. */
   private MapOutputHeader resolve(int shuffleId) throws Exception {
     MapOutputHeader header = ResolvedOutput.header(registry, shuffleId, 7);
     if (header.isStaged()) {
@@ -99,6 +99,47 @@ class RegistrationBudgetTest {
     assertThat(registry.counters().get(STAGED_OUTPUTS)).isEqualTo(4);
   }
 
+  /** Like an executor whose node serves its map outputs. */
+  @Test
+  void mapOutputsThatAnotherProcessServesTakeNoMemoryHere() throws Exception {
+    open(OUTPUT_BYTES, 2);
+    addUnserved();
+    assertThat(registry.reader(1)).isNotNull();
+    assertThat(registry.counters().get(STAGED_OUTPUTS)).isZero();
+    assertThat(registry.counters().get(REGISTERED_BYTES)).isZero();
+    assertThat(domain.openRegions()).isZero();
+    assertThat(listener.events).isEmpty();
+  }
+
+  @Test
+  void aPeerThatAsksForAMapOutputThatAnotherProcessServesHasItRegistered() throws Exception {
+    open(OUTPUT_BYTES, 2);
+    addUnserved();
+    MapOutputHeader asked = resolve(1, 0);
+    assertThat(asked.isStaged()).isFalse();
+    assertThat(domain.read(asked.data())).isNotNull();
+    assertThat(registry.reader(1)).isNotNull();
+    assertThat(registry.counters().get(RegistryCounter.REGISTERED_OUTPUTS)).isOne();
+    assertThat(listener.events).hasSize(1);
+  }
+
+  @Test
+  void aPeerThatAsksWhereThereIsNoRoomHasItStaged() throws Exception {
+    open(0, 0);
+    addUnserved();
+    assertThat(ResolvedOutput.header(registry, 1, 7).isStaged()).isTrue();
+    assertThat(registry.counters().get(STAGED_OUTPUTS)).isOne();
+  }
+
+  private void addUnserved() {
+    registry.addUnserved(1, 7);
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (registry.counters().get(RegistryCounter.REGISTRATIONS) == 0) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+      Thread.onSpinWait();
+    }
+  }
+
   @Test
   void whatNobodyMayReadIsNotLookedAt() throws Exception {
     registry =
@@ -109,7 +150,7 @@ class RegistrationBudgetTest {
     assertThat(listener.events).isEmpty();
   }
 
-  /** Its tables are larger than all that may be registered. */
+  /** The tables of these map outputs exceed the whole budget. */
   @Test
   void whatIsStagedTakesNothingOfTheBudget() throws Exception {
     open(OUTPUT_BYTES, 2);
@@ -125,7 +166,7 @@ class RegistrationBudgetTest {
     assertThat(registry.counters().get(REGISTERED_REGIONS)).isEqualTo(2);
   }
 
-  /** It would make no room. */
+  /** Withdrawing it would make no room. */
   @Test
   void whatIsStagedIsNotWithdrawnForRoom() throws Exception {
     open(2 * OUTPUT_BYTES, 100);
@@ -140,7 +181,7 @@ class RegistrationBudgetTest {
 
   @Test
   void whatFindsNoDescriptorIsStaged() throws Exception {
-    int maxRegions = 16; // of which one is the slab
+    int maxRegions = 16; // including the slab
     registry =
         new MapOutputRegistry(
             domain,
@@ -154,11 +195,11 @@ class RegistrationBudgetTest {
       MapOutputHeader location = ResolvedOutput.header(registry, 1, mapId);
       assertThat(location.isStaged()).as("map output %d", mapId).isEqualTo(mapId >= 15);
     }
-    assertThat(outputs.openFiles()).isEqualTo(15);
+    assertThat(outputs.openFiles()).isEqualTo(2 * 15);
     assertThat(registry.counters().get(REGISTERED_BYTES)).as("the slab").isEqualTo(16 << 10);
   }
 
-  /** The kernel takes its pages back when it needs them. */
+  /** The kernel reclaims the pages when it needs memory. */
   @Test
   void whatIsPagedOnDemandTakesNoBytes() throws Exception {
     registry =
@@ -203,7 +244,7 @@ class RegistrationBudgetTest {
     assertThat(registry.counters().get(REGISTERED_BYTES)).isEqualTo(OUTPUT_BYTES);
   }
 
-  /** Whoever has just found it goes on, and so do all who READ through the same queue pair. */
+  /** A reader that has just located the shuffle goes on, and so do READs of its queue pair. */
   @Test
   void theIdleShuffleThatWasReadLeastRecentlyIsWithdrawnAndThenDeregistered() throws Exception {
     open(2 * OUTPUT_BYTES, 100);
@@ -246,7 +287,7 @@ class RegistrationBudgetTest {
     assertThat(registry.counters().get(EVICTIONS)).isZero();
   }
 
-  /** The driver has each segment once then, not again with every map output. */
+  /** The driver gets each segment once, instead of again with every map output. */
   @Test
   void whatIsKeptIsPublishedSegmentBySegment() throws Exception {
     List<TableSegment> published = new CopyOnWriteArrayList<>();
@@ -304,7 +345,7 @@ class RegistrationBudgetTest {
     assertThat(registry.counters().get(EVICTIONS)).isZero();
   }
 
-  /** It is being unregistered when it finds no room, as what was withdrawn is looked at. */
+  /** The registration looks for room while its withdrawn shuffle is being unregistered. */
   @Test
   void whatIsUnregisteredWhileItLooksForRoomLeavesNothing() throws Exception {
     CountDownLatch looking = new CountDownLatch(1);
@@ -358,7 +399,7 @@ class RegistrationBudgetTest {
     assertThat(listener.events).doesNotContain("withdrawn 3");
   }
 
-  /** As an iterative job: each shuffle is read when the next one is written, and never again. */
+  /** Like an iterative job: each shuffle is read while the next is written, and never again. */
   @Test
   void aJobOfManyShufflesHasEachRegistered() throws Exception {
     open(40 * OUTPUT_BYTES, 1_000);
@@ -499,7 +540,7 @@ class RegistrationBudgetTest {
     assertThat(resolve(1, 0)).isNotNull();
   }
 
-  /** The mapping stays until the shuffle's memory goes, but it takes no memory. */
+  /** The mapping stays until the shuffle's memory is freed, but it takes no memory. */
   @Test
   void aFailedRegistrationGivesBackTheBytesThatItReserved() throws Exception {
     open(Long.MAX_VALUE, 100);

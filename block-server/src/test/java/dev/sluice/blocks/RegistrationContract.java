@@ -34,9 +34,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Map outputs as memory regions of a device, in each mode, on the file systems that local
- * directories lie on: that of the system's temporary directory, one in memory, and in a guest of
- * the test bed those that it mounts.
+ * Map outputs as memory regions of a device, in each mode and on several file systems: that of the
+ * system's temporary directory, one in memory, and in a guest of the test bed the file systems that
+ * it mounts.
  */
 @ParameterizedClass
 @MethodSource("directories")
@@ -47,7 +47,7 @@ abstract class RegistrationContract {
   @Parameter(0)
   Path parent;
 
-  /** Why there is no parent, or null. */
+  /** Reason for the lack of a parent, or null. */
   @Parameter(1)
   String missing;
 
@@ -63,10 +63,10 @@ abstract class RegistrationContract {
         GuestFileSystem.mountAll().map(guest -> arguments(guest.directory(), guest.missing())));
   }
 
-  /** Aborts the test where there is no such device. */
+  /** Opens a device; aborts the test if there is none. */
   abstract Device openDevice() throws IOException;
 
-  /** What files are registered as on this machine, whatever that costs. */
+  /** Best form of registering files on this machine, at any cost. */
   abstract RegistrationForm best();
 
   @BeforeEach
@@ -190,7 +190,7 @@ abstract class RegistrationContract {
     try (MapOutputRegistry registry = registry(directories)) {
       resolve(registry);
       assertThat(outputs.mappings()).isEqualTo(best().isMapping() ? 1 : 0);
-      assertThat(outputs.openFiles()).isEqualTo(best().isMapping() ? 0 : 1);
+      assertThat(outputs.openFiles()).isEqualTo(best().isMapping() ? 0 : 2);
     }
     assertThat(outputs.openFiles()).isZero();
   }
@@ -247,7 +247,7 @@ abstract class RegistrationContract {
     }
   }
 
-  /** On file systems in memory pages are always dirty. */
+  /** File systems in memory always report their pages as dirty. */
   private long dirtyBytesAfterForce() throws IOException {
     try (Arena arena = Arena.ofShared();
         FileChannel file =

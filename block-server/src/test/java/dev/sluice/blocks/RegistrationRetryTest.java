@@ -21,7 +21,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Map outputs that cannot be registered: when they are tried again, and what the attempts take. */
+/** Map outputs that cannot be registered: times of retries, and resources that attempts hold. */
 @ParameterizedClass
 @EnumSource
 class RegistrationRetryTest {
@@ -62,7 +62,7 @@ class RegistrationRetryTest {
     return ResolvedOutput.header(registry, shuffleId, mapId);
   }
 
-  /** Bytes and regions of the budget, mappings and open files of the process. */
+  /** Returns bytes and regions of the budget, and mappings and open files of the process. */
   private List<Long> held() throws IOException {
     RegistryCounters counters = registry.counters();
     return List.of(
@@ -72,7 +72,7 @@ class RegistrationRetryTest {
         outputs.openFiles());
   }
 
-  /** Beside another one, so that the shuffle has memory which stays. */
+  /** Another map output is registered, so that the shuffle has memory that stays. */
   private void failAgainAndAgain(int partitions) throws Exception {
     outputs.write(SHUFFLE, 1, 10);
     MapOutputHeader other = resolve(SHUFFLE, 1);
@@ -102,7 +102,7 @@ class RegistrationRetryTest {
 
   @Test
   void aTableThatFailsAgainAndAgainTakesNoMoreThanOnce() throws Exception {
-    failAgainAndAgain(2_000); // more than what is left of the slab
+    failAgainAndAgain(2_000); // larger than the rest of the slab
   }
 
   @Test

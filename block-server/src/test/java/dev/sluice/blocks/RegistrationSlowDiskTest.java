@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Map outputs in two local directories, of which the disk of one does not answer: the index file
- * there is a named pipe.
+ * Map outputs in two local directories. The disk of one directory does not answer: its index file
+ * is a named pipe.
  */
 @ParameterizedClass
 @EnumSource(names = {"OPEN_FILE", "READ_ONLY_MAPPING"})
@@ -37,10 +37,10 @@ class RegistrationSlowDiskTest {
   private static final long FAST = 2;
   private static final long OTHER_FAST = 3;
 
-  /** Is not there when somebody looks for it first. */
+  /** Map output that does not exist yet at the first lookup. */
   private static final long LATE = 4;
 
-  /** More than have their turn at a directory. */
+  /** Exceeds the number of map outputs that are opened at once per directory. */
   private static final int MANY = 20;
 
   @Parameter RegistrationForm form;
@@ -150,7 +150,7 @@ class RegistrationSlowDiskTest {
     assertThat(resolveOne(FAST)).isNotNull();
   }
 
-  /** As where a reader asks before the map output is handed over. */
+  /** As if a reader asks before the map output is handed over. */
   @Test
   void whatIsCommittedWhileItIsLookedForIsRegistered() throws Exception {
     CompletableFuture<List<MapOutputLocation>> early = resolve(LATE);

@@ -10,11 +10,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** With mappings of real files, and what the kernel says of them. */
+/** Tests with mappings of real files, and the kernel's statistics about them. */
 class ResidentPagesTest {
   private static final int OUTPUT_BYTES = 64 << 20;
 
-  /** By more than what libraries have resident changes meanwhile, some megabytes. */
+  /** More than one map output, less than two. The libraries' resident pages vary by less. */
   private static final long MAX_BYTES = 96 << 20;
 
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
@@ -52,7 +52,7 @@ class ResidentPagesTest {
     return registry.counters().get(RegistryCounter.PAGES_GIVEN_BACK);
   }
 
-  /** Until pages were given back so that this much of the file is resident at most. */
+  /** Waits until pages are given back and at most this much of the file is resident. */
   private void awaitResident(int shuffleId, long maxBytes) throws Exception {
     long deadlineNs = System.nanoTime() + TIMEOUT_NS;
     while (outputs.residentBytes(shuffleId, 7) > maxBytes) {
@@ -79,7 +79,13 @@ class ResidentPagesTest {
     byte[] second = outputs.write(2, 7, OUTPUT_BYTES);
     readAll(1, first);
     readAll(2, second);
-    awaitResident(1, 0); // From now on it is known what the process has beside them.
+    awaitResident(1, 0);
+    // After that, the baseline of the process's other resident pages is known.
+    long times;
+    do {
+      times = timesGivenBack();
+      Thread.sleep((ResidentPages.TICKS_TO_VERIFY + 2) * ResidentPages.TICK_MS);
+    } while (timesGivenBack() > times);
     nowMs.set(10);
     readAll(1, first);
     nowMs.set(20);

@@ -3,13 +3,13 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import java.util.concurrent.TimeUnit;
 
-/** What peers find of a map output that they ask for. */
+/** Resolves map outputs as a peer's request does. */
 public final class ResolvedOutput {
   private static final long TIMEOUT_S = 30;
 
   private ResolvedOutput() {}
 
-  /** Null where it cannot be registered, or is gone again. */
+  /** Returns the header; null if the map output cannot be registered, or is gone again. */
   public static MapOutputHeader header(MapOutputRegistry registry, int shuffleId, long mapId)
       throws Exception {
     registry.resolve(shuffleId, new long[] {mapId}).get(TIMEOUT_S, TimeUnit.SECONDS);

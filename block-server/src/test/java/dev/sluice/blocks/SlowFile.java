@@ -11,8 +11,8 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A named pipe in the place of a data file: whoever opens it waits, as for a disk that does not
- * answer, until {@link #answer}, and then cannot read from it. It is gone then.
+ * A named pipe in place of a data file, which simulates a disk that does not answer. A thread that
+ * opens it waits until {@link #answer}, and then cannot read from it. The pipe is deleted then.
  */
 public final class SlowFile implements AutoCloseable {
   private final Path path;
@@ -28,7 +28,7 @@ public final class SlowFile implements AutoCloseable {
     return new SlowFile(file);
   }
 
-  /** Until so many threads wait for such files. */
+  /** Waits until this number of threads wait for such files. */
   public static void awaitReaders(int count) {
     long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
     while (readers() < count) {
@@ -49,11 +49,11 @@ public final class SlowFile implements AutoCloseable {
         || frame.getClassName().endsWith(".FileFd") && frame.getMethodName().equals("tryOpen");
   }
 
-  /** The disk answers all that wait for it. Idempotent. */
+  /** Lets the disk answer all waiting threads. Idempotent. */
   public void answer() throws IOException {
     if (!answered) {
       answered = true;
-      // For reading as well, so that it waits for nobody; deleted, so that nobody else does.
+      // Opened also for reading, so that it does not block; deleted, so that no later open blocks.
       try (var _ = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
         Files.delete(path);
       }

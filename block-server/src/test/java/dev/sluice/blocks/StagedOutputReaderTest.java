@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
-/** The same of map outputs that are staged. */
+/** The same tests on map outputs that are staged. */
 class StagedOutputReaderTest extends MapOutputReaderTest {
   @Override
   MapOutputRegistry registry(long maxBytes, LongSupplier clockMs) {

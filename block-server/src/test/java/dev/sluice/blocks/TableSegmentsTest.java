@@ -16,13 +16,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Which slots of which segments map outputs get, beside one that is registered. */
+/** Assignment of map outputs to segments and slots, next to a registered map output. */
 class TableSegmentsTest extends RegisteredOutputFixture {
   private MapOutputLocation locate(long mapId) throws Exception {
     return registry.resolve(SHUFFLE, new long[] {mapId}).get(10, TimeUnit.SECONDS).getFirst();
   }
 
-  /** As a peer READs it; null where the slot is not the map output's. */
+  /** Reads a header as a peer does; null if the slot does not belong to the map output. */
   private MapOutputHeader remoteHeader(MapOutputLocation location) {
     long[] longs = new long[MapOutputHeader.LONGS];
     TableSegment segment = location.segment();
@@ -55,7 +55,7 @@ class TableSegmentsTest extends RegisteredOutputFixture {
     assertThat(TableSegment.bytes(4, 10_000)).isLessThan(4 * 160_100);
   }
 
-  /** Whoever knows the slot of a map output that is gone, or replaced, finds nothing there. */
+  /** A peer that knows the slot of a removed or replaced map output finds nothing there. */
   @Test
   void aSlotIsNeverUsedAgain() throws Exception {
     MapOutputLocation before = locate(MAP);
@@ -76,7 +76,7 @@ class TableSegmentsTest extends RegisteredOutputFixture {
     assertThat(remoteHeader(wrong)).as("of another map output").isNull();
   }
 
-  /** Segments are smaller where the budget is nearly used up: each of these takes a page. */
+  /** Segments are smaller when the budget is nearly used up: each of these takes a page. */
   @Test
   void segmentsFitWhatIsLeftOfTheBudget() throws Exception {
     registry.close();
@@ -92,7 +92,7 @@ class TableSegmentsTest extends RegisteredOutputFixture {
     assertThat(located).allMatch(location -> remoteHeader(location) != null);
   }
 
-  /** The data lie beside the table: what is left is for both. */
+  /** Data and table share the rest of the budget. */
   @Test
   void segmentsLeaveRoomForTheData() throws Exception {
     registry.close();
@@ -104,7 +104,7 @@ class TableSegmentsTest extends RegisteredOutputFixture {
     assertThat(locate(1).segment().slots()).isEqualTo(4);
   }
 
-  /** As a limit of locked memory that the budget does not know. */
+  /** Simulates a limit of locked memory that the budget does not know. */
   @Test
   void segmentsAreSmallerWhereTheProviderRefusesLargeOnes() throws Exception {
     registry.close();

@@ -12,7 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 
-/** Map outputs in a directory, as Spark's resolver would have written them. */
+/** Map outputs in a directory, written as Spark's resolver writes them. */
 public final class TestMapOutputs {
   private final Path directory;
 
@@ -20,7 +20,7 @@ public final class TestMapOutputs {
     this.directory = directory;
   }
 
-  /** Their directory, in the form that is the best where everything works. */
+  /** Returns their directory, with the form that is best if everything works. */
   public LocalDirectories directories() {
     return directories(RegistrationForm.READ_ONLY_MAPPING);
   }
@@ -81,7 +81,7 @@ public final class TestMapOutputs {
     }
   }
 
-  /** To be used as {@link MapOutputFiles}. */
+  /** Finds a map output's files; usable as {@link MapOutputFiles}. */
   public MapOutputFiles.Files find(int shuffleId, long mapId) {
     if (!Files.exists(index(shuffleId, mapId))) {
       return null;
@@ -94,14 +94,14 @@ public final class TestMapOutputs {
         ChecksumAlgorithm.CRC32C);
   }
 
-  /** How many mappings of these files the process has. */
+  /** Number of mappings of these files in the process. */
   public long mappings() throws IOException {
     try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
       return lines.filter(line -> line.contains(directory.toString())).count();
     }
   }
 
-  /** Descriptors that the process has of these files. */
+  /** Number of descriptors of these files in the process. */
   public long openFiles() throws IOException {
     try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
       return descriptors.filter(this::isOurs).count();
@@ -116,17 +116,17 @@ public final class TestMapOutputs {
     }
   }
 
-  /** Bytes of those mappings that have to be written to disk. */
+  /** Number of bytes of these mappings that are not written to disk yet. */
   public long dirtyBytes() throws IOException {
     return mappedBytes(directory, "(Shared|Private)_Dirty:.*");
   }
 
-  /** Bytes of the mapping of a data file that are resident in this process. */
+  /** Number of bytes of a data file's mapping that are resident in this process. */
   public long residentBytes(int shuffleId, long mapId) throws IOException {
     return mappedBytes(data(shuffleId, mapId), "Rss:.*");
   }
 
-  /** As smaps in proc(5) has them. */
+  /** Sums up a value of smaps (proc(5)). */
   private static long mappedBytes(Path file, String kind) throws IOException {
     long kilobytes = 0;
     boolean ours = false;
@@ -140,7 +140,7 @@ public final class TestMapOutputs {
     return kilobytes << 10;
   }
 
-  /** Until somebody counts it down. */
+  /** Waits until the latch is counted down. */
   public static void await(CountDownLatch latch) {
     try {
       if (!latch.await(10, TimeUnit.SECONDS)) {

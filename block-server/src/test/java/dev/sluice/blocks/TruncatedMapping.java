@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntBiFunction;
 
 /**
- * Reads a map output whose file becomes shorter meanwhile, long enough for all of it to be
- * compiled. Ends with status 0 when each copy and each stream was right or refused; what the
- * operating system does to a JVM that handles such an access badly, it does to this one.
+ * Reads a map output while its file is truncated, long enough for the JIT compiler to compile all
+ * code. Ends with status 0 if each copy and each stream was right or refused. A JVM that handles
+ * the access badly is killed by the operating system.
  */
 final class TruncatedMapping {
   private static final int SHUFFLE = 3;
@@ -26,7 +26,7 @@ final class TruncatedMapping {
     Random random = new Random(5);
     int[] lengths = random.ints(PARTITIONS, 8, 5000).toArray();
     for (int i = 0; i < PARTITIONS; i += 2) {
-      lengths[i] = random.nextInt(8, 100); // copied by another loop of the JDK
+      lengths[i] = random.nextInt(8, 100); // the JDK copies short ones in another loop
     }
     byte[] data = outputs.write(SHUFFLE, 1, lengths);
     try (MapOutputRegistry registry =
@@ -51,7 +51,7 @@ final class TruncatedMapping {
     }
   }
 
-  /** How many partitions end within so many bytes. */
+  /** Returns the number of partitions that end within a number of bytes. */
   private static int whole(int[] lengths, int size) {
     int partition = 0;
     int end = 0;
@@ -61,7 +61,7 @@ final class TruncatedMapping {
     return partition;
   }
 
-  /** How many partitions can be copied, and streamed, of which each is what was written. */
+  /** Returns the number of partitions that can be copied and streamed; checks their bytes. */
   private static int readable(MapOutputRegistry registry, int[] lengths, byte[] data) {
     MapOutputReader reader = registry.reader(SHUFFLE);
     int copied = readable(lengths, data, (p, target) -> reader.copy(1, p, p + 1, target, 0));
@@ -78,7 +78,7 @@ final class TruncatedMapping {
     }
   }
 
-  /** Spark ends an executor whose task fails with such a cause (Executor#isFatalError). */
+  /** Spark ends an executor if a task fails with such a cause (Executor#isFatalError). */
   private static void checkNotFatal(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof VirtualMachineError) {

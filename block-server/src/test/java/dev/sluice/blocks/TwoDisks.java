@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Two local directories with a map output in each, of which nothing is registered; tests may have
- * the disk of one not answer ({@link SlowFile}). The test that makes it closes it.
+ * Two local directories with a map output in each, neither of them registered. Tests may make one
+ * disk hang ({@link SlowFile}). The test that creates it closes it.
  */
 public final class TwoDisks implements AutoCloseable {
   public static final int SHUFFLE = 3;
@@ -20,7 +20,7 @@ public final class TwoDisks implements AutoCloseable {
   public final TestMapOutputs fast;
   public final MapOutputRegistry registry;
 
-  /** The map outputs have partitions of so many bytes. */
+  /** Writes the map outputs, with partitions of the given sizes in bytes. */
   public TwoDisks(Path slowDirectory, int[] slowBytes, Path fastDirectory, int[] fastBytes)
       throws Exception {
     directories = LocalDirectories.unregistered(List.of(slowDirectory, fastDirectory));
@@ -36,7 +36,7 @@ public final class TwoDisks implements AutoCloseable {
     registry.resolve(SHUFFLE, new long[] {SLOW, FAST}).get(10, TimeUnit.SECONDS);
   }
 
-  /** Another one of the same domain, which the caller closes. */
+  /** Creates another registry of the same domain, which the caller closes. */
   public MapOutputRegistry registry(
       LocalDirectories among, MapOutputFiles files, RegistryLimits limits) {
     return new MapOutputRegistry(domain, among, files, limits, new RecordingListener(), () -> 0);

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.Tag;
 
-/** Skipped where there is no RDMA device; {@code bin/with-verbs} runs it. */
+/** Skipped if there is no RDMA device; {@code bin/with-verbs} runs it. */
 @Tag("rdma-device")
 class VerbsRegistrationTest extends RegistrationContract {
   private static final Path DEVICES = Path.of("/sys/class/infiniband");

@@ -12,17 +12,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The daemon's process, which is started again whenever it ends, until it is stopped; what it kept
- * it finds on its disks. It ends by itself when this process does, however that ends: its standard
- * input is a pipe to here. {@link SluiceNodeService} starts and stops it, a thread of its own
- * waits.
+ * Runs the daemon as a child process and restarts it whenever it ends, until it is stopped. A
+ * restarted daemon recovers its state from its disks. Its standard input is a pipe from this
+ * process, so the daemon ends when this process ends for any reason. {@link SluiceNodeService}
+ * starts and stops it, once each, on the NodeManager's threads; the supervisor thread of this class
+ * launches the process and waits for it.
  */
 final class DaemonProcess {
   private static final Logger LOG = LoggerFactory.getLogger(DaemonProcess.class);
+  // The pause before a restart doubles, and is the minimum again after a run above the maximum.
   private static final long MIN_PAUSE_MS = 1_000;
   private static final long MAX_PAUSE_MS = 60_000;
 
-  /** More than sluice.node.stopTimeout. */
+  /** Longer than sluice.node.stopTimeout. */
   private static final long STOP_TIMEOUT_S = 15;
 
   private final File program;
@@ -33,14 +35,14 @@ final class DaemonProcess {
   private final Thread supervisor = new Thread(this::supervise, "sluice-node-supervisor");
   private List<Path> directories;
 
-  /** Both guarded by this. */
+  /** The last launched process; null before the first. Guarded by this, like {@code stopped}. */
   private Process process;
 
   private boolean stopped;
 
   /**
-   * @param javaHome for the daemon; empty for this process's environment
-   * @param arguments beside the directories
+   * @param javaHome JAVA_HOME of the daemon; empty to inherit this process's environment
+   * @param arguments all arguments except the directories
    */
   DaemonProcess(File program, String javaHome, File log, List<String> arguments) {
     this.program = program;
@@ -50,9 +52,9 @@ final class DaemonProcess {
   }
 
   /**
-   * Returns at once.
+   * Starts supervising and returns at once.
    *
-   * @param localDirectories which the daemon has while they can be written to
+   * @param localDirectories directories for the daemon; each launch passes only the writable ones
    */
   void start(List<Path> localDirectories) {
     directories = localDirectories;
@@ -81,7 +83,7 @@ final class DaemonProcess {
     }
   }
 
-  /** Returns when it has ended, and says how. */
+  /** Runs the daemon once and returns a description of its end. */
   private String run() throws InterruptedException {
     try {
       Process started = launch();
@@ -129,7 +131,7 @@ final class DaemonProcess {
     }
   }
 
-  /** Returns when the process is gone. Idempotent. */
+  /** Stops the daemon: waits up to 15 s for the end of its process, then kills it. Idempotent. */
   void stop() throws InterruptedException {
     Process last;
     synchronized (this) {

@@ -2,6 +2,7 @@ package dev.sluice.yarn;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.Reader;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
@@ -12,6 +13,7 @@ import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Properties;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.server.api.ApplicationInitializationContext;
@@ -21,15 +23,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the node's block server beside a NodeManager, as its user: on the disks of the NodeManager's
- * local directories, from its start to its end. Containers learn the socket by the variable
- * NM_AUX_SERVICE_sluice_node, which the NodeManager makes of {@link #getMetaData}. The NodeManager
- * makes one and calls it on its own threads.
+ * Runs the node's block server for the lifetime of a NodeManager, under the same user and on the
+ * disks of the NodeManager's local directories. Containers find the daemon's socket in the variable
+ * NM_AUX_SERVICE_sluice_node, which the NodeManager sets from {@link #getMetaData}. The NodeManager
+ * creates one instance and calls it on its own threads: init, start, applications, stop. Fields are
+ * set by init and not changed afterwards.
  */
 public final class SluiceNodeService extends AuxiliaryService {
   private static final Logger LOG = LoggerFactory.getLogger(SluiceNodeService.class);
 
-  /** As yarn.nodemanager.aux-services has to call it. */
+  /** Name of the service; yarn.nodemanager.aux-services must use the same. */
   static final String NAME = "sluice_node";
 
   private static final String HOME = "sluice.yarn.home";
@@ -39,7 +42,10 @@ public final class SluiceNodeService extends AuxiliaryService {
   private static final String LOCAL_DIRS = "yarn.nodemanager.local-dirs";
   private static final String HOST = "yarn.nodemanager.hostname";
 
-  /** The daemon's names: of its folder in each directory, and of what says that one is over. */
+  /**
+   * The daemon's folder in each directory, and the file that marks an application as ended. The
+   * daemon has the same names; this module does not depend on it.
+   */
   private static final String FOLDER = ".sluice";
 
   private static final String ENDED = ".ended";
@@ -53,8 +59,8 @@ public final class SluiceNodeService extends AuxiliaryService {
   }
 
   /**
-   * @throws IllegalArgumentException with which the NodeManager does not start, where the daemon is
-   *     not installed
+   * @throws IllegalArgumentException if the daemon is not installed; the NodeManager then does not
+   *     start
    */
   @Override
   protected void serviceInit(Configuration conf) throws Exception {
@@ -77,8 +83,8 @@ public final class SluiceNodeService extends AuxiliaryService {
   }
 
   /**
-   * In the first directory that can be written to, but where it was before: containers, which may
-   * outlive a NodeManager, are told of the socket for good.
+   * Returns the socket path: the existing socket, else one in the first writable directory. The
+   * path must not change, because containers may outlive a NodeManager and learn it only once.
    */
   private Path defaultSocket() {
     List<Path> sockets =
@@ -91,7 +97,7 @@ public final class SluiceNodeService extends AuxiliaryService {
     return sockets.stream().filter(Files::exists).findFirst().orElse(first);
   }
 
-  /** All but the directories, which may be good or bad at each start. */
+  /** Returns all arguments but the directories, which each launch checks for write access. */
   private List<String> arguments(Configuration conf) {
     List<String> arguments = new ArrayList<>();
     String file = conf.getTrimmed(CONF, "");
@@ -99,6 +105,9 @@ public final class SluiceNodeService extends AuxiliaryService {
       arguments.add("--conf");
       arguments.add(file);
     }
+    new RegisteredMemory(Paths.get("/proc/meminfo"))
+        .setting(conf, settings(file))
+        .ifPresent(arguments::add);
     arguments.add("--supervised");
     arguments.add("sluice.node.socket=" + socket);
     String host = conf.getTrimmed(HOST, "0.0.0.0");
@@ -108,7 +117,33 @@ public final class SluiceNodeService extends AuxiliaryService {
     return arguments;
   }
 
-  /** Beside the NodeManager's. */
+  /**
+   * Reads the settings of the daemon's file. If it cannot be read, returns none: the daemon then
+   * reports the error, and is restarted until it can read the file.
+   */
+  private static Properties settings(String file) {
+    Properties settings = new Properties();
+    if (file.isEmpty()) {
+      return settings;
+    }
+    try (Reader reader = Files.newBufferedReader(Paths.get(file))) {
+      settings.load(reader);
+      return settings;
+    } catch (IOException | IllegalArgumentException e) {
+      LOG.warn(
+          "{}, which {} names, cannot be read. The node's block server does not start until it can"
+              + " (see {}), and takes no notice of a {} that is set there later until the"
+              + " NodeManager is restarted",
+          file,
+          CONF,
+          log(),
+          RegisteredMemory.SETTING,
+          e);
+      return new Properties();
+    }
+  }
+
+  /** Returns the daemon's log file, which lies in the NodeManager's log directory. */
   private static File log() {
     String folder = System.getProperty("yarn.log.dir", System.getProperty("hadoop.log.dir", "."));
     return new File(folder, "sluice-node.log");
@@ -128,11 +163,14 @@ public final class SluiceNodeService extends AuxiliaryService {
     super.serviceStop();
   }
 
-  /** Executors come to the socket by themselves, with the secret. */
+  /** Does nothing: executors connect to the socket themselves, with the secret. */
   @Override
   public void initializeApplication(ApplicationInitializationContext context) {}
 
-  /** Says so in the daemon's folders, which looks there; a driver that ended well has said it. */
+  /**
+   * Marks the application as ended in the daemon's folders, which the daemon checks. A driver that
+   * ended normally has already told the daemon.
+   */
   @Override
   public void stopApplication(ApplicationTerminationContext context) {
     String application = context.getApplicationId().toString();
@@ -148,7 +186,7 @@ public final class SluiceNodeService extends AuxiliaryService {
     }
   }
 
-  /** Each of its runs, whose names go on with a dash. */
+  /** Marks each run of an application; their names start with the application's id and a dash. */
   private static void end(Path folder, String application) throws IOException {
     try (DirectoryStream<Path> runs = Files.newDirectoryStream(folder, application + "-*")) {
       for (Path run : runs) {
@@ -157,7 +195,7 @@ public final class SluiceNodeService extends AuxiliaryService {
     }
   }
 
-  /** The path of the daemon's socket. */
+  /** Returns the path of the daemon's socket. */
   @Override
   public ByteBuffer getMetaData() {
     return ByteBuffer.wrap(socket.toString().getBytes(StandardCharsets.UTF_8));

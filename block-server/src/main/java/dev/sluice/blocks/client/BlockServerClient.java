@@ -1,8 +1,10 @@
 package dev.sluice.blocks.client;
 
 import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.Content;
 import dev.sluice.blocks.wire.ControlMessages.Done;
 import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
@@ -45,23 +47,23 @@ import org.apache.spark.network.server.NoOpRpcHandler;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * Asks peers' block servers over Spark's transport. Never blocks the caller.
+ * Client of peers' block servers, over Spark's transport. Never blocks the caller.
  *
- * <p>Created by the shuffle manager once per process, which closes it after the RDMA endpoint that
+ * <p>The shuffle manager creates one per process, and closes it after the RDMA endpoint that
  * connects through it. Any thread may call it. Answers come on the transport's threads, and
- * dependents of the futures run there; each request is answered within its timeout.
+ * dependents of the futures run there. Each request is answered within its timeout.
  *
- * <p>One connection per peer that is asked: 1,000 sockets at 1,000 executors. It ends when the peer
- * is lost; what is left of one that ended otherwise goes when another peer is asked. A location
- * takes 30 bytes on the way, so resolving all 100 map outputs of a peer takes 3 KB, and those of
- * all peers 3 MB, whatever the number of partitions.
+ * <p>Each peer that is asked has one connection: 1,000 sockets at 1,000 executors. A connection is
+ * closed when its peer is lost; the rest of one that ended otherwise is dropped when another peer
+ * is asked. A location takes 30 bytes on the way: resolving all 100 map outputs of a peer takes 3
+ * KB, those of all peers 3 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
   /**
-   * Of a peer's heap, for what it has not answered: requests to stage, and as much again for
-   * questions for tables; a larger one goes alone. That is two questions for 1,000 map outputs
-   * each, one for each thread that reads for them there, and one request for as many pieces as
-   * there may be.
+   * Limit of a peer's heap for requests that it has not answered: once for staging, once for
+   * tables. A larger request is sent alone. Two questions for 1,000 map outputs each fit, one for
+   * each thread that reads their tables there, or one request to stage as many pieces as are
+   * allowed.
    */
   private static final long MAX_UNANSWERED_BYTES = 256 << 10;
 
@@ -82,13 +84,13 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
 
   /**
    * @param self this process, with its {@link PeerAddress#id}
-   * @param conf its connection creation timeout bounds how long a peer that does not answer is
-   *     waited for, after the requests that waited for it have failed
+   * @param conf its connection creation timeout limits an attempt to connect; requests that wait
+   *     for it may fail earlier, at their own timeouts
    * @param bootstraps authenticate new connections
-   * @param options how long each {@link #exchange} may take, connecting included, and when a peer
-   *     that does not stage in time is left alone, as one from which READs fail
+   * @param options time for each {@link #exchange}, connecting included, and the circuit breaker's
+   *     settings, which apply to a peer that does not stage in time as to one whose READs fail
    * @param resolveTimeoutMs deadline of each {@link #resolve}, connecting included: longer, because
-   *     the peer may have to register what is asked for
+   *     the peer may have to register the map outputs first
    * @param clockMs a monotonic clock in milliseconds
    */
   public BlockServerClient(
@@ -111,27 +113,23 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
       PeerAddress peer, String providerName, QueuePairAddress local) {
     Connect connect = new Connect(name(peer), self.id(), providerName, local);
     return request(peer, connect, options.connectTimeoutMs(), null)
-        .thenCompose(
-            answer ->
-                answer instanceof Refused refused
-                    ? failure(peer + " refuses: " + refused.reason())
-                    : expected(Connected.class, peer, answer))
+        .thenCompose(answer -> expected(Connected.class, peer, answer))
         .thenApply(Connected::queuePair);
   }
 
-  /** Says nothing to a peer that there is no connection to: it may be gone. */
+  /** Sends nothing if there is no connection to the peer: it may be gone. */
   @Override
   public void released(PeerAddress peer, int localQpNumber) {
     PeerChannel channel = channels.get(peer);
     if (channel != null) {
-      channel.sendIfConnected(new Released(self.id(), localQpNumber));
+      channel.sendIfConnected(to(peer, new Released(self.id(), localQpNumber)));
     }
   }
 
   /**
    * See {@link dev.sluice.blocks.MapOutputRegistry#resolve}. Large requests are split.
    *
-   * @return completes exceptionally when the peer cannot be asked
+   * @return completes exceptionally if the peer cannot be asked
    */
   public CompletableFuture<List<MapOutputLocation>> resolve(
       PeerAddress peer, int shuffleId, long[] mapIds) {
@@ -146,7 +144,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
 
   private CompletableFuture<List<MapOutputLocation>> resolvePart(
       PeerAddress peer, int shuffleId, long[] mapIds) {
-    return request(peer, new Resolve(shuffleId, mapIds), resolveTimeoutMs, null)
+    return request(peer, to(peer, new Resolve(shuffleId, mapIds)), resolveTimeoutMs, null)
         .thenCompose(
             answer ->
                 answer instanceof Resolved resolved && answers(resolved.locations(), mapIds)
@@ -163,12 +161,13 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   /**
-   * Has the peer copy bytes of map outputs that it has not registered. Whoever has READ them, or
-   * does not want them any more, says {@link #done}. A peer that has others wait in vain is not
-   * asked for a while. What is asked while it has much to answer waits here, so that it need not
-   * hold the requests of all tasks; that is of the time that its answer says it took.
+   * Asks the peer to stage bytes of map outputs that it has not registered. The caller reports
+   * {@link #done} once it has READ the bytes or no longer wants them. A peer that repeatedly does
+   * not answer in time is not asked for a while. A request to a peer with many unanswered ones
+   * waits here, so that the peer need not hold the requests of all tasks. The answer counts that
+   * wait as the peer's time.
    *
-   * @return {@link Staged} or {@link NotStaged}; completes exceptionally when the peer cannot be
+   * @return {@link Staged} or {@link NotStaged}; completes exceptionally if the peer cannot be
    *     asked or does not answer in the time that the request has
    */
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
@@ -183,7 +182,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
           return ask(
                   channel(peer).staging(),
                   peer,
-                  new StageFor(self.id(), message),
+                  to(peer, new StageFor(self.id(), message)),
                   leftMs,
                   Staged.class,
                   late -> giveBack(peer, late))
@@ -192,8 +191,8 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   /**
-   * Asks the peer for parts of partition tables that it has not registered, with {@link #stage}'s
-   * rules.
+   * Asks the peer for parts of partition tables that it has not registered, by the rules of {@link
+   * #stage}.
    *
    * @return {@link Tables} or {@link NotStaged}; completes exceptionally as {@link #stage}
    */
@@ -205,14 +204,14 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
         request.timeLeftMs(),
         leftMs -> {
           GetTables message = new GetTables(request.shuffleId(), leftMs, request.wanted());
-          return ask(channel(peer).tables(), peer, message, leftMs, Tables.class, null);
+          return ask(channel(peer).tables(), peer, to(peer, message), leftMs, Tables.class, null);
         });
   }
 
   /**
-   * Asks when the peer's heap has room for it.
+   * Asks once the limit of the peer's heap leaves room for the request.
    *
-   * @param ask is told how much time is left, in milliseconds
+   * @param ask gets the time that is left, in milliseconds
    */
   private CompletableFuture<Object> inTurn(
       PeerQuota<PeerAddress> room,
@@ -225,7 +224,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     Runnable taker =
         () -> {
           if (!turn.complete(null)) {
-            room.release(peer, bytes); // It has waited for too long.
+            room.release(peer, bytes); // The wait has timed out.
           }
         };
     if (!room.acquire(peer, bytes, taker)) {
@@ -258,14 +257,14 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
                     : unexpected(peer, answer));
   }
 
-  /** Nobody waits for it any more. */
+  /** Ends the lease of an answer that came too late for its caller. */
   private void giveBack(PeerAddress peer, Object late) {
     if (late instanceof Staged lease) {
       done(peer, lease.leaseId());
     }
   }
 
-  /** Ends a lease. No answer; a peer that is lost needs none. */
+  /** Ends a lease. No answer; sends nothing to a peer that is lost. */
   public void done(PeerAddress peer, long leaseId) {
     PeerChannel channel = channels.get(peer);
     if (channel != null) {
@@ -274,10 +273,10 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   /**
-   * Tells a node's block server what of this process's application lives, or does not.
+   * Tells a node's block server that a shuffle or this process's application is over, or lives.
    *
-   * @return its answer; completes exceptionally when it cannot be asked, and when the peer is no
-   *     node, or another application has its port by now
+   * @return the answer; completes exceptionally if the peer cannot be asked or is not a node, or if
+   *     another application has its port by now
    */
   public CompletableFuture<Heard> tell(PeerAddress node, Lifetime message) {
     return request(node, new Told(self.application(), message), resolveTimeoutMs, null)
@@ -288,6 +287,10 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     return new ProcessName(self.application(), peer.id());
   }
 
+  private Addressed to(PeerAddress peer, Content content) {
+    return new Addressed(name(peer), self.id(), content);
+  }
+
   /**
    * Tells the peer that this process READs from the shuffle. No answer. Sends at most one message
    * in 10 s for a peer and shuffle, so readers may call it for each batch.
@@ -295,11 +298,11 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   public void touch(PeerAddress peer, int shuffleId) {
     PeerChannel channel = channel(peer);
     if (!closed && channel.touchIsDue(shuffleId)) {
-      channel.send(new Touch(shuffleId));
+      channel.send(to(peer, new Touch(shuffleId)));
     }
   }
 
-  /** The peer is gone: closes the connection to it, which fails what waits for an answer. */
+  /** Closes the connection to a peer that is gone, which fails its unanswered requests. */
   public void peerLost(PeerAddress peer) {
     PeerChannel channel = channels.remove(peer);
     if (channel != null) {
@@ -307,7 +310,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     }
   }
 
-  /** Fails what waits for an answer. Idempotent. */
+  /** Fails all unanswered requests. Idempotent. */
   @Override
   public void close() {
     closed = true;
@@ -321,7 +324,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     if (known != null) {
       return known;
     }
-    // Who asks a peer that was lost before does not hear of it again.
+    // A peer may have been asked again after its loss, which is not reported a second time.
     channels.values().removeIf(PeerChannel::closeIfAbandoned);
     return channels.computeIfAbsent(
         peer,
@@ -342,13 +345,13 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     return new PeerBreaker(peer, what, breaker, clockMs);
   }
 
-  /** Peers to which there is a connection, or was one lately. */
+  /** Number of peers with a connection, or with a recent one. */
   int channels() {
     return channels.size();
   }
 
   /**
-   * @param late takes an answer that comes after the timeout; null where it may be lost
+   * @param late takes an answer that comes after the timeout; null if it may be lost
    */
   private CompletableFuture<Object> request(
       PeerAddress peer, Object message, long timeoutMs, Consumer<Object> late) {
@@ -370,7 +373,10 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   private static <T> CompletableFuture<T> unexpected(PeerAddress peer, Object answer) {
-    return failure(peer + " answers with an unexpected " + answer.getClass().getSimpleName());
+    return failure(
+        answer instanceof Refused refused
+            ? peer + " refuses: " + refused.reason()
+            : peer + " answers with an unexpected " + answer.getClass().getSimpleName());
   }
 
   private static <T> CompletableFuture<T> failure(String reason) {

@@ -8,18 +8,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps one peer from being asked for what it has had others wait for in vain, until a probe
- * succeeds. Any thread; nothing to close.
+ * Circuit breaker for one kind of request to one peer: stops requests to a peer that repeatedly
+ * does not answer in time, until a probe succeeds. Each {@link PeerChannel} has two. Any thread;
+ * this guards the breaker. Nothing to close.
  *
- * <p>A peer that is overloaded is to be waited for. What tells it from one that hangs is that it
- * does something: so only a request during which it has done nothing for any other counts, and
- * those that wait together count as one. What else it answers says nothing: locations and tables
- * come from other threads than copies.
+ * <p>An overloaded peer answers some requests, a hanging one none. A request therefore counts as
+ * failed only if the peer has completed no other one meanwhile, and requests that fail together
+ * count once. Other kinds of requests do not matter: the peer answers locations and tables on other
+ * threads than it copies on.
  */
 final class PeerBreaker {
   private static final Logger LOG = LoggerFactory.getLogger(PeerBreaker.class);
 
-  /** Who has waited less than this in vain had no time: that says nothing of the peer. */
+  /** A request that failed after a shorter wait had no time: that says nothing about the peer. */
   private static final long IN_VAIN_MS = 1_000;
 
   private final PeerAddress peer;
@@ -27,12 +28,12 @@ final class PeerBreaker {
   private final CircuitBreaker breaker;
   private final LongSupplier clockMs;
 
-  /** When the last one ended that counts. Guarded by this. */
+  /** End of the last request that counted. Guarded by this. */
   private long judgedMs;
 
   /**
-   * @param what is asked for, in the words of a warning
-   * @param breaker is used by this alone
+   * @param what kind of request, in the words of a warning
+   * @param breaker not used elsewhere
    */
   PeerBreaker(PeerAddress peer, String what, CircuitBreaker breaker, LongSupplier clockMs) {
     this.peer = peer;
@@ -42,15 +43,15 @@ final class PeerBreaker {
     judgedMs = clockMs.getAsLong();
   }
 
-  /** Whether the peer may be asked; if so, {@link #judge} is told what came of it. */
+  /** Returns true if the peer may be asked; {@link #judge} has to follow. */
   synchronized boolean admits() {
     return breaker.admits(nowNanos());
   }
 
   /**
-   * A refusal is an answer, too, unless it took most of the time that there was.
+   * Judges an ended request. A refusal counts as success, unless it took half of the time or more.
    *
-   * @param done whether there is what was asked for
+   * @param done true if the peer gave the answer that was wanted
    */
   synchronized void judge(boolean done, long askedMs, int timeLeftMs) {
     long nowMs = clockMs.getAsLong();

@@ -1,5 +1,6 @@
 package dev.sluice.blocks.client;
 
+import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
@@ -22,24 +23,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection to one peer's block server: connects when something is asked and no connection is
- * there, and not more than once a second where that fails.
+ * Connection to one peer's block server. It connects when there is something to send and no
+ * connection, at most once a second while that fails.
  *
- * <p>Any thread. Connecting blocks in Spark's transport, so each attempt has a virtual thread: a
- * pool would let a rack that does not answer keep everybody from connecting elsewhere. There is one
- * attempt per peer at a time.
+ * <p>The {@link BlockServerClient} creates one for each peer and closes it. Any thread; dependents
+ * of an answer run without the lock. Connecting blocks in Spark's transport, so each attempt has a
+ * virtual thread: in a pool, a rack that does not answer would keep all threads from connecting
+ * elsewhere. There is one attempt per peer at a time.
  *
- * <p>Beside the socket it holds 100 bytes a shuffle that was READ lately.
+ * <p>In addition to the socket it takes 100 bytes for each shuffle that was READ lately.
  */
 final class PeerChannel {
   private static final Logger LOG = LoggerFactory.getLogger(PeerChannel.class);
 
   static final long RECONNECT_INTERVAL_MS = 1_000;
 
-  /** Without a connection for so long there is nothing to wait for. */
+  /** A channel without a connection for this time is abandoned. */
   static final long ABANDONED_AFTER_MS = 60_000;
 
-  /** Shuffles whose last touch is remembered before old ones are forgotten. */
+  /** Number of shuffles whose last touch is remembered before old ones are dropped. */
   private static final int TOUCHES = 1_000;
 
   private final PeerAddress peer;
@@ -59,9 +61,9 @@ final class PeerChannel {
   private boolean closed;
 
   /**
-   * @param threads has one for each attempt to connect
-   * @param staging opens when the peer does not stage in time
-   * @param tables opens when it does not say in time what its tables have
+   * @param threads runs each attempt to connect on a thread of its own
+   * @param staging breaker for requests to stage
+   * @param tables breaker for questions for partition tables
    */
   PeerChannel(
       PeerAddress peer,
@@ -84,25 +86,26 @@ final class PeerChannel {
   /**
    * Sends a message once connected; completes with its answer, or exceptionally.
    *
-   * @param late takes an answer that comes after the timeout; null where it may be lost
+   * @param late takes an answer that comes after the timeout; null if it may be lost
    */
   CompletableFuture<Object> request(Object message, long timeoutMs, Consumer<Object> late) {
-    Request request = new Request(message.getClass().getSimpleName(), late);
+    Object named = message instanceof Addressed addressed ? addressed.content() : message;
+    Request request = new Request(named.getClass().getSimpleName(), late);
     try {
       byte[] frame = codec.encode(message);
       connection().whenComplete((client, e) -> request.send(client, frame, e));
-    } catch (Throwable e) { // Errors too: who asks has an answer.
+    } catch (Throwable e) { // Errors too: each request is answered.
       request.onFailure(e);
     }
     return request.answer(timeoutMs);
   }
 
-  /** Sends a message without an answer once connected; it is lost if that fails. */
+  /** Sends a message without an answer once connected. It is lost if connecting fails. */
   void send(Object message) {
     connection().thenAccept(client -> send(client, message));
   }
 
-  /** Sends a message without an answer; does nothing when there is no connection. */
+  /** Sends a message without an answer; does nothing if there is no connection. */
   void sendIfConnected(Object message) {
     CompletableFuture<TransportClient> current;
     synchronized (this) {
@@ -121,7 +124,7 @@ final class PeerChannel {
     }
   }
 
-  /** Whether the peer has not been told for a while that the shuffle is READ; true once. */
+  /** Returns true if a touch of the shuffle is due, and records it as sent. */
   synchronized boolean touchIsDue(int shuffleId) {
     long nowMs = clockMs.getAsLong();
     Long lastMs = touchedMs.get(shuffleId);
@@ -135,17 +138,17 @@ final class PeerChannel {
     return true;
   }
 
-  /** Of requests to stage. */
+  /** Breaker for requests to stage. */
   PeerBreaker staging() {
     return staging;
   }
 
-  /** Of questions for partition tables: in time or not, they say nothing of staging. */
+  /** Breaker for questions for partition tables, which do not depend on staging. */
   PeerBreaker tables() {
     return tables;
   }
 
-  /** Fails what waits for an answer, and all that comes later. Idempotent. */
+  /** Fails all unanswered requests, and later ones. Idempotent. */
   void close() {
     CompletableFuture<TransportClient> current;
     synchronized (this) {
@@ -162,7 +165,7 @@ final class PeerChannel {
     }
   }
 
-  /** Closes it where there is no connection, and nobody wanted one for a while. */
+  /** Closes the channel if it has no connection and has not been used for a while. */
   synchronized boolean closeIfAbandoned() {
     boolean inUse = connection != null && (!connection.isDone() || isConnected(connection));
     closed |= !inUse && clockMs.getAsLong() - usedMs >= ABANDONED_AFTER_MS;
@@ -173,7 +176,7 @@ final class PeerChannel {
     return connection.state() == Future.State.SUCCESS && connection.resultNow().isActive();
   }
 
-  /** The connection, which may be on its way or have failed a moment ago. */
+  /** Returns the connection, which may still be on its way or have failed a moment ago. */
   private synchronized CompletableFuture<TransportClient> connection() {
     if (closed) {
       return CompletableFuture.failedFuture(
@@ -204,7 +207,7 @@ final class PeerChannel {
       if (!attempt.complete(client)) {
         client.close();
       }
-    } catch (Throwable e) { // Errors too: nobody else would end the attempt.
+    } catch (Throwable e) { // Errors too: no other code ends the attempt.
       failed(attempt, e);
     }
   }
@@ -256,7 +259,7 @@ final class PeerChannel {
           new IOException("%s to %s failed: %s".formatted(name, peer, firstLine(e)), e));
     }
 
-    /** A failure of the server comes as its whole stack trace. */
+    /** First line of a failure: the server sends its whole stack trace. */
     private static String firstLine(Throwable e) {
       return e.toString().lines().findFirst().orElseThrow();
     }

@@ -1,5 +1,14 @@
 /**
- * The side of the control plane that asks: {@link dev.sluice.blocks.client.BlockServerClient} has a
- * connection to the block server of each peer, and knows which of them are to be left alone.
+ * Client side of the control channel: requests to the block servers of peers.
+ *
+ * <p>{@link dev.sluice.blocks.client.BlockServerClient} is the entry point, one per process. It has
+ * a channel for each peer, which connects when needed and matches answers with requests. Each
+ * request has a timeout and completes a future.
+ *
+ * <p>Requests to stage and questions for partition tables are limited by the heap that they take at
+ * the peer. Each kind has a circuit breaker per peer, so that a peer that hangs is not asked again
+ * and again.
+ *
+ * <p>The client moves no blocks: it returns leases and locations for READs.
  */
 package dev.sluice.blocks.client;

@@ -3,15 +3,19 @@ package dev.sluice.blocks.conf;
 import java.util.function.Function;
 
 /**
- * A type of values in a configuration.
+ * A type of values in a configuration: of an executor's settings and of a node daemon's ({@link
+ * Types}). Immutable; any thread.
  *
- * @param allowed says in words what is allowed
- * @param parser throws IllegalArgumentException for what is not
+ * @param allowed text that says which values are allowed
+ * @param parser throws IllegalArgumentException for a value that is not allowed
  */
 public record Type<T>(String allowed, Function<String, T> parser) {
   /**
-   * @param key what has the value
-   * @throws IllegalArgumentException for what is not allowed; names key, value, and what is
+   * Parses a value.
+   *
+   * @param key key of the value, for the message
+   * @throws IllegalArgumentException for a value that is not allowed; the message names the key,
+   *     the value and the allowed values
    */
   public T parse(String key, String value) {
     try {

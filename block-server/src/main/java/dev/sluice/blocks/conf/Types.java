@@ -12,7 +12,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.spark.network.util.JavaUtils;
 
-/** The types of settings, in Spark's own syntax for times and sizes. */
+/**
+ * The types of settings of executors and node daemons, in Spark's own syntax for times and sizes.
+ * Any thread.
+ */
 public final class Types {
   public static final Type<Boolean> FLAG = new Type<>("true or false", Types::flag);
 
@@ -37,12 +40,12 @@ public final class Types {
         v -> v >= min && v <= max);
   }
 
-  /** A time in milliseconds, which is also its unit where none is given. */
+  /** A time in milliseconds; without a unit it is in milliseconds, too. */
   public static Type<Long> millis(String least, String most) {
     return time(least, most, TimeUnit.MILLISECONDS);
   }
 
-  /** A time in microseconds, which is also its unit where none is given. */
+  /** A time in microseconds; without a unit it is in microseconds, too. */
   public static Type<Long> micros(String least, String most) {
     return time(least, most, TimeUnit.MICROSECONDS);
   }
@@ -63,7 +66,7 @@ public final class Types {
         v -> v >= least && v <= most);
   }
 
-  /** A number, decimal or 0x and hexadecimal, or auto. */
+  /** A number, decimal or hexadecimal with 0x, or the word auto. */
   public static Type<Integer> autoOr(int least, int most) {
     return checked(
         "auto, or a whole number from %d to %d".formatted(least, most),

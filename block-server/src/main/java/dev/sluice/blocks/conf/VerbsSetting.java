@@ -12,17 +12,17 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * What can be said of RDMA devices and of what their packets carry, under one name behind any
- * prefix.
+ * A setting of RDMA devices or of the packets that they send. Executors and node daemons have the
+ * same ones, after prefixes of their own. A new one belongs in {@link #ALL}, too.
  *
- * @param name the key's end
- * @param type what values are allowed
- * @param change what a value does
+ * @param name end of the key
+ * @param type allowed values
+ * @param change effect of a value on the options
  */
 public record VerbsSetting<T>(
     String name, Type<T> type, BiConsumer<VerbsOptions.Builder, T> change) {
 
-  /** Who names ports says that they reach each other. */
+  /** Ports to use. By naming ports a user states that all of them reach the peers. */
   public static final VerbsSetting<DeviceFilter> DEVICES =
       new VerbsSetting<>(
           "devices",
@@ -100,10 +100,10 @@ public record VerbsSetting<T>(
   }
 
   /**
-   * The options with what is configured.
+   * Returns the options with the configured values set.
    *
-   * @param prefix of the keys
-   * @param values of keys; empty for those that are not set
+   * @param prefix prefix of the keys
+   * @param values returns the value of a key; empty if the key is not set
    * @throws IllegalArgumentException for a value that is not allowed
    */
   public static VerbsOptions configured(

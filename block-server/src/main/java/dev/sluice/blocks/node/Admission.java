@@ -4,41 +4,50 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /**
- * Decides whether a node takes more: nothing while it is drained, and no more than its limits, each
- * with its reason. Any thread; may wait for a disk. What comes at the same time may exceed a limit
- * by as much as that is.
+ * Admission of applications and map outputs to a node. A node that is drained takes no new
+ * application; a node at a limit takes no more map outputs. Each refusal has a reason. The {@link
+ * NodeDaemon} asks for applications and executors, {@link ApplicationOutputs} for map outputs, both
+ * on the thread of an executor's connection. Any thread; may wait for a disk. Map outputs that come
+ * at the same time may together exceed a limit.
  */
 final class Admission {
   private final NodeOptions options;
   private final Supplier<Collection<NodeApplication>> applications;
+
+  /** Directories whose file systems lacked room at the last check. */
+  private final Set<Path> full = ConcurrentHashMap.newKeySet();
+
   private volatile boolean stopping;
 
   /**
-   * @param applications whatever they hold counts
+   * @param applications applications whose map outputs count
    */
   Admission(NodeOptions options, Supplier<Collection<NodeApplication>> applications) {
     this.options = options;
     this.applications = applications;
   }
 
-  /** From now on the node is drained, until it ends. */
+  /** Drains the node from now on, until it ends. */
   void stop() {
     stopping = true;
   }
 
-  /** Whether nothing is taken, while all is served. */
+  /** Returns true if no new application is let in. Known applications go on as before. */
   boolean isDraining() {
     return stopping || Files.exists(options.drainFile());
   }
 
   /**
-   * An executor comes.
+   * Admits a new application.
    *
-   * @throws IOException when it is refused, with the reason
+   * @throws IOException if it is refused, with the reason
    */
   void enter() throws IOException {
     if (isDraining()) {
@@ -49,13 +58,49 @@ final class Admission {
   }
 
   /**
-   * A map output is handed over.
+   * Admits an executor that comes, or that asks again whether its map outputs would be taken.
+   * Checks only file systems that lacked room at the last hand-over: another one may not answer.
    *
-   * @param directory that it lies in
-   * @throws IOException when it is refused, with the reason
+   * @param directories one on each file system that map outputs would lie on
+   * @throws IOException if all of them lack room, with the reason of one
+   */
+  void enter(List<Path> directories) throws IOException {
+    if (!full.containsAll(directories)) {
+      return;
+    }
+    IOException reason = null;
+    for (Path directory : directories) {
+      try {
+        checkRoom(directory);
+        return;
+      } catch (IOException e) {
+        reason = e;
+      }
+    }
+    if (reason != null) {
+      throw reason;
+    }
+  }
+
+  private void checkRoom(Path directory) throws IOException {
+    long free = directory.toFile().getUsableSpace();
+    if (free < options.minFreeBytes()) {
+      full.add(directory);
+      throw new IOException(
+          "%d bytes are free on the file system of %s, fewer than %d (%s)"
+              .formatted(
+                  free, directory, options.minFreeBytes(), NodeSetting.MIN_FREE_BYTES.key()));
+    }
+    full.remove(directory);
+  }
+
+  /**
+   * Admits a map output.
+   *
+   * @param directory on the map output's file system
+   * @throws IOException if it is refused, with the reason
    */
   void take(Path directory, long dataBytes) throws IOException {
-    enter();
     limit(
         "map outputs",
         1,
@@ -63,13 +108,7 @@ final class Admission {
         NodeSetting.MAX_MAP_OUTPUTS,
         options.maxMapOutputs());
     limit("bytes", dataBytes, HeldShuffles::bytes, NodeSetting.MAX_BYTES, options.maxBytes());
-    long free = directory.toFile().getUsableSpace();
-    if (free < options.minFreeBytes()) {
-      throw new IOException(
-          "%d bytes are free on the file system of %s, fewer than %d (%s)"
-              .formatted(
-                  free, directory, options.minFreeBytes(), NodeSetting.MIN_FREE_BYTES.key()));
-    }
+    checkRoom(directory);
   }
 
   private void limit(

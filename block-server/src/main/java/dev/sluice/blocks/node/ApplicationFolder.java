@@ -15,10 +15,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The map outputs of one application on one of a node's file systems: a folder
- * <i>shuffle</i>-<i>map</i> each, with the files {@code data}, {@code index} and {@code
- * checksums.}<i>algorithm</i>. Executors write, the daemon reads and removes; a map output is there
- * from the moment that its folder is renamed into place. Any thread, any process.
+ * Map outputs of one application on one of a node's file systems. Each has a folder
+ * <i>shuffle</i>-<i>map</i> with the files {@code data}, {@code index} and {@code
+ * checksums.}<i>algorithm</i>. Executors write, the daemon reads and removes. A map output exists
+ * from the moment that its folder is renamed into place. Any thread, any process. Executors may be
+ * of another release than the daemon, so these names stay.
  */
 record ApplicationFolder(Path path) {
   private static final String DATA = "data";
@@ -27,17 +28,23 @@ record ApplicationFolder(Path path) {
   private static final String UNFINISHED = ".tmp-";
   private static final Pattern MAP_OUTPUT = Pattern.compile("(\\d{1,9})-(\\d{1,18})");
 
+  /** Parent directory, which exists before the folder does. */
+  Path directory() {
+    return path.getParent();
+  }
+
   private Path folder(int shuffleId, long mapId) {
     return path.resolve(shuffleId + "-" + mapId);
   }
 
   /**
-   * Adds a map output: its data file gets a second name here, and index and checksums, of 16 bytes
-   * a partition at most, are copied.
+   * Adds a map output: links its data file into the folder, and copies its index and checksums,
+   * which take at most 16 bytes a partition.
    *
-   * @return whether it was not there yet; map ids are never used twice, so it is the same one else
-   * @throws FileSystemException when that cannot be done here, as on another file system (EXDEV) or
-   *     a full one
+   * @return true if it was not there yet; else it is the same map output, since map ids are never
+   *     used twice
+   * @throws FileSystemException if this folder cannot take it, for example because it is on another
+   *     file system (EXDEV) or full
    */
   boolean commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
     Path folder = folder(shuffleId, mapId);
@@ -62,7 +69,7 @@ record ApplicationFolder(Path path) {
     return true;
   }
 
-  /** Null when it is not here. */
+  /** Finds a map output's files; null if it is not here. */
   MapOutputFiles.Files find(int shuffleId, long mapId) {
     Path folder = folder(shuffleId, mapId);
     Path data = folder.resolve(DATA);
@@ -78,7 +85,7 @@ record ApplicationFolder(Path path) {
     return new MapOutputFiles.Files(data, folder.resolve(INDEX), null, ChecksumAlgorithm.NONE);
   }
 
-  /** Names each map output, by shuffle and map id. */
+  /** Calls the consumer for each map output. */
   void forEach(MapOutputConsumer consumer) throws IOException {
     try (DirectoryStream<Path> folders = Files.newDirectoryStream(path)) {
       for (Path folder : folders) {
@@ -90,7 +97,7 @@ record ApplicationFolder(Path path) {
     }
   }
 
-  /** Removes what executors began so long ago that they have died over it. */
+  /** Removes unfinished map outputs older than this age, whose executors must have died. */
   void removeUnfinished(Duration age) throws IOException {
     Instant oldest = Instant.now().minus(age);
     try (DirectoryStream<Path> folders = Files.newDirectoryStream(path, UNFINISHED + "*")) {
@@ -102,13 +109,13 @@ record ApplicationFolder(Path path) {
     }
   }
 
-  /** Who is told of map outputs. */
+  /** Takes the ids of a map output. */
   @FunctionalInterface
   interface MapOutputConsumer {
     void accept(int shuffleId, long mapId);
   }
 
-  /** Does nothing where there is none. */
+  /** Removes a map output if it is here. */
   void remove(int shuffleId, long mapId) throws IOException {
     FileTree.delete(folder(shuffleId, mapId));
   }

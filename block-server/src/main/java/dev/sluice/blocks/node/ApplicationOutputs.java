@@ -7,7 +7,6 @@ import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.node.HeldShuffles.Held;
-import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.rdma.ProtectionDomain;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
@@ -23,9 +22,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The map outputs of one application at a node: what lies in its folders, what of it is known, and
- * what is registered. Any thread; waits for the application's disks. Its {@link NodeApplication}
- * closes it, which leaves the folders as they are.
+ * Map outputs of one application at a node: those in its folders, those that are known, and those
+ * that are registered. Any thread; waits for the application's disks: threads of executors'
+ * connections take, the threads of {@link Tenant} scan, the registry's and the transport's find.
+ * Its {@link NodeApplication} closes it, which leaves the folders as they are. An executor may take
+ * a map output back at any time, so its files are looked for once more after it was added.
  */
 final class ApplicationOutputs implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationOutputs.class);
@@ -37,7 +38,7 @@ final class ApplicationOutputs implements AutoCloseable {
   private final MapOutputRegistry registry;
 
   /**
-   * @param admission decides what is taken
+   * @param admission admits map outputs
    */
   ApplicationOutputs(
       ProtectionDomain domain,
@@ -51,7 +52,7 @@ final class ApplicationOutputs implements AutoCloseable {
     this.registry = openRegistry(domain, device);
   }
 
-  /** What goes in a file system is tried out beside its folder, which may not be there yet. */
+  /** Probes each file system next to the application's folder, which may not exist yet. */
   private MapOutputRegistry openRegistry(ProtectionDomain domain, NodeDevice device)
       throws IOException {
     return new MapOutputRegistry(
@@ -59,7 +60,7 @@ final class ApplicationOutputs implements AutoCloseable {
         LocalDirectories.probe(
             domain,
             RegistrationMode.AUTO,
-            folders.stream().map(folder -> folder.path().getParent()).toList()),
+            folders.stream().map(ApplicationFolder::directory).toList()),
         new Found(),
         device.memory().registryLimits(domain.registersFiles()),
         device.files(),
@@ -76,13 +77,13 @@ final class ApplicationOutputs implements AutoCloseable {
   }
 
   /**
-   * Takes what an executor has put into one of the folders.
+   * Takes a map output that an executor has put into one of the folders.
    *
-   * @param number of the folder, or {@link HandOver#UNNAMED}
-   * @throws IOException when it is refused, with the reason
+   * @param number index of the folder
+   * @throws IOException if it is refused, with the reason
    */
   void take(int shuffleId, long mapId, int number) throws IOException {
-    ApplicationFolder folder = folder(shuffleId, mapId, number);
+    ApplicationFolder folder = folders.get(Objects.checkIndex(number, folders.size()));
     MapOutputFiles.Files files = folder.find(shuffleId, mapId);
     if (files == null) {
       throw new IOException(
@@ -90,7 +91,7 @@ final class ApplicationOutputs implements AutoCloseable {
     }
     long dataBytes = MapOutputIndex.read(files).dataBytes();
     if (!isHeld(shuffleId, mapId, folder)) {
-      admission.take(files.data().getParent(), dataBytes);
+      admission.take(folder.directory(), dataBytes);
     }
     if (Files.size(files.data()) != dataBytes) {
       throw new IOException(
@@ -102,19 +103,7 @@ final class ApplicationOutputs implements AutoCloseable {
     checkIsThere(shuffleId, mapId);
   }
 
-  private ApplicationFolder folder(int shuffleId, long mapId, int number) {
-    if (number != HandOver.UNNAMED) {
-      return folders.get(Objects.checkIndex(number, folders.size()));
-    }
-    for (ApplicationFolder folder : folders) {
-      if (folder.find(shuffleId, mapId) != null) {
-        return folder;
-      }
-    }
-    return folders.getFirst();
-  }
-
-  /** Elsewhere an executor that did not wait may have taken it back after it was held. */
+  /** Returns true if it is known. Forgets it if an executor that gave up took it back elsewhere. */
   private boolean isHeld(int shuffleId, long mapId, ApplicationFolder folder) {
     Held known = held.get(shuffleId, mapId);
     if (known != null && known.folder() != folder && find(shuffleId, mapId) == null) {
@@ -125,8 +114,8 @@ final class ApplicationOutputs implements AutoCloseable {
   }
 
   /**
-   * @throws NoSuchFileException when it was taken back meanwhile, as by an executor that does not
-   *     wait any more
+   * @throws NoSuchFileException if it was taken back meanwhile, as by an executor that gave up
+   *     waiting
    */
   private void checkIsThere(int shuffleId, long mapId) throws NoSuchFileException {
     if (find(shuffleId, mapId) == null) {
@@ -141,7 +130,7 @@ final class ApplicationOutputs implements AutoCloseable {
     registry.invalidate(shuffleId, mapId);
   }
 
-  /** Where it was put, as far as that is known, so that no disk waits for another. */
+  /** Finds the files; of a known one only in its folder, so that no disk waits for another one. */
   MapOutputFiles.Files find(int shuffleId, long mapId) {
     for (ApplicationFolder folder : foldersOf(shuffleId, mapId)) {
       MapOutputFiles.Files files = folder.find(shuffleId, mapId);
@@ -157,7 +146,7 @@ final class ApplicationOutputs implements AutoCloseable {
     return known == null ? folders : List.of(known.folder());
   }
 
-  /** For the registry. */
+  /** Lets the registry find files. */
   private final class Found implements MapOutputFiles {
     @Override
     public Files find(int shuffleId, long mapId) {
@@ -171,11 +160,11 @@ final class ApplicationOutputs implements AutoCloseable {
   }
 
   /**
-   * Takes what lies in the folders and is not known: all of it after a start, and later on what an
-   * executor that died could not say any more. Forgets what does not lie there. A million map
-   * outputs take half a minute, in which they are served all the same.
+   * Takes all map outputs in the folders that are not known yet, and forgets known ones that are
+   * missing. After a start these are all; later, those whose executor died before it could report
+   * them. A million map outputs take half a minute, and are served meanwhile.
    *
-   * @param isOver whether nothing more is to be taken
+   * @param isOver returns true once no more may be taken
    */
   void scan(BooleanSupplier isOver) {
     for (int shuffleId : held.ids()) {
@@ -206,7 +195,7 @@ final class ApplicationOutputs implements AutoCloseable {
     folder.removeUnfinished(expireAfter);
   }
 
-  /** Whether its files fit together the registry finds out, when somebody wants to READ it. */
+  /** Takes a map output. The registry checks its files when a reader wants it. */
   private void takeFound(int shuffleId, long mapId, ApplicationFolder folder) {
     MapOutputFiles.Files files = folder.find(shuffleId, mapId);
     try {

@@ -17,19 +17,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where an application's readers and its driver connect to a node: a port of its own, at which its
- * secret is asked for.
+ * Port of one application at a node, for its readers and its driver. Connections have to
+ * authenticate with the application's secret, if it has one. The {@link NodeDaemon} makes it; the
+ * {@link NodeApplication} listens, once.
  *
- * @param host by which they reach the node
- * @param ports that are tried in turn
+ * @param host address by which they reach the node
+ * @param ports ports to try, in order
  */
 record ApplicationPort(String host, int[] ports, ApplicationState state) {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationPort.class);
 
-  /** Where blocks are not READ they send all of them. */
+  /** These threads send all blocks that are not READ. */
   private static final int MAX_TRANSPORT_THREADS = 8;
 
-  /** With SASL, which {@code spark.authenticate} alone means, as well as Spark's own AES. */
+  /** Transport with SASL (all that {@code spark.authenticate} enables) and with Spark's AES. */
   static TransportConf transport() {
     int threads = Math.clamp(Runtime.getRuntime().availableProcessors(), 2, MAX_TRANSPORT_THREADS);
     return new TransportConf(
@@ -43,7 +44,7 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
 
   /**
    * @param server binds
-   * @throws IOException when none of the ports is free
+   * @throws IOException if none of the ports is free
    */
   BlockServer listen(TransportConf conf, Function<BlockServer.Binding, BlockServer> server)
       throws IOException {
@@ -53,7 +54,7 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
     for (int port : ports) {
       try {
         return server.apply(new BlockServer.Binding(conf, address, port, bootstraps));
-      } catch (Exception e) { // Netty throws a BindException that it does not declare.
+      } catch (Exception e) { // Netty throws a BindException without declaring it.
         failure = e;
         LOG.debug("{} is not served at port {}", state, port, e);
       }
@@ -61,7 +62,7 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
     throw new IOException("No port is free of " + Arrays.toString(ports), failure);
   }
 
-  /** The address that readers connect to; null, for all, where it is translated on its way here. */
+  /** Address that readers connect to; null (all) if it is translated on its way to this machine. */
   private String bindAddress() throws IOException {
     return NetworkInterface.getByInetAddress(InetAddress.getByName(host)) == null ? null : host;
   }
@@ -73,13 +74,13 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
   }
 
   record Secret(String secret) implements SecretKeyHolder {
-    /** As Spark's SecurityManager has it. */
+    /** User name of Spark's SecurityManager. */
     @Override
     public String getSaslUser(String appId) {
       return "sparkSaslUser";
     }
 
-    /** There is one application here, whatever it calls itself. */
+    /** Returns the secret whatever id is given: the port has one application. */
     @Override
     public String getSecretKey(String appId) {
       return secret;

@@ -6,27 +6,28 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * What a node has to know of an application beside its map outputs, kept where these are.
+ * Facts that a node keeps about an application, next to its map outputs.
  *
- * @param name of this run of it
- * @param secret by which its processes authenticate; empty where they do not
- * @param since of its {@link dev.sluice.blocks.wire.NodeId}: as long as the node keeps what it has
- * @param port where the node listens for them; 0 as long as it has none
+ * @param name name of this run of the application
+ * @param secret by which its processes authenticate; empty if they do not
+ * @param since part of its {@link dev.sluice.blocks.wire.NodeId}: constant as long as the node
+ *     keeps its map outputs
+ * @param port where the node listens for its processes; 0 as long as there is none
  */
 record ApplicationState(String name, String secret, String since, int port) {
-  /** Of an application that the node has nothing of. */
+  /** State of an application that the node has no map outputs of. */
   static ApplicationState first(String name, String secret) {
     return new ApplicationState(name, secret, random(), 0);
   }
 
-  /** An id that nobody has had, in hexadecimal digits. */
+  /** New random id, in hexadecimal digits. */
   static String random() {
     byte[] random = new byte[Long.BYTES];
     new SecureRandom().nextBytes(random);
     return HexFormat.of().formatHex(random);
   }
 
-  /** Of which not all is there that the node had. */
+  /** State after a loss of map outputs that the node had. */
   ApplicationState anew() {
     return new ApplicationState(name, secret, random(), port);
   }

@@ -22,32 +22,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The folders that Spark makes for an executor's files, {@code blockmgr-*} in each of its local
- * directories. An executor has a file locked in its own as long as its process lives: the kernel
- * gives the lock back however that ends, and shows it to all containers that have the file. So the
- * node's block server sees which are of nobody any more; but not each kernel or file system shows
- * locks, so those alone of which it has once seen the lock. Whoever holds them closes this.
+ * Folders {@code blockmgr-*} that Spark makes for an executor's files, one in each of its local
+ * directories. The executor keeps a file in each folder locked while its process lives. The kernel
+ * releases the lock however the process ends, and shows it to all containers that see the file. The
+ * node's block server deletes folders whose lock is gone. It has to see a folder locked first,
+ * since some kernels and file systems do not show locks. An executor's runtime holds the folders
+ * and closes this, on one thread at a time. The daemon calls {@link #removeDead} on a {@link
+ * TidyThread}.
  */
 public final class ExecutorFolders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorFolders.class);
   private static final String GLOB = "blockmgr-*";
   private static final String LOCK = ".sluice-executor";
 
-  /** What the block server writes into a file that it has seen locked. */
+  /** Written by the block server into a file that it has seen locked. */
   private static final byte[] SEEN = {'!'};
 
-  /** By its file, which is locked as long as it is open. */
+  /** Open lock files by path; each is locked as long as it is open. */
   private final Map<Path, FileChannel> locks = new HashMap<>();
 
-  /** What is done with a folder. */
+  /** Removes a folder. */
   @FunctionalInterface
   interface Removal {
     void remove(Path folder) throws IOException;
   }
 
   /**
-   * They are of this process until this is closed, which leaves them to Spark, or the process ends.
-   * Where a file cannot be locked nobody but Spark deletes the folder.
+   * Locks folders of this process, until the process ends or this is closed, which leaves them to
+   * Spark. If a file cannot be locked, only Spark deletes the folder.
    */
   public static ExecutorFolders hold(List<Path> folders) {
     ExecutorFolders held = new ExecutorFolders();
@@ -61,7 +63,7 @@ public final class ExecutorFolders implements AutoCloseable {
     return held;
   }
 
-  /** It is locked before it has its name, so that nobody ever finds it and could lock it. */
+  /** Locks the file before it has its name, so that no other process can find and lock it first. */
   private void lock(Path folder) throws IOException {
     Path unnamed = Files.createTempFile(folder, LOCK, null);
     Path named = folder.resolve(LOCK);
@@ -72,10 +74,10 @@ public final class ExecutorFolders implements AutoCloseable {
   }
 
   /**
-   * Removes those in a directory whose executors have ended, if one of its calls has seen them
-   * locked before.
+   * Removes the folders in a directory whose executors have ended. A folder has to be seen locked
+   * by an earlier call.
    *
-   * @throws IOException when the directory cannot be read
+   * @throws IOException if the directory cannot be read
    */
   static void removeDead(Path directory, Removal removal) throws IOException {
     try (DirectoryStream<Path> folders = Files.newDirectoryStream(directory, GLOB)) {
@@ -96,7 +98,7 @@ public final class ExecutorFolders implements AutoCloseable {
         FileLock lock = file.tryLock()) {
       if (lock == null) {
         file.write(ByteBuffer.wrap(SEEN), 0);
-      } else if (Files.size(named) > 0) { // By name: its executor may live on without it.
+      } else if (Files.size(named) > 0) { // By name: a living executor may have deleted the file.
         removal.remove(folder);
         LOG.info("{} was a dead executor's and is deleted", folder);
       }
@@ -112,7 +114,7 @@ public final class ExecutorFolders implements AutoCloseable {
     locks.forEach(
         (file, lock) -> {
           try {
-            Files.deleteIfExists(file); // The process may live on: first of all nobody finds it.
+            Files.deleteIfExists(file); // First: the process may live on, with an unlocked file.
             lock.close();
           } catch (IOException e) {
             LOG.debug("{} stays locked", file, e);

@@ -8,11 +8,14 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/** Deletes folders with what is in them; symbolic links are not followed. */
+/**
+ * Deletes folders with their content. Does not follow symbolic links. Waits for the disk; any
+ * thread.
+ */
 final class FileTree {
   private FileTree() {}
 
-  /** Does nothing where there is none; others may delete in it meanwhile. */
+  /** Deletes a folder if it exists. Other processes may delete files in it meanwhile. */
   static void delete(Path folder) throws IOException {
     if (!Files.exists(folder)) {
       return;

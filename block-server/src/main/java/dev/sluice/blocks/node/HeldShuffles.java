@@ -8,15 +8,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Which map outputs of an application a node has, where, and how many bytes they are: 70 bytes of
- * heap each. Any thread.
+ * Map outputs that a node has of an application, with folder and size: 70 bytes of heap each. Any
+ * thread; never blocks. {@link ApplicationOutputs} adds, {@link Removals} takes out, {@link
+ * Admission} counts. The totals are for all shuffles, so each change of a map output changes them,
+ * too.
  */
 final class HeldShuffles {
   /**
    * A map output.
    *
-   * @param folder that it is in
-   * @param bytes of its data
+   * @param folder its folder
+   * @param bytes size of its data file
    */
   record Held(ApplicationFolder folder, long bytes) {}
 
@@ -34,7 +36,7 @@ final class HeldShuffles {
     this.nanoClock = nanoClock;
   }
 
-  /** Does nothing where it is known. */
+  /** Adds a map output unless it is known. */
   void add(int shuffleId, long mapId, Held added) {
     shuffles.compute(
         shuffleId,
@@ -49,7 +51,7 @@ final class HeldShuffles {
         });
   }
 
-  /** Null where the map output is not known. */
+  /** Returns a map output; null if it is not known. */
   Held get(int shuffleId, long mapId) {
     Shuffle shuffle = shuffles.get(shuffleId);
     return shuffle == null ? null : shuffle.byMapId.get(mapId);
@@ -69,15 +71,15 @@ final class HeldShuffles {
         });
   }
 
-  /** Forgets a shuffle, and says which map outputs it had. */
+  /** Forgets a shuffle, and returns its map outputs. */
   Map<Long, Held> remove(int shuffleId) {
     return forget(shuffles.remove(shuffleId));
   }
 
   /**
-   * Forgets a shuffle that has got nothing since, and says which map outputs it had.
+   * Forgets a shuffle that no map output was added to since, and returns its map outputs.
    *
-   * @param nanos of the clock
+   * @param nanos time by the clock
    */
   Map<Long, Held> removeIfOlder(int shuffleId, long nanos) {
     Map<Long, Held> removed = new HashMap<>();
@@ -102,12 +104,12 @@ final class HeldShuffles {
     return removed.byMapId;
   }
 
-  /** Shuffles of which there are map outputs. */
+  /** Ids of shuffles with map outputs. */
   Set<Integer> ids() {
     return Set.copyOf(shuffles.keySet());
   }
 
-  /** Map outputs of a shuffle. */
+  /** Ids of a shuffle's map outputs. */
   Set<Long> mapIds(int shuffleId) {
     Shuffle shuffle = shuffles.get(shuffleId);
     return shuffle == null ? Set.of() : Set.copyOf(shuffle.byMapId.keySet());

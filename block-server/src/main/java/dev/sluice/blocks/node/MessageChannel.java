@@ -18,12 +18,13 @@ import java.util.List;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * One end of a connection over a node's Unix domain socket: messages, each behind its length in
- * four bytes. One thread uses it at a time, and waits for ever unless the end does not block; any
- * thread closes it, which ends that.
+ * One end of a connection over a node's Unix domain socket: blocking in the {@link SocketServer},
+ * not blocking in an executor's {@link RequestChannel}. Each message follows its length in four
+ * bytes. One thread uses it at a time, and waits for ever if the channel blocks. Any thread may
+ * close it, which ends that wait.
  */
 final class MessageChannel implements AutoCloseable {
-  /** Many times what a message takes. */
+  /** Many times the size of a message. */
   private static final int MAX_BYTES = 1 << 20;
 
   private static final MessageCodec CODEC =
@@ -32,7 +33,7 @@ final class MessageChannel implements AutoCloseable {
   private final SocketChannel channel;
   private final Readiness readiness;
 
-  /** What is done with a channel that does not block where it would have to. */
+  /** Waits until a non-blocking channel is ready. */
   @FunctionalInterface
   interface Readiness {
     /**
@@ -46,27 +47,27 @@ final class MessageChannel implements AutoCloseable {
     this.readiness = readiness;
   }
 
-  /** It blocks. */
+  /** Takes a blocking channel. */
   MessageChannel(SocketChannel channel) {
     this(channel, _ -> {});
   }
 
-  /** To be connected. */
+  /** Opens a channel that is not connected yet. */
   static MessageChannel open() throws IOException {
     return new MessageChannel(SocketChannel.open(StandardProtocolFamily.UNIX));
   }
 
-  /** Waits, where the one that listens does not take those that came before. */
+  /** Connects. Waits if the listener has not accepted earlier connections. */
   void connect(Path socket) throws IOException {
     channel.connect(UnixDomainSocketAddress.of(socket));
   }
 
-  /** Who runs this process. */
+  /** User of this process. */
   static UserPrincipal self() throws IOException {
     return Files.getOwner(Path.of("/proc/self"));
   }
 
-  /** Who runs the other end. */
+  /** User of the process at the other end. */
   UserPrincipal peer() throws IOException {
     return channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
   }
@@ -83,8 +84,8 @@ final class MessageChannel implements AutoCloseable {
   }
 
   /**
-   * @throws EOFException when the other end has closed the connection
-   * @throws MessageException when it sends something else
+   * @throws EOFException if the other end has closed the connection
+   * @throws MessageException if it sends bytes that are not a message
    */
   Object receive() throws IOException {
     int length = read(Integer.BYTES).getInt();

@@ -11,10 +11,10 @@ import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.LifetimeMessages.Told;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
-import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -25,12 +25,13 @@ import org.apache.spark.network.shuffle.ExternalBlockHandler;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * One application at a node: its folders, and what serves them. It has a device of its own with its
- * own protection domain, its own registered and staging memory, and its own port where its secret
- * is asked for: so no process of another application reaches its bytes, whatever key it guesses.
+ * One application that a node serves. It has its own device, protection domain, registered and
+ * staging memory, and its own port, which asks for its secret. A process of another application
+ * therefore cannot reach its bytes, whatever key it guesses.
  *
- * <p>Any thread. Opened and closed by {@link NodeDaemon}. Costs the device's threads, those of the
- * registry and of the stager, and 2 to 8 for the port.
+ * <p>Any thread. {@link NodeDaemon} opens it, its {@link Tenant} closes it. Threads of executors'
+ * connections hand over, the transport's threads bring the driver's messages. Costs the device's
+ * threads, those of the registry and of the stager, and 2 to 8 for the port.
  */
 final class NodeApplication implements AutoCloseable {
   private final NodeDevice device;
@@ -45,21 +46,24 @@ final class NodeApplication implements AutoCloseable {
 
   private final StartedParts parts = new StartedParts();
 
-  /** Shared by hand-overs, until they are answered for; whoever ends them has it alone. */
+  /** Read lock: a hand-over until it is answered. Write lock: the end of all hand-overs. */
   private final ReadWriteLock handOvers = new ReentrantReadWriteLock();
 
   private final Removals removals;
 
   private volatile long lastSignNanos = System.nanoTime();
+
+  /** Never false again. Written with the write lock of {@link #handOvers}. */
   private volatile boolean over;
+
   private volatile boolean closed;
 
   /**
-   * Serves what the folders have; it is counted, and told from what is over, by {@link #scan}.
+   * Serves the map outputs in the folders. {@link #scan} counts them and finds those that are gone.
    *
-   * @param nodeId what peers know the node by
-   * @param port where it is to listen
-   * @param admission decides what is taken
+   * @param nodeId id by which peers know the node
+   * @param port port to listen on
+   * @param admission admits map outputs
    * @param end called when the driver says that the application is over; must not block
    */
   NodeApplication(
@@ -125,12 +129,12 @@ final class NodeApplication implements AutoCloseable {
     return self.application();
   }
 
-  /** With the port that it listens on. */
+  /** State with the port that it listens on. */
   ApplicationState state() {
     return port.state().withPort(server.port());
   }
 
-  /** An executor enters: what it has to know. */
+  /** Records a sign of life of an executor that enters, and returns the answer to it. */
   Entered entered() throws IOException {
     sign();
     return new Entered(
@@ -141,12 +145,17 @@ final class NodeApplication implements AutoCloseable {
         folders.stream().map(folder -> folder.path().toString()).toList());
   }
 
-  /** The application lives, as far as is known. */
+  /** Parent directories of its folders, one on each of the node's file systems. */
+  List<Path> directories() {
+    return folders.stream().map(ApplicationFolder::directory).toList();
+  }
+
+  /** Records a sign of life of the application. */
   void sign() {
     lastSignNanos = System.nanoTime();
   }
 
-  /** For so long none of its processes has said anything, READs apart. */
+  /** Time since a process of the application last sent a message. READs do not count. */
   long silentNanos() {
     return System.nanoTime() - lastSignNanos;
   }
@@ -154,8 +163,8 @@ final class NodeApplication implements AutoCloseable {
   /**
    * Takes a map output that an executor has put into one of the folders.
    *
-   * @param folder its number, or {@link HandOver#UNNAMED}
-   * @throws IOException when it is refused, with the reason
+   * @param folder index of the folder
+   * @throws IOException if it is refused, with the reason
    */
   void handOver(int shuffleId, long mapId, int folder) throws IOException {
     handOvers.readLock().lock();
@@ -176,8 +185,8 @@ final class NodeApplication implements AutoCloseable {
   }
 
   /**
-   * What a driver says: of this application, unless it was silent for so long that another one has
-   * its port. Never blocks; completes when it is done.
+   * Handles a message of a driver. The driver may be another application's, if its application was
+   * silent for so long that this one has the port now. Never blocks; completes when it is done.
    */
   private CompletableFuture<Heard> hear(Told told) {
     if (!told.application().equals(name())) {
@@ -211,7 +220,7 @@ final class NodeApplication implements AutoCloseable {
     return endpoint;
   }
 
-  /** Provider and name. */
+  /** Provider and name of the device. */
   String device() {
     return endpoint.device().providerName() + " " + endpoint.device().name();
   }
@@ -221,10 +230,11 @@ final class NodeApplication implements AutoCloseable {
   }
 
   /**
-   * Takes no hand-over any more, and returns when none is under way; unless there was a sign of the
-   * application within this time, or the daemon stops and leaves it to the next one.
+   * Ends hand-overs, and returns when none is under way. Does nothing if the application gave a
+   * sign of life within this time. Does nothing either if the daemon stops, which leaves it to the
+   * next one.
    *
-   * @return whether it is so
+   * @return true if hand-overs have ended
    */
   boolean endHandOvers(Duration silence) {
     handOvers.writeLock().lock();
@@ -236,12 +246,12 @@ final class NodeApplication implements AutoCloseable {
     }
   }
 
-  /** Whether hand-overs are of no use any more. */
+  /** Returns true if no more hand-overs are taken. */
   boolean isOver() {
     return over || closed;
   }
 
-  /** Serves nothing any more; the folders stay. Idempotent. */
+  /** Stops serving; the folders stay. Idempotent. */
   @Override
   public synchronized void close() {
     closed = true;

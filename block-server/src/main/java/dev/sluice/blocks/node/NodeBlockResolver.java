@@ -15,17 +15,19 @@ import org.apache.spark.network.shuffle.checksum.ShuffleChecksumHelper;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * Finds an application's blocks for Spark's own transfer, among its map outputs instead of in
- * executors' directories. Called on the transport's threads, which read an index file at most.
+ * Finds an application's blocks for Spark's own transfer: among the node's map outputs, not in
+ * executors' directories. The transport's threads call it, and read an index file at most.
  */
 final class NodeBlockResolver extends ExternalShuffleBlockResolver {
   private final TransportConf conf;
   private final String application;
+  private final String sparksId;
   private final MapOutputFiles outputs;
   private final MapOutputRegistry registry;
 
   /**
-   * @param application its name, which begins with Spark's id of it
+   * @param application its name: Spark's application id, a hyphen, and the id of this run, which
+   *     has no hyphen
    */
   NodeBlockResolver(
       TransportConf conf, String application, MapOutputFiles outputs, MapOutputRegistry registry)
@@ -33,6 +35,7 @@ final class NodeBlockResolver extends ExternalShuffleBlockResolver {
     super(conf, null);
     this.conf = conf;
     this.application = application;
+    sparksId = application.substring(0, Math.max(0, application.lastIndexOf('-')));
     this.outputs = outputs;
     this.registry = registry;
   }
@@ -47,9 +50,7 @@ final class NodeBlockResolver extends ExternalShuffleBlockResolver {
   @Override
   public ManagedBuffer getContinuousBlocksData(
       String appId, String execId, int shuffleId, long mapId, int startReduceId, int endReduceId) {
-    if (!application.startsWith(appId + "-")) {
-      throw new SecurityException("This is " + application + " and not " + appId);
-    }
+    checkApplication(appId);
     registry.touch(shuffleId);
     Segment known = registry.segment(shuffleId, mapId, startReduceId, endReduceId);
     if (known != null) {
@@ -60,6 +61,12 @@ final class NodeBlockResolver extends ExternalShuffleBlockResolver {
     ShuffleIndexRecord block = index(files).getIndex(startReduceId, endReduceId);
     return new FileSegmentManagedBuffer(
         conf, files.data().toFile(), block.offset(), block.length());
+  }
+
+  private void checkApplication(String appId) {
+    if (!sparksId.equals(appId)) {
+      throw new SecurityException("This is " + application + " and not " + appId);
+    }
   }
 
   private MapOutputFiles.Files find(int shuffleId, long mapId) {
@@ -92,6 +99,7 @@ final class NodeBlockResolver extends ExternalShuffleBlockResolver {
       int reduceId,
       long checksumByReader,
       String algorithm) {
+    checkApplication(appId);
     MapOutputFiles.Files files = find(shuffleId, mapId);
     if (files.checksums() == null || !files.checksumAlgorithm().name().equals(algorithm)) {
       return Cause.UNKNOWN_ISSUE;

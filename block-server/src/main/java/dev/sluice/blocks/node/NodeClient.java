@@ -4,6 +4,7 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputIndex;
 import dev.sluice.blocks.node.NodeConnection.Committed;
 import dev.sluice.blocks.node.NodeConnection.RefusedException;
+import dev.sluice.blocks.node.RequestChannel.UnansweredException;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
@@ -13,62 +14,77 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An executor's side of its node's block server: hands map outputs over. Any thread; blocks the
- * caller, for a few system calls as a rule, as committing a map output does; closed by whoever
- * entered.
+ * Hands an executor's map outputs over to its node's block server. An executor's hand-over calls
+ * {@link #handOver} for each commit, and {@link #refresh} every few seconds on a timer. Any thread.
+ * It blocks the caller, usually for a few system calls. The caller of {@link #enter} closes it.
  *
- * <p>The data file is linked into a folder of the node's, so the executor may delete its own name
- * of it, or die, at any time after {@link #handOver} has returned.
+ * <p>The data file is linked into a folder of the node. The executor may delete its own name of the
+ * file, or die, at any time after {@link #handOver} has returned.
  */
 public final class NodeClient implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeClient.class);
 
-  /** Between attempts to reach a daemon that is being started again. */
+  /** Pause between attempts to reach a daemon that is restarting. */
   private static final long RETRY_MS = 100;
 
-  /** So long a folder is waited for that a node tries to make every second. */
+  /** How long to wait for a folder that the daemon retries to create every second. */
   private static final long FOLDER_MS = 2_000;
 
   private final Path socket;
   private final Enter enter;
-  private final long timeoutMs;
+  private final Limits limits;
 
-  /** Held by the one thread that enters. */
+  /** Held by the one thread that enters again. */
   private final ReentrantLock entering = new ReentrantLock();
 
+  /** Replaced by the thread that holds {@link #entering}. */
   private volatile NodeConnection connection;
+
   private volatile boolean closed;
 
-  private NodeClient(Path socket, Enter enter, long timeoutMs) throws IOException {
+  /** Time by {@link System#nanoTime} since which the daemon is away; empty while it is there. */
+  private volatile OptionalLong awaySinceNanos = OptionalLong.empty();
+
+  /**
+   * How long an executor waits for its daemon.
+   *
+   * @param answer for each answer of a daemon that accepts connections
+   * @param away in all for a daemon that does not, because its socket is missing or refuses; counts
+   *     from when the executor notices, over all its requests
+   */
+  public record Limits(Duration answer, Duration away) {}
+
+  private NodeClient(Path socket, Enter enter, Limits limits) throws IOException {
     this.socket = socket;
     this.enter = enter;
-    this.timeoutMs = timeoutMs;
-    connection = open(deadlineNanos());
+    this.limits = limits;
+    connection = open(answerNanos());
   }
 
-  private long deadlineNanos() {
-    return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+  private long answerNanos() {
+    return System.nanoTime() + limits.answer().toNanos();
   }
 
   /**
-   * Makes the executor known to the daemon that listens on the socket; waits for one that is just
-   * being started.
+   * Registers the executor at the daemon that listens on the socket. Waits for a daemon that is
+   * just starting.
    *
-   * @param executor in this run of its application: another attempt has another name
-   * @param secret the application's, by which its peers authenticate; empty where they do not
-   * @param timeout for this, and for each hand-over, whatever the daemon does
-   * @throws IOException when there is no daemon, or it refuses; the message is the reason
+   * @param executor name in this run of its application: another attempt has another name
+   * @param secret the application's, by which its peers authenticate; empty if they do not
+   * @param limits of this and each other call
+   * @throws IOException if there is no daemon, or it refuses; the message is the reason
    */
-  public static NodeClient enter(Path socket, ProcessName executor, String secret, Duration timeout)
+  public static NodeClient enter(Path socket, ProcessName executor, String secret, Limits limits)
       throws IOException {
     try {
-      return new NodeClient(socket, new Enter(executor, secret), timeout.toMillis());
+      return new NodeClient(socket, new Enter(executor, secret), limits);
     } catch (IOException e) {
       throw new IOException("The node's block server at %s: %s".formatted(socket, reason(e)), e);
     }
@@ -78,17 +94,18 @@ public final class NodeClient implements AutoCloseable {
     return e instanceof RefusedException ? e.getMessage() : e.toString();
   }
 
-  /** Where peers find the node; of another id once the daemon was started again. */
+  /** Address of the node for peers. Its id changes when the daemon restarts. */
   public NodeEndpoint endpoint() {
     return connection.endpoint();
   }
 
   /**
-   * Returns when the map output is the node's, whatever becomes of this process. One without bytes
-   * is not handed over, since nobody asks for it. A daemon that was started again is entered again.
+   * Hands a map output over. Once it returns, the node has the map output, even if this process
+   * dies. A map output without bytes is not handed over, since no reader asks for it. Enters again
+   * if the daemon has restarted.
    *
-   * @throws IOException when it could not be handed over; the message is the reason, and nothing of
-   *     it is left behind
+   * @throws IOException if it could not be handed over; the message is the reason, and the node
+   *     keeps nothing of it
    */
   public void handOver(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
     if (MapOutputIndex.read(files).dataBytes() == 0) {
@@ -105,12 +122,13 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /**
-   * A daemon may be killed more than once, and is found to be dead only when it is asked. A folder
-   * that it has removed, or that there was no room for, may be there when it is entered again.
+   * Hands over, and enters again as often as needed. A daemon may be killed more than once, which
+   * shows only when it is asked. A folder that it removed, or had no room for, may exist after
+   * entering again.
    */
   private void handOverOrAgain(int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {
-    long deadlineNanos = deadlineNanos();
+    long endNanos = System.nanoTime() + limits.away().plus(limits.answer()).toNanos();
     long folderNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(FOLDER_MS);
     NodeConnection used = connection;
     boolean isAgain = false;
@@ -118,21 +136,23 @@ public final class NodeClient implements AutoCloseable {
     boolean taken = false;
     while (!taken) {
       try {
-        handOver(used, shuffleId, mapId, files, deadlineNanos);
+        handOver(used, shuffleId, mapId, files);
         taken = true;
+      } catch (UnansweredException e) {
+        throw e;
       } catch (IOException e) {
         boolean isOfLinks = e instanceof FileSystemException;
         boolean isFinal = isOfLinks ? linksFailed && !mayBeMade(used, folderNanos) : used.isOpen();
-        if (isFinal || System.nanoTime() - deadlineNanos >= 0) {
-          throw e; // The daemon lives, and would say the same again.
+        if (isFinal || System.nanoTime() - endNanos >= 0) {
+          throw e; // The daemon lives, and would answer the same again.
         }
         linksFailed |= isOfLinks;
         LOG.debug("Shuffle {}: map output {} is handed over again", shuffleId, mapId, e);
         if (isAgain) {
-          sleep(e); // It may be the daemon itself that ends what it is asked on.
+          sleep(e); // The daemon may just be closing its connections.
         }
         isAgain = true;
-        used = enteredAgain(used, deadlineNanos);
+        used = enteredAgain(used);
       }
     }
   }
@@ -141,17 +161,12 @@ public final class NodeClient implements AutoCloseable {
     return System.nanoTime() - deadlineNanos < 0 && used.lacksFolder();
   }
 
-  private static void handOver(
-      NodeConnection used,
-      int shuffleId,
-      long mapId,
-      MapOutputFiles.Files files,
-      long deadlineNanos)
+  private void handOver(NodeConnection used, int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {
     Committed committed = used.commit(shuffleId, mapId, files);
     boolean taken = false;
     try {
-      used.ask(new HandOver(shuffleId, mapId, committed.folder()), Taken.class, deadlineNanos);
+      used.ask(new HandOver(shuffleId, mapId, committed.folder()), Taken.class, answerNanos());
       taken = true;
     } finally {
       if (!taken) {
@@ -161,20 +176,23 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /**
-   * Enters again where the daemon was started again, which nobody hears of else: then {@link
-   * #endpoint} is another one. Gives a sign of the executor, too.
+   * Enters again if the daemon has restarted, which the executor learns only by asking. {@link
+   * #endpoint} then changes. Also serves as the executor's sign of life.
    *
-   * @throws IOException when there is no daemon, or it refuses
+   * @throws IOException if there is no daemon, or it refuses
    */
   public void refresh() throws IOException {
-    enteredAgain(connection, deadlineNanos());
+    enteredAgain(connection);
   }
 
-  /** The same connection, if the daemon is still the one that it goes to. */
-  private NodeConnection enteredAgain(NodeConnection used, long deadlineNanos) throws IOException {
+  /** Returns the same connection if the daemon has not restarted, else a new one. */
+  private NodeConnection enteredAgain(NodeConnection used) throws IOException {
+    long deadlineNanos = answerNanos();
     try {
       used.ask(enter, Entered.class, deadlineNanos);
       return used;
+    } catch (UnansweredException e) {
+      throw e;
     } catch (IOException e) {
       if (used.isOpen()) {
         throw e;
@@ -183,12 +201,16 @@ public final class NodeClient implements AutoCloseable {
     }
   }
 
-  /** The connection after the one that failed, which one thread at a time makes. */
+  /** Returns the connection that replaces a failed one. One thread at a time makes it. */
   private NodeConnection reconnected(NodeConnection failed, IOException cause, long deadlineNanos)
       throws IOException {
+    long mineNanos = deadlineNanos;
     try {
-      if (!entering.tryLock(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-        throw cause;
+      while (!entering.tryLock(mineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+        if (awaySinceNanos.isEmpty()) {
+          throw cause; // The daemon does not answer the entering thread either.
+        }
+        mineNanos = answerNanos();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -196,33 +218,44 @@ public final class NodeClient implements AutoCloseable {
     }
     try {
       if (connection == failed) {
-        connection = open(deadlineNanos);
+        connection = open(mineNanos);
       }
       return connection;
     } finally {
       entering.unlock();
       if (closed) {
-        connection.close(); // It may have come after the one that was closed.
+        connection.close(); // The new connection may have come after close().
       }
     }
   }
 
-  private NodeConnection open(long deadlineNanos) throws IOException {
-    IOException before = null;
+  /**
+   * Connects, and waits for a daemon that is away. Does not wait for one that refuses or hangs.
+   *
+   * @param firstNanos deadline of the answer, unless the daemon is away until then
+   */
+  private NodeConnection open(long firstNanos) throws IOException {
+    long deadlineNanos = firstNanos;
     while (true) {
       if (closed) {
         throw new IOException("the executor stops");
       }
       try {
-        return NodeConnection.open(socket, enter, deadlineNanos);
-      } catch (RefusedException e) {
+        NodeConnection opened = NodeConnection.open(socket, enter, deadlineNanos);
+        awaySinceNanos = OptionalLong.empty();
+        return opened;
+      } catch (RefusedException | UnansweredException e) {
+        awaySinceNanos = OptionalLong.empty();
         throw e;
       } catch (IOException e) {
-        if (System.nanoTime() - deadlineNanos >= 0) {
-          throw before == null ? e : before; // The last try had no time to find out.
+        long nowNanos = System.nanoTime();
+        long sinceNanos = awaySinceNanos.orElse(nowNanos);
+        awaySinceNanos = OptionalLong.of(sinceNanos);
+        if (nowNanos - sinceNanos >= limits.away().toNanos()) {
+          throw e;
         }
-        before = e;
         sleep(e);
+        deadlineNanos = answerNanos();
       }
     }
   }
@@ -236,7 +269,7 @@ public final class NodeClient implements AutoCloseable {
     }
   }
 
-  /** Hand-overs under way fail. Waits for nothing. Idempotent. */
+  /** Makes hand-overs under way fail. Waits for nothing. Idempotent. */
   @Override
   public void close() {
     closed = true;

@@ -15,19 +15,22 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * An executor's connection to one run of its node's block server, and the folders that it was
- * given. Any thread; requests are answered one after the other. Whatever says that it is of no use
- * any more closes it, and {@link NodeClient} makes another one.
+ * Connection of an executor to one run of its node's block server, with the folders that the server
+ * gave it. Any thread; requests are answered one after the other. It is closed by the first failure
+ * that makes it useless, and {@link NodeClient} then makes another one.
  */
 final class NodeConnection implements AutoCloseable {
   private final RequestChannel channel;
+
+  /** Set, as the folders are, before another thread sees the connection. */
   private NodeEndpoint endpoint;
+
   private List<ApplicationFolder> folders;
 
-  /** Which of the folders takes links to what lies in a directory: tried once. */
+  /** Folder that takes links to files of a directory, found by one trial. */
   private final ConcurrentHashMap<Path, ApplicationFolder> chosen = new ConcurrentHashMap<>();
 
-  /** The daemon says no, and why. */
+  /** The daemon refuses, for this reason. */
   static final class RefusedException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -42,8 +45,8 @@ final class NodeConnection implements AutoCloseable {
 
   /**
    * @param deadlineNanos of {@link System#nanoTime}
-   * @throws RefusedException when the daemon does not serve the application
-   * @throws IOException when none listens, or it does not answer by then
+   * @throws RefusedException if the daemon does not serve the application
+   * @throws IOException if no daemon listens, or it does not answer by then
    */
   static NodeConnection open(Path socket, Enter enter, long deadlineNanos) throws IOException {
     NodeConnection connection = new NodeConnection(new RequestChannel());
@@ -65,7 +68,7 @@ final class NodeConnection implements AutoCloseable {
         entered.folders().stream().map(folder -> new ApplicationFolder(Path.of(folder))).toList();
   }
 
-  /** Whoever may write to the socket's folder may listen there, and is not told the secret. */
+  /** Any process that may write to the socket's folder may listen there: checks its user first. */
   private void connect(Path socket) throws IOException {
     channel.connect(socket);
     UserPrincipal self = MessageChannel.self();
@@ -83,8 +86,8 @@ final class NodeConnection implements AutoCloseable {
    * Sends a request and waits for its answer.
    *
    * @param deadlineNanos of {@link System#nanoTime}
-   * @throws RefusedException when the daemon refuses
-   * @throws IOException when it does not answer by then; the connection is closed then
+   * @throws RefusedException if the daemon refuses
+   * @throws IOException if it does not answer by then; closes the connection
    */
   <T> T ask(Object request, Class<T> wanted, long deadlineNanos) throws IOException {
     try {
@@ -92,7 +95,7 @@ final class NodeConnection implements AutoCloseable {
     } catch (RefusedException e) {
       throw e;
     } catch (IOException e) {
-      close(); // The daemon is gone, or hangs.
+      close(); // The daemon is gone or hangs.
       throw e;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -113,7 +116,7 @@ final class NodeConnection implements AutoCloseable {
   /**
    * Puts the map output into the folder that takes links to its data file.
    *
-   * @throws FileSystemException when none does, with each one's reason
+   * @throws FileSystemException if no folder does, with the reason of each
    */
   Committed commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
     Path directory = files.data().getParent();
@@ -153,9 +156,9 @@ final class NodeConnection implements AutoCloseable {
       Step undo = isNew ? () -> folder.remove(shuffleId, mapId) : () -> {};
       return new Committed(folders.indexOf(folder), undo);
     } catch (FileSystemException e) {
-      // One alone may be missing among this process's mounts.
+      // A single folder may be missing because this process does not mount it.
       if (folders.stream().map(ApplicationFolder::path).noneMatch(Files::isDirectory)) {
-        close(); // The daemon has removed the application, which is to be entered again.
+        close(); // The daemon has removed the application: enter again.
       }
       throw e;
     }
@@ -164,23 +167,23 @@ final class NodeConnection implements AutoCloseable {
   /**
    * A map output that was put into a folder.
    *
-   * @param folder its number
+   * @param folder index of the folder
    * @param undo takes it out again, unless it was there before
    */
   record Committed(int folder, Step undo) {}
 
-  /** What takes something back. */
+  /** Undoes a step. */
   @FunctionalInterface
   interface Step {
     void run() throws IOException;
   }
 
-  /** Whether one of the folders is not there, as where the node had no room for it yet. */
+  /** Returns true if a folder is missing, for example because the node had no room for it. */
   boolean lacksFolder() {
     return !folders.stream().map(ApplicationFolder::path).allMatch(Files::isDirectory);
   }
 
-  /** Whether it is of use, as far as is known. */
+  /** Returns true unless the connection is known to be useless. */
   boolean isOpen() {
     return channel.isOpen();
   }
@@ -190,7 +193,7 @@ final class NodeConnection implements AutoCloseable {
     try {
       channel.close();
     } catch (IOException _) {
-      // It is of no use any more, closed or not.
+      // The connection is useless, closed or not.
     }
   }
 }

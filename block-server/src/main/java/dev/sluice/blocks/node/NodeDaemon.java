@@ -4,6 +4,7 @@ import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
@@ -18,17 +19,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A node's block server: keeps the map outputs that executors hand over, for as long as their
- * applications want them, and serves them. {@link NodeMain} starts it as a process, and tests in
- * theirs; whoever starts it closes it, which leaves the folders for the next start.
+ * A node's block server: takes the map outputs that executors hand over, serves them, and keeps
+ * them until their shuffles or applications are over. {@link NodeMain} starts it as a process,
+ * tests start it in theirs. The starter closes it, which leaves the folders for the next start.
  *
- * <p>Executors are let in by {@link SocketServer}; each application is a {@link Tenant}, and waits
- * for its own disks alone. The thread {@code sluice-node} waits for none: it sees who has not given
- * a sign.
+ * <p>{@link SocketServer} lets executors in. Each application is a {@link Tenant} and waits only
+ * for its own disks. The thread {@code sluice-node} never waits for a disk; it looks for
+ * applications without a sign of life.
  */
 public final class NodeDaemon implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDaemon.class);
+
+  /**
+   * Limits of the interval of {@link #tidy}, a tenth of the time that an application may be silent.
+   */
   private static final long MIN_TICK_MS = 100;
+
   private static final long MAX_TICK_MS = 30_000;
 
   private final NodeOptions options;
@@ -41,16 +47,22 @@ public final class NodeDaemon implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("sluice-node").factory());
 
-  /** In which something is being deleted. */
+  /** Roots in which dead executors' folders are being deleted. */
   private final Set<Path> tidying = ConcurrentHashMap.newKeySet();
 
-  /** What is to be closed before the applications. */
+  /** Parts that are closed before the applications. */
   private final StartedParts doors = new StartedParts();
 
-  /** That an application was given last. */
+  /** True while the pages are served; guarded by this. */
+  private boolean hasPages;
+
+  /** Port that was given to an application last. */
   private final AtomicInteger lastPort = new AtomicInteger();
 
+  /** Used by the timer's thread only. */
   private long lastTidyNanos = System.nanoTime();
+
+  /** Guarded by this. */
   private boolean closed;
 
   private NodeDaemon(NodeOptions options) throws IOException {
@@ -63,9 +75,9 @@ public final class NodeDaemon implements AutoCloseable {
   }
 
   /**
-   * Reads the folders, serves what is in them, and lets executors in.
+   * Reads the folders, serves the map outputs in them, and lets executors in.
    *
-   * @throws IOException when the folders or the socket are another daemon's, or cannot be had
+   * @throws IOException if the folders or the socket belong to another daemon, or cannot be used
    */
   public static NodeDaemon start(NodeOptions options) throws IOException {
     NodeDaemon daemon = new NodeDaemon(options);
@@ -95,9 +107,7 @@ public final class NodeDaemon implements AutoCloseable {
   private synchronized void open() throws IOException {
     tenants.open(folders.read());
     doors.started(new SocketServer(options, this::enter, timer));
-    if (options.http().isPresent()) {
-      doors.started(new NodePages(options.http().get(), this::applications, admission::isDraining));
-    }
+    openPages(true);
     long tickMs = Math.clamp(options.expireAfter().toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
     timer.scheduleWithFixedDelay(this::tidy, tickMs, tickMs, TimeUnit.MILLISECONDS);
     Thread.ofPlatform().daemon().name("sluice-node-left").start(folders::deleteLeftOver);
@@ -109,22 +119,55 @@ public final class NodeDaemon implements AutoCloseable {
         applications().size());
   }
 
+  /**
+   * Serves the pages if they are configured. While their address cannot be bound, the daemon works
+   * without them and tries again at each tick.
+   */
+  private synchronized void openPages(boolean isFirst) {
+    InetSocketAddress address = options.http().orElse(null);
+    if (hasPages || address == null || closed) {
+      return;
+    }
+    try {
+      doors.started(new NodePages(address, this::applications, admission::isDraining));
+      hasPages = true;
+      if (!isFirst) {
+        LOG.info("Metrics and health are served at {} now", address);
+      }
+    } catch (IOException e) {
+      if (isFirst) {
+        LOG.warn(
+            "Metrics and health are not served, as {} cannot be bound ({}); map outputs are. The"
+                + " daemon tries again every {} s at most; {} names another address",
+            address,
+            e.getMessage(),
+            TimeUnit.MILLISECONDS.toSeconds(MAX_TICK_MS),
+            NodeSetting.HTTP.key());
+      }
+    }
+  }
+
   private NodeApplication enter(Enter enter) throws IOException {
-    admission.enter();
-    return tenants.enter(enter);
+    if (!tenants.has(enter.executor().application())) {
+      admission.enter();
+    }
+    NodeApplication entered = tenants.enter(enter);
+    admission.enter(entered.directories());
+    return entered;
   }
 
   private void tidy() {
     try {
+      openPages(false);
       forgiveSilenceWhileStopped();
       tenants.tidy();
       if (options.deletesDeadExecutors()) {
         folders.roots().forEach(this::deleteDeadExecutors);
       }
     } catch (RuntimeException e) {
-      LOG.error("What has ended is still here", e); // The next time may do better.
+      LOG.error("What has ended is still here", e); // The next tick may do better.
     } catch (Error e) {
-      Thread thread = Thread.currentThread(); // whose executor would keep it to itself
+      Thread thread = Thread.currentThread(); // its executor would hide the Error
       thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
     }
   }
@@ -143,7 +186,7 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  /** Nobody was heard while this process was stopped itself, as a machine is when it is moved. */
+  /** Treats all applications as alive after a pause of this process, as when its machine moves. */
   private void forgiveSilenceWhileStopped() {
     long nowNanos = System.nanoTime();
     if (nowNanos - lastTidyNanos >= options.expireAfter().toNanos() / 2) {
@@ -157,8 +200,8 @@ public final class NodeDaemon implements AutoCloseable {
   }
 
   /**
-   * Takes nothing any more, and serves what is there until it is all over and deleted, or this time
-   * has passed.
+   * Lets no new application in. Serves the others until all are over and deleted, or this time has
+   * passed.
    */
   void drain(Duration timeout) {
     admission.stop();
@@ -173,7 +216,7 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  /** Lets nobody in, then serves nothing any more; what was handed over stays. Idempotent. */
+  /** Lets no executor in, then stops serving. Map outputs stay. Idempotent. */
   @Override
   public synchronized void close() {
     if (closed) {

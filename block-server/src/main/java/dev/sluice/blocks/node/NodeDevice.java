@@ -5,14 +5,14 @@ import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.ProviderUnavailableException;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.verbs.LockedMemory;
 import dev.sluice.rdma.verbs.VerbsProvider;
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
@@ -22,22 +22,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a node is READ by: a provider that was tried out when the daemon started and is the same
- * until it ends, and what may be registered with it. Each application opens a device of its own.
- * Any thread; owns nothing.
+ * RDMA provider of a node, and limits of registered memory. The provider is probed when the daemon
+ * starts and stays the same until it ends. Each application opens its own device. Any thread; owns
+ * nothing.
  *
  * @param provider {@code verbs} or {@code soft}
- * @param files that all applications together keep open
+ * @param files limit of open files for all applications together
  */
 record NodeDevice(NodeOptions options, String provider, NodeMemory memory, FileRoom files) {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDevice.class);
   private static final long PAGE_BYTES = 4096;
 
   /**
-   * Takes verbs where they work and may be used, and says in one line what it takes, and why.
+   * Chooses verbs if they work and may be used, else soft. Logs the choice and its reason in one
+   * line.
    *
-   * @throws ProviderUnavailableException where verbs are asked for by name and do not work, with
-   *     the reason
+   * @throws ProviderUnavailableException if verbs are configured by name and do not work, with the
+   *     reason
    */
   static NodeDevice tryOut(NodeOptions options) throws IOException {
     if (options.provider().equals(SoftProvider.NAME)) {
@@ -55,7 +56,11 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory, FileR
 
   private static NodeDevice soft(NodeOptions options, String reason) {
     NodeDevice soft =
-        new NodeDevice(options, SoftProvider.NAME, NodeMemory.configured(options), new FileRoom());
+        new NodeDevice(
+            options,
+            SoftProvider.NAME,
+            NodeMemory.configured(options, MachineMemory.current()),
+            new FileRoom());
     LOG.info("RDMA provider is soft: {}; {}", reason, soft.memory);
     return soft;
   }
@@ -64,7 +69,10 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory, FileR
     LockedMemory locked = LockedMemory.current();
     NodeDevice verbs =
         new NodeDevice(
-            options, VerbsProvider.NAME, NodeMemory.within(locked, options), new FileRoom());
+            options,
+            VerbsProvider.NAME,
+            NodeMemory.within(locked, options, MachineMemory.current()),
+            new FileRoom());
     String device;
     try (Device opened = verbs.open()) {
       device = opened.name();
@@ -94,7 +102,7 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory, FileR
         SoftOptions.DEFAULT);
   }
 
-  /** For one application, which closes it. */
+  /** Opens an endpoint for one application, which closes it. */
   RdmaEndpoint openEndpoint() throws IOException {
     return RdmaEndpoint.open(
         open(),

@@ -19,25 +19,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The node's folders on each of its file systems. One that fails or does not answer holds nobody up
- * for long, and leaves the others in use. Any thread.
+ * File systems with the node's folders. One that fails or does not answer delays callers only for a
+ * short time, and the others stay in use. {@link NodeFolders} has one, and makes another to open
+ * its roots; {@link NodeCheck} makes one for each directory. Any thread. A step may end long after
+ * its caller has gone on.
  */
 final class NodeDisks {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDisks.class);
 
-  /** Less than readers and tasks wait for a daemon that is being started. */
+  /** Shorter than readers and tasks wait for a daemon that is starting. */
   private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  /** The same of the same file system is said again. */
+  /** Time after which the same failure of a file system is logged again. */
   private static final long AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  /** Something to be done on a file system. */
+  /** Work on a file system. */
   @FunctionalInterface
   interface Step<T> {
     T on(Path root) throws IOException;
   }
 
-  /** What no other file system makes good. */
+  /** Failure that no other file system makes up for. */
   static final class RefusedException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -48,10 +50,10 @@ final class NodeDisks {
 
   private final List<Path> roots;
 
-  /** What those did not answer to that are left alone until they have. */
+  /** Unanswered work by root. The root is left alone until it has answered. */
   private final Map<Path, FutureTask<?>> unanswered = new ConcurrentHashMap<>();
 
-  /** What is said of a file system, which may be tried every second for each application. */
+  /** Failure that was logged last. A file system may be tried every second for each application. */
   private record Failure(String reason, long nanos) {}
 
   private final Map<Path, Failure> said = new ConcurrentHashMap<>();
@@ -64,24 +66,24 @@ final class NodeDisks {
     return roots;
   }
 
-  /** Those that have answered whatever they were asked, as far as is known. */
+  /** Roots without unanswered work, as far as is known. */
   List<Path> answering() {
     unanswered.values().removeIf(Future::isDone);
     return roots.stream().filter(root -> !unanswered.containsKey(root)).toList();
   }
 
   /**
-   * Does it on each that is {@link #answering}, on threads of their own. One that does not answer
-   * in time is left alone until it has, so that no more and more threads wait for it.
+   * Does the work on each root that is {@link #answering}, on a thread for each. A root that does
+   * not answer in time is left alone until it has, so that threads do not pile up.
    *
-   * @return the results of those on which it could be done, in their order
-   * @throws IOException where there is none, with the reasons
+   * @return the results of roots that succeeded, in the order of the roots
+   * @throws IOException if none succeeded, with the reasons
    */
   <T> List<T> onEach(String what, Step<T> step) throws IOException {
     return on(answering(), what, step);
   }
 
-  /** As {@link #onEach}, also on those that are left alone. */
+  /** The same as {@link #onEach}, also on roots that are left alone. */
   <T> List<T> onAll(String what, Step<T> step) throws IOException {
     return on(roots, what, step);
   }
@@ -95,7 +97,7 @@ final class NodeDisks {
     }
     long deadlineNanos = System.nanoTime() + TIMEOUT_NANOS;
     List<T> results = new ArrayList<>();
-    List<String> reasons = new ArrayList<>();
+    Map<Path, Throwable> failures = new LinkedHashMap<>();
     for (Map.Entry<Path, FutureTask<T>> task : tasks.entrySet()) {
       Path root = task.getKey();
       try {
@@ -107,17 +109,19 @@ final class NodeDisks {
         if (e.getCause() instanceof RefusedException refused) {
           throw refused;
         }
-        say(root, what, e.getCause());
-        reasons.add(e.getCause().toString());
+        failures.put(root, e.getCause());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new IOException("interrupted in " + what, e);
       }
     }
     if (results.isEmpty()) {
+      List<String> reasons = new ArrayList<>();
+      failures.values().forEach(failure -> reasons.add(failure.toString()));
       unanswered.keySet().forEach(root -> reasons.add(root + " does not answer"));
       throw new IOException("%s failed: %s".formatted(what, String.join("; ", reasons)));
     }
+    failures.forEach((root, failure) -> say(root, what, failure));
     return results;
   }
 

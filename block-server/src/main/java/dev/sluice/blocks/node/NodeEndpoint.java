@@ -3,9 +3,9 @@ package dev.sluice.blocks.node;
 import dev.sluice.rdma.transfer.PeerAddress;
 
 /**
- * Where the peers of one application find a node's block server.
+ * Address of a node's block server for the peers of one application.
  *
- * @param peer its id is another one each time that the block server starts
- * @param provider of its device
+ * @param peer its id changes each time that the block server starts
+ * @param provider provider of the node's device
  */
 public record NodeEndpoint(PeerAddress peer, String provider) {}

@@ -21,10 +21,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A node's folders, one on each of its file systems: {@code .sluice} with a folder for each
- * application, which has the application's state in a file. All state of the daemon is here, so
- * that it can be killed at any time. Locked as long as they are open, because two daemons must not
- * have the same ones; only their user may look into them.
+ * A node's folders: {@code .sluice} on each of its file systems, with a folder for each application
+ * that has its state in a file. They are the daemon's whole state, so it can be killed at any time.
+ * They stay locked while open, because two daemons must not share them. Only their user has access.
+ * The {@link NodeDaemon} opens and closes this. Any thread; callers wait for disks ({@link
+ * NodeDisks}). {@link #read} is called once, before applications begin.
  */
 final class NodeFolders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeFolders.class);
@@ -32,38 +33,42 @@ final class NodeFolders implements AutoCloseable {
   private static final String ROOT = ".sluice";
   private static final String REMOVED = ".removed-";
 
-  /** Put there by whoever starts and ends applications on this node; its name is known there. */
+  /** Marker of an ended application, written by YARN's auxiliary service, which knows the name. */
   private static final String ENDED = ".ended";
 
-  /** Spark's ids of applications and more; a file name, which does not begin with a dot. */
+  /** Matches Spark's application ids and other file names that do not begin with a dot. */
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,199}");
 
   private final List<Path> roots;
   private final RootLocks locks = new RootLocks();
 
-  /** Those of the roots that are used. */
+  /** Roots that are in use. */
   private final NodeDisks disks = new NodeDisks(List.of());
 
-  /** What was found at the start, by application; guarded by this. */
+  /** States that were found at the start, by application; guarded by this. */
   private final Map<String, ApplicationState> states = new TreeMap<>();
 
-  /** Whether somebody has been told of them; guarded by this. */
+  /** True once {@link #read} has returned them; guarded by this. */
   private boolean isRead;
 
-  /** Put away, and still to be deleted. */
+  /** Folders that were put away and have to be deleted. */
   private final Set<Path> leftOver = ConcurrentHashMap.newKeySet();
 
   private NodeFolders(List<Path> roots) {
     this.roots = roots;
   }
 
+  /** Root of all applications' folders in a directory. */
+  static Path root(Path directory) {
+    return directory.toAbsolutePath().resolve(ROOT);
+  }
+
   /**
-   * @param directories in which the folders are, or will be
-   * @throws IOException when another process has one of them open, or none can be had
+   * @param directories parents of the roots, which may not exist yet
+   * @throws IOException if another process has a root open, or no root can be used
    */
   static NodeFolders open(List<Path> directories) throws IOException {
-    List<Path> roots =
-        directories.stream().map(each -> each.toAbsolutePath().resolve(ROOT)).toList();
+    List<Path> roots = directories.stream().map(NodeFolders::root).toList();
     NodeFolders folders = new NodeFolders(roots);
     boolean opened = false;
     try {
@@ -81,7 +86,7 @@ final class NodeFolders implements AutoCloseable {
     try {
       return opened(root);
     } catch (IOException e) {
-      if (isRead()) { // so nobody waits for it any more
+      if (isRead()) { // its caller no longer waits
         LOG.error("{} has answered, and cannot be used", root, e);
       }
       throw e;
@@ -114,9 +119,9 @@ final class NodeFolders implements AutoCloseable {
   }
 
   /**
-   * Where it answers after applications have begun without it, what it has of them is of nobody.
+   * Begins to use a root. If applications have begun without it, its map outputs are discarded.
    *
-   * @return whether it has answered in time
+   * @return true if it has answered in time
    */
   private synchronized boolean use(Path root, Map<String, ApplicationState> found)
       throws IOException {
@@ -131,15 +136,12 @@ final class NodeFolders implements AutoCloseable {
     return !isRead;
   }
 
-  /** Whether an application may be called that. */
+  /** Returns true if an application may have this name. */
   static boolean isName(String application) {
     return NAME.matcher(application).matches();
   }
 
-  /**
-   * The application's folders on the disks that answer, whether they are there or could not be made
-   * yet.
-   */
+  /** The application's folders on the disks that answer, even if they could not be made yet. */
   List<ApplicationFolder> of(String application) {
     return disks.answering().stream()
         .map(root -> new ApplicationFolder(root.resolve(application)))
@@ -147,10 +149,10 @@ final class NodeFolders implements AutoCloseable {
   }
 
   /**
-   * Makes the application's folders where they are missing and can be had.
+   * Makes missing folders of the application where possible.
    *
-   * @return how many are there
-   * @throws IOException when none is, with the reasons
+   * @return number of folders that exist
+   * @throws IOException if none exists, with the reasons
    */
   int make(String application) throws IOException {
     List<Path> made =
@@ -163,15 +165,16 @@ final class NodeFolders implements AutoCloseable {
     return made.size();
   }
 
-  /** Whether somebody who may write to the application's folders says that it is over. */
+  /** Returns true if a process with access to the application's folders has marked it as over. */
   boolean isEnded(String application) {
     return disks.answering().stream()
         .anyMatch(root -> Files.exists(root.resolve(application).resolve(ENDED)));
   }
 
   /**
-   * Those that have a state; what is left of others is put away, for {@link #leftOver}. Where a
-   * disk cannot be read, what was kept of an application is not kept any more.
+   * Returns the applications with a state; puts other folders away, for {@link #leftOver}. If a
+   * disk cannot be read, all applications count as new, since some of their map outputs may be
+   * missing.
    */
   synchronized List<ApplicationState> read() throws IOException {
     isRead = true;
@@ -194,7 +197,7 @@ final class NodeFolders implements AutoCloseable {
     return root;
   }
 
-  /** Also the files that a daemon that was killed was trying the root out with. */
+  /** Includes probe files of a daemon that was killed. */
   private static List<Path> folders(Path root) throws IOException {
     try (Stream<Path> files = Files.list(root)) {
       return files.filter(file -> Files.isDirectory(file) || isProbe(file)).toList();
@@ -207,22 +210,22 @@ final class NodeFolders implements AutoCloseable {
     return file.getFileName().toString().startsWith(LocalDirectories.PROBE);
   }
 
-  /** Those that the application's are in, one on each file system. */
+  /** Roots in use, one on each file system. */
   List<Path> roots() {
     return disks.roots();
   }
 
-  /** Deletes the folders of executors that have ended beside one of the roots. Waits for it. */
+  /** Deletes folders of executors that have ended, next to one of the roots. Waits for it. */
   void deleteDeadExecutors(Path root) throws IOException {
     ExecutorFolders.removeDead(root.getParent(), folder -> delete(putAway(root, folder)));
   }
 
-  /** What has been put away; still to be deleted, which may take long. */
+  /** Folders that were put away; deleting them may take long. */
   Set<Path> leftOver() {
     return leftOver;
   }
 
-  /** It may take long, and nobody waits for it. */
+  /** Deletes all folders that were put away. May take long; no caller waits. */
   void deleteLeftOver() {
     for (Path folder : leftOver) {
       try {
@@ -233,7 +236,7 @@ final class NodeFolders implements AutoCloseable {
     }
   }
 
-  /** Deletes what was put away. */
+  /** Deletes a folder that was put away. */
   void delete(Path folder) throws IOException {
     try {
       FileTree.delete(folder);
@@ -249,7 +252,7 @@ final class NodeFolders implements AutoCloseable {
     return away;
   }
 
-  /** In each folder, so that any one of them will do. */
+  /** Writes the state into each folder, so that any one of them is enough. */
   void write(ApplicationState state) throws IOException {
     disks.onEach("writing of " + state, root -> write(root.resolve(state.name()), state));
   }
@@ -260,10 +263,10 @@ final class NodeFolders implements AutoCloseable {
   }
 
   /**
-   * Takes the application's folders away at once, for an application of the same name or the next
-   * start not to find them.
+   * Puts the application's folders away at once. Neither a new application of the same name nor the
+   * next start finds them.
    *
-   * @return what is left to be deleted
+   * @return folders that have to be deleted
    */
   List<Path> remove(String application) throws IOException {
     return disks.onAll("removing " + application, root -> remove(root, application)).stream()

@@ -18,9 +18,10 @@ import org.apache.spark.network.shuffle.ExternalBlockHandler;
 import org.apache.spark.network.shuffle.protocol.BlockTransferMessage;
 
 /**
- * What is asked at an application's port of a node: what executors' block servers are, Spark's own
- * transfer of blocks, and what the driver says of lifetimes. On the transport's threads, which are
- * the application's own.
+ * Handles requests at an application's port of a node: those to any block server, those of Spark's
+ * own transfer of blocks, and the driver's messages about lifetimes. The {@link NodeApplication}
+ * creates it. The transport's threads call it, and must not block here; the application has its
+ * own.
  */
 final class NodeHandler extends RpcHandler {
   private final RpcHandler peers;
@@ -31,11 +32,12 @@ final class NodeHandler extends RpcHandler {
   private final MessageCodec codec = new MessageCodec(LifetimeMessages.TYPES);
 
   /**
-   * @param peers answers what is said to any block server
-   * @param blocks answers what Spark's own transfer asks
-   * @param lifetimes does what a driver says, or refuses it; never blocks
-   * @param end closes this and all else, once the driver has its answer; must not block
-   * @param sign the application lives, as one of its executors has said something
+   * @param peers answers requests to any block server
+   * @param blocks answers requests of Spark's own transfer
+   * @param lifetimes handles a driver's message, or refuses it; never blocks
+   * @param end closes the application, this handler included, once the driver has its answer; must
+   *     not block
+   * @param sign called for each message of an executor: the application lives
    */
   NodeHandler(
       RpcHandler peers,
@@ -70,7 +72,7 @@ final class NodeHandler extends RpcHandler {
     peers.receive(client, frame);
   }
 
-  /** Spark's messages begin with their type; those that register or remove are not for here. */
+  /** Returns true for requests for blocks. Spark's messages to register or remove are refused. */
   private static boolean isFetch(ByteBuffer frame) {
     byte type = frame.hasRemaining() ? frame.get(frame.position()) : -1;
     return type == BlockTransferMessage.Type.OPEN_BLOCKS.id()
@@ -90,7 +92,7 @@ final class NodeHandler extends RpcHandler {
           .thenRun(
               () -> {
                 if (told.lifetime() instanceof EndApplication) {
-                  client.getChannel().eventLoop().execute(end); // behind the answer
+                  client.getChannel().eventLoop().execute(end); // after the answer
                 }
               });
     } catch (MessageException e) {
@@ -121,7 +123,7 @@ final class NodeHandler extends RpcHandler {
     blocks.channelActive(client);
   }
 
-  /** Chunks and streams are those of Spark's own transfer. */
+  /** Chunks and streams belong to Spark's own transfer. */
   @Override
   public StreamManager getStreamManager() {
     return blocks.getStreamManager();

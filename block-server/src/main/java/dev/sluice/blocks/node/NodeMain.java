@@ -1,82 +1,91 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.wire.NodeMessages.Enter;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The process of a node's block server: {@code bin/sluice-node [--conf FILE] [KEY=VALUE ...]}. Ends
- * at SIGTERM within its deadlines; may be killed at any time.
+ * Process of a node's block server, started by {@code bin/sluice-node}. Ends at SIGTERM within its
+ * deadlines; may be killed at any time.
  */
 public final class NodeMain {
   private static final Logger LOG = LoggerFactory.getLogger(NodeMain.class);
-  private static final String USAGE =
+
+  /** Exit status if arguments or settings are wrong, or name resources that cannot be used. */
+  private static final int CANNOT_START = 2;
+
+  private static final String HELP =
       """
-      usage: sluice-node [--conf FILE] [--supervised] [KEY=VALUE ...]
-      Keeps and serves the map outputs of this node's executors; when supervised, until its standard
-      input ends, as it does when the process ends that has started it.
-      Settings, in a file of key=value lines; what is an argument counts, whatever the file says:
+      Usage: sluice-node [OPTION ...] [KEY=VALUE ...]
+      Keeps and serves the map outputs of this node's executors.
+            --conf=FILE    Read settings from a file of key=value lines
+            --supervised   End when standard input ends, as it does when the process that started
+                             this one ends
+            --check        Try out settings, device, directories and ports, print what was found,
+                             and exit: 0 if the daemon can start, 1 if not
+            --version      Show the version and exit
+        -h, --help         Show this and exit
+      Exit status 2 where the daemon cannot start, for which standard error has the reason.
+      A setting that is an argument replaces the file's. Settings and their defaults:
 
       """;
 
   private NodeMain() {}
 
   /**
-   * Exits with 2 for wrong arguments or settings, with 1 where it cannot start, and with 3 where an
-   * Error ends a thread of it: its supervisor starts it again, and its folders are as they were.
+   * Starts the daemon. Exits with 2 if it cannot start, and prints the reason in one line. Exits
+   * with 3 if an Error ends one of its threads. A supervisor then starts it again, with its folders
+   * as before.
    */
   public static void main(String[] arguments) {
     Thread.setDefaultUncaughtExceptionHandler(NodeMain::failed);
-    List<String> given = new ArrayList<>(List.of(arguments));
-    boolean supervised = given.remove("--supervised");
-    if (given.contains("--help")) {
-      System.out.print(USAGE + NodeSetting.help());
-      return;
-    }
     try {
-      run(options(given));
-      if (supervised) {
-        Thread.ofPlatform().daemon().name("sluice-supervised").start(NodeMain::endWithInput);
-      }
-    } catch (IllegalArgumentException e) {
-      System.err.println(e.getMessage());
-      System.exit(2);
-    } catch (IOException e) {
-      LOG.error("The node's block server does not start", e);
-      System.err.println("sluice-node does not start: " + e);
-      System.exit(1);
+      run(NodeArguments.parse(List.of(arguments)));
+    } catch (IOException | IllegalArgumentException e) {
+      LOG.debug("The node's block server does not start", e);
+      System.err.println("sluice-node: " + (e.getMessage() == null ? e : e.getMessage()));
+      System.exit(CANNOT_START);
     }
   }
 
-  /** Of what a file says that all nodes have, and of this node's own. */
-  static NodeOptions options(List<String> arguments) throws IOException {
-    boolean hasFile = arguments.size() >= 2 && arguments.getFirst().equals("--conf");
-    Map<String, String> values = new HashMap<>();
-    if (hasFile) {
-      values.putAll(NodeOptions.read(Path.of(arguments.get(1))));
-    }
-    for (String argument : arguments.subList(hasFile ? 2 : 0, arguments.size())) {
-      int equals = argument.indexOf('=');
-      if (equals < 0) {
-        throw new IllegalArgumentException(USAGE.lines().findFirst().orElseThrow());
+  private static void run(NodeArguments arguments) throws IOException {
+    switch (arguments.action()) {
+      case HELP -> System.out.print(help());
+      case VERSION -> System.out.println(version());
+      case CHECK -> System.exit(NodeCheck.of(arguments).print(System.out) ? 0 : 1);
+      case RUN -> {
+        start(arguments.options());
+        if (arguments.isSupervised()) {
+          Thread.ofPlatform().daemon().name("sluice-supervised").start(NodeMain::endWithInput);
+        }
       }
-      values.put(argument.substring(0, equals), argument.substring(equals + 1));
     }
-    return NodeOptions.of(values);
   }
 
-  private static void run(NodeOptions options) throws IOException {
+  static String help() {
+    return HELP + NodeSetting.help();
+  }
+
+  /** Version of Sluice, from its jar, and versions of the protocol. */
+  private static String version() {
+    String version = NodeMain.class.getPackage().getImplementationVersion();
+    return "sluice-node %s, protocol %d and %d, Java %s"
+        .formatted(
+            version == null ? "unknown" : version,
+            Enter.VERSION,
+            Enter.PREVIOUS,
+            Runtime.version());
+  }
+
+  private static void start(NodeOptions options) throws IOException {
     NodeDaemon daemon = NodeDaemon.start(options);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon, options), "sluice-stop"));
   }
 
-  /** A pool replaces its thread after an exception; after an Error nobody knows what is left. */
+  /** After an exception a pool replaces its thread; after an Error the state is unknown. */
   private static void failed(Thread thread, Throwable failure) {
     try {
       LOG.error("The thread {} of the node's block server fails", thread.getName(), failure);

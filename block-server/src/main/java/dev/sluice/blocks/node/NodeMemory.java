@@ -3,47 +3,46 @@ package dev.sluice.blocks.node;
 import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.server.Stager;
-import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.verbs.LockedMemory;
-import java.lang.management.ManagementFactory;
+import dev.sluice.verbs.ProviderUnavailableException;
 import java.nio.file.Path;
 
 /**
- * What each of a node's applications may register: an equal part, whether the others are there or
- * not.
+ * Memory that each of a node's applications may register: an equal part, even if the others are not
+ * there. {@link NodeDevice} makes it at the start.
  *
- * @param registrationBytes of map outputs, at most
- * @param stagingBytes of copies of what is not registered, at most
- * @param applications that share the process's regions
+ * @param registrationBytes limit of bytes of registered map outputs
+ * @param stagingBytes limit of bytes of staged copies
+ * @param applications number of applications that share the process's regions
  */
 record NodeMemory(long registrationBytes, long stagingBytes, int applications) {
-  /** As an executor's registry: a shuffle that nobody READ for so long makes room for others. */
+  /** As in an executor's registry: shuffles without READs for this time make room for others. */
   private static final long IDLE_MS = 60_000;
 
+  /** The least that a {@link Stager} works with. */
   private static final long LEAST_STAGING_BYTES = 4L * Stager.MAX_REQUEST_BYTES;
 
-  /** What is configured, where nothing is locked. */
-  static NodeMemory configured(NodeOptions options) {
+  /** Memory as configured, else a share of the free memory. Ignores the limit of locked memory. */
+  static NodeMemory configured(NodeOptions options, MachineMemory machine) {
+    long bytes = options.registrationBytes().orElseGet(machine::defaultRegistrationBytes);
     return new NodeMemory(
-        options.registrationBytes().orElseGet(() -> machineBytes() / 2) / options.maxApplications(),
-        options.stagingBytes(),
-        options.maxApplications());
+        bytes / options.maxApplications(), options.stagingBytes(), options.maxApplications());
   }
 
   /**
-   * What is configured, or as much of it as may be locked beside the queue pairs. Where it is so
-   * little that it does not suffice for all at once, what finds no room goes by Spark's transfer.
+   * Memory as configured, reduced to the part that may be locked in addition to the queue pairs. If
+   * the limit is too low for all applications together, blocks without room go by Spark's transfer.
    *
-   * @throws ProviderUnavailableException where it does not suffice for one application
+   * @throws ProviderUnavailableException if the limit is too low for one application
    */
-  static NodeMemory within(LockedMemory locked, NodeOptions options)
+  static NodeMemory within(LockedMemory locked, NodeOptions options, MachineMemory machine)
       throws ProviderUnavailableException {
     if (!locked.allows(2 * LEAST_STAGING_BYTES)) {
       throw new ProviderUnavailableException(
           "%s, of which one application takes %d KiB at least: %s"
               .formatted(locked, 2 * LEAST_STAGING_BYTES / 1024, LockedMemory.REMEDY));
     }
-    NodeMemory wanted = configured(options);
+    NodeMemory wanted = configured(options, machine);
     long part = locked.allowedBytes() / wanted.applications;
     long staging = Math.clamp(part / 4, LEAST_STAGING_BYTES, wanted.stagingBytes);
     long queuePairs = Math.min(options.transferOptions().acceptedQueuePairBytes(), part / 4);
@@ -53,14 +52,8 @@ record NodeMemory(long registrationBytes, long stagingBytes, int applications) {
         wanted.applications);
   }
 
-  /** The machine's, or the container's. */
-  private static long machineBytes() {
-    return ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class)
-        .getTotalMemorySize();
-  }
-
   /**
-   * @param asFiles whether map outputs are registered as open files, or else as mappings
+   * @param asFiles true if map outputs are registered as open files, false if as mappings
    */
   RegistryLimits registryLimits(boolean asFiles) {
     int regions = (asFiles ? RegionLimit.FILES : RegionLimit.MAPPINGS).derive(Path.of("/"));

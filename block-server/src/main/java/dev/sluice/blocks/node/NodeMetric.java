@@ -5,7 +5,10 @@ import dev.sluice.rdma.transfer.TransferCounter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
-/** What a node says of each application, to Prometheus and to people. */
+/**
+ * Metrics of each application, for Prometheus and for people. {@link NodePages} asks for them.
+ * Their names are the interface to Prometheus.
+ */
 enum NodeMetric {
   SHUFFLES("shuffles", "Shuffles of which there are map outputs.", a -> a.held().shuffles()),
   MAP_OUTPUTS("map_outputs", "Map outputs that were handed over.", a -> a.held().outputs()),
@@ -64,7 +67,7 @@ enum NodeMetric {
     return PREFIX + name;
   }
 
-  /** Prometheus tells what only grows by its name. */
+  /** Prometheus names counters with the suffix _total. */
   String prometheusType() {
     return name.endsWith("_total") ? "counter" : "gauge";
   }

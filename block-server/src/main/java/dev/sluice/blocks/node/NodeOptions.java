@@ -1,5 +1,6 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.conf.Suggestion;
 import dev.sluice.blocks.conf.Type;
 import dev.sluice.blocks.conf.Types;
 import dev.sluice.blocks.conf.VerbsSetting;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.io.Reader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,7 +27,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The configuration of a node's block server, validated. Immutable.
+ * The configuration of a node's block server, validated. {@link NodeArguments} makes it at the
+ * start; all parts of the daemon read it, on any thread. Immutable. A getter parses its value anew.
  *
  * @see NodeSetting
  */
@@ -42,18 +45,18 @@ public final class NodeOptions {
   private static final Type<Path> PATH = new Type<>("a path", NodeOptions::path);
 
   /**
-   * Ports that are tried in their order.
+   * Range of ports.
    *
-   * @param first 0 for any, and then the last one is 0, too
+   * @param first 0 for any free port; then the last one is 0, too
    */
   record Ports(int first, int last) {
     /**
-     * What an application tries in turn. One that is free again comes last: processes of the
-     * application that had it may not have heard of its end.
+     * Ports that an application tries, in order. Ports that became free come last: processes of
+     * their earlier application may not have heard of its end.
      *
-     * @param own that it had before; 0 for none
-     * @param latest that any application was given by this run of the daemon; 0 for none
-     * @param others those of other applications, which want them again
+     * @param own port that the application had before; 0 for none
+     * @param latest port that this run of the daemon gave to an application last; 0 for none
+     * @param others ports that other applications use, or may reclaim
      */
     int[] inTurn(int own, int latest, Set<Integer> others) {
       IntStream next = IntStream.rangeClosed(Math.max(first, latest + 1), last);
@@ -74,12 +77,16 @@ public final class NodeOptions {
   }
 
   /**
-   * @throws IllegalArgumentException for an unknown key and a value that is not allowed
+   * @throws IllegalArgumentException for an unknown key or a value that is not allowed
    */
   public static NodeOptions of(Map<String, String> values) {
+    List<String> known = NodeSetting.keys();
     for (String key : values.keySet()) {
-      if (!NodeSetting.isKey(key)) {
-        throw new IllegalArgumentException(key + " is no setting of a node's block server");
+      if (!known.contains(key)) {
+        throw new IllegalArgumentException(
+            key
+                + " is no setting of a node's block server"
+                + Suggestion.of(key, NodeSetting.PREFIX, known));
       }
     }
     NodeOptions options = new NodeOptions(values);
@@ -87,7 +94,7 @@ public final class NodeOptions {
     return options;
   }
 
-  /** What a file says, read as java.util.Properties does. */
+  /** Reads a file in the format of java.util.Properties. */
   static Map<String, String> read(Path file) throws IOException {
     Properties properties = new Properties();
     try (Reader reader = Files.newBufferedReader(file)) {
@@ -98,6 +105,10 @@ public final class NodeOptions {
     return values;
   }
 
+  /**
+   * Parses all values, so that a wrong one ends the start. A new getter belongs here. Only {@link
+   * #host} is left out: it depends on the machine, and {@link NodeCheck} reports it apart.
+   */
   private void validate() {
     if (directories().isEmpty()) {
       throw new IllegalArgumentException(NodeSetting.DIRECTORIES.key() + " has to be set");
@@ -154,18 +165,30 @@ public final class NodeOptions {
   }
 
   /**
-   * How readers reach this node.
+   * Address by which readers reach this node.
    *
-   * @throws IOException where it is not set, and the machine's own name does not say it
+   * @throws IllegalArgumentException if it is not set, and the machine's own name has no such
+   *     address
    */
-  String host() throws IOException {
+  String host() {
     String host = text(NodeSetting.HOST);
-    return host.isEmpty() ? reachable(InetAddress.getLocalHost()) : host;
+    return host.isEmpty() ? reachable() : host;
   }
 
-  static String reachable(InetAddress machine) throws IOException {
+  private static String reachable() {
+    try {
+      return reachable(InetAddress.getLocalHost());
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException(
+          "%s has to be set: the machine's name stands for no address (%s)"
+              .formatted(NodeSetting.HOST.key(), e.getMessage()),
+          e);
+    }
+  }
+
+  static String reachable(InetAddress machine) {
     if (machine.isLoopbackAddress()) {
-      throw new IOException(
+      throw new IllegalArgumentException(
           "%s has to be set: the machine's name stands for %s, which other nodes do not reach"
               .formatted(NodeSetting.HOST.key(), machine));
     }
@@ -199,12 +222,12 @@ public final class NodeOptions {
         VerbsOptions.DEFAULT, NodeSetting.PREFIX, key -> Optional.ofNullable(values.get(key)));
   }
 
-  /** Of one application, of which nobody READs here: all queue pairs are accepted ones. */
+  /** Options for one application. A node READs nothing: all its queue pairs are accepted ones. */
   TransferOptions transferOptions() {
     int queuePairs = value(NodeSetting.CONNECTIONS_MAX, Types.integer(1, 65_536));
     return TransferOptions.DEFAULT.with(
         o -> {
-          o.bufferPoolBytes = 4096; // the least that there can be
+          o.bufferPoolBytes = 4096; // the smallest size allowed
           o.sendQueueDepth = 1;
           o.maxQueuePairs = queuePairs;
         });
@@ -234,14 +257,14 @@ public final class NodeOptions {
     return time(NodeSetting.DRAIN_TIMEOUT, "0");
   }
 
-  /** Of all applications; empty where nobody has said. */
+  /** Limit for all applications together; empty if it is not set. */
   OptionalLong registrationBytes() {
     return optional(NodeSetting.REGISTRATION_MAX_BYTES, SIZE).stream()
         .mapToLong(Long::longValue)
         .findFirst();
   }
 
-  /** Of one application. */
+  /** Limit for one application. */
   long stagingBytes() {
     return value(NodeSetting.STAGING_MAX_BYTES, Types.bytes("4m", "16g"));
   }

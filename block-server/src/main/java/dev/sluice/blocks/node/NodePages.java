@@ -7,22 +7,47 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * What a node says of itself over HTTP, to whoever asks: no secret, no path, and nothing can be
- * changed. A virtual thread for each that asks, so that nobody waits for another.
+ * Serves the node's pages over HTTP to any client: metrics, probes, and a table for people. They
+ * contain no secret and no path, and change nothing. Each request has a virtual thread, so that
+ * none waits for another. {@link NodeDaemon} opens and closes it.
  */
 final class NodePages implements AutoCloseable {
+  private static final String METHODS = "GET, HEAD";
+
+  /** A page's status, type and text. */
+  private record Page(int status, String type, String text) {
+    static Page plain(int status, String text) {
+      return new Page(status, "text/plain", text + "\n");
+    }
+  }
+
   private final HttpServer server;
   private final BooleanSupplier draining;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final Supplier<Collection<NodeApplication>> applications;
+  private final Map<String, Supplier<Page>> pages =
+      Map.of(
+          "/",
+          () -> new Page(200, "text/html", page()),
+          "/metrics",
+          () -> new Page(200, "text/plain; version=0.0.4", metrics()),
+          "/healthz",
+          this::health,
+          "/readyz",
+          this::readiness);
 
-  /** Listens at once. */
+  /**
+   * Listens at once.
+   *
+   * @throws IOException when the address cannot be bound
+   */
   NodePages(
       InetSocketAddress address,
       Supplier<Collection<NodeApplication>> applications,
@@ -30,48 +55,50 @@ final class NodePages implements AutoCloseable {
       throws IOException {
     this.applications = applications;
     this.draining = draining;
-    server = listen(address);
-    server.createContext(
-        "/metrics", exchange -> answer(exchange, "text/plain; version=0.0.4", metrics()));
-    server.createContext("/healthz", exchange -> answer(exchange, "text/plain", health()));
-    server.createContext("/", this::page);
+    server = HttpServer.create(address, 0);
+    server.createContext("/", this::answer);
     server.setExecutor(threads);
     server.start();
   }
 
-  /** Alive in any case. */
-  private String health() {
-    return draining.getAsBoolean() ? "draining\n" : "ok\n";
+  /** Health: the process is alive, also while it is drained. A restart would not help. */
+  private Page health() {
+    return Page.plain(200, draining.getAsBoolean() ? "draining" : "ok");
   }
 
-  private static HttpServer listen(InetSocketAddress address) throws IOException {
-    try {
-      return HttpServer.create(address, 0);
-    } catch (IOException e) {
-      throw new IOException(
-          "%s at %s: %s".formatted(NodeSetting.HTTP.key(), address, e.getMessage()), e);
-    }
+  /** Readiness: the node lets new executors in. */
+  private Page readiness() {
+    return draining.getAsBoolean() ? Page.plain(503, "draining") : Page.plain(200, "ok");
   }
 
-  private void page(HttpExchange exchange) throws IOException {
-    if (exchange.getRequestURI().getPath().equals("/")) {
-      answer(exchange, "text/html", page());
-    } else {
-      exchange.sendResponseHeaders(404, -1);
-      exchange.close();
-    }
-  }
-
-  private static void answer(HttpExchange exchange, String type, String text) throws IOException {
-    byte[] body = text.getBytes(StandardCharsets.UTF_8);
-    exchange.getResponseHeaders().set("Content-Type", type + "; charset=utf-8");
-    exchange.sendResponseHeaders(200, body.length);
+  private void answer(HttpExchange exchange) throws IOException {
     try (exchange) {
+      boolean isHead = exchange.getRequestMethod().equals("HEAD");
+      Supplier<Page> known = pages.get(exchange.getRequestURI().getPath());
+      if (known == null) {
+        send(exchange, isHead, Page.plain(404, "There is no such page."));
+      } else if (isHead || exchange.getRequestMethod().equals("GET")) {
+        send(exchange, isHead, known.get());
+      } else {
+        exchange.getResponseHeaders().set("Allow", METHODS);
+        send(exchange, false, Page.plain(405, "Allowed are " + METHODS + "."));
+      }
+    }
+  }
+
+  private static void send(HttpExchange exchange, boolean isHead, Page page) throws IOException {
+    byte[] body = page.text().getBytes(StandardCharsets.UTF_8);
+    exchange.getResponseHeaders().set("Content-Type", page.type() + "; charset=utf-8");
+    if (isHead) { // The JDK logs a warning if the length is passed to it.
+      exchange.getResponseHeaders().set("Content-Length", Integer.toString(body.length));
+      exchange.sendResponseHeaders(page.status(), -1);
+    } else {
+      exchange.sendResponseHeaders(page.status(), body.length);
       exchange.getResponseBody().write(body);
     }
   }
 
-  /** In the text format of Prometheus; names of applications need no escapes. */
+  /** Metrics in the text format of Prometheus. Application names need no escapes. */
   private String metrics() {
     Collection<NodeApplication> all = List.copyOf(applications.get());
     StringBuilder text = new StringBuilder();

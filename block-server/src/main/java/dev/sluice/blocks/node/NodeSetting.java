@@ -2,9 +2,13 @@ package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.conf.VerbsSetting;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Stream;
 
-/** What can be configured of a node's block server, in a file of {@code key=value} lines. */
+/**
+ * Settings of a node's block server, in a file of {@code key=value} lines. {@link NodeOptions}
+ * parses each value.
+ */
 enum NodeSetting {
   DIRECTORIES(
       "directories",
@@ -56,8 +60,9 @@ enum NodeSetting {
       "registration.maxBytes",
       "",
       "Registered memory of all applications together; what is beyond an application's part is"
-          + " staged. Empty for half of the machine's memory. Never more than the process may lock"
-          + " (RLIMIT_MEMLOCK). Open files, as the soft provider registers them, take none."),
+          + " staged. Empty for a quarter of the memory that is free when the daemon starts, and 4g"
+          + " at most. Never more than the process may lock (RLIMIT_MEMLOCK). Open files, as the"
+          + " soft provider registers them, take none."),
   STAGING_MAX_BYTES(
       "staging.maxBytes",
       "64m",
@@ -78,8 +83,8 @@ enum NodeSetting {
   DRAIN_FILE(
       "drainFile",
       "/run/sluice/drain",
-      "While there is such a file the node is drained: executors and map outputs are refused, and"
-          + " what is there is served."),
+      "While there is such a file the node is drained: it refuses applications that are not there,"
+          + " and goes on for those that are."),
   DRAIN_TIMEOUT(
       "drainTimeout",
       "0s",
@@ -92,7 +97,8 @@ enum NodeSetting {
   HTTP(
       "http",
       "127.0.0.1:7338",
-      "Address and port of /metrics, /healthz and a page for people; empty for none.");
+      "Address and port of /metrics, /healthz, /readyz and a page for people; empty for none. The"
+          + " daemon works without while it cannot be bound.");
 
   static final String PREFIX = "sluice.node.";
 
@@ -114,15 +120,15 @@ enum NodeSetting {
     return initial;
   }
 
-  /** Whether it is the key of one of these, or of a device's settings. */
-  static boolean isKey(String key) {
+  /** Keys of these settings and of the device's settings. */
+  static List<String> keys() {
     return Stream.concat(
             Arrays.stream(values()).map(NodeSetting::key),
             VerbsSetting.all().stream().map(setting -> PREFIX + setting.name()))
-        .anyMatch(key::equals);
+        .toList();
   }
 
-  /** A line for each, for people. */
+  /** Help text with an entry for each setting. */
   static String help() {
     StringBuilder help = new StringBuilder();
     for (NodeSetting setting : values()) {

@@ -18,8 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes shuffles of one application that are over, on a thread of its own that waits for the disk
- * and ends when there is nothing to do. Any thread; its application closes it.
+ * Removes shuffles of one application that are over. Its own thread waits for the disk, and ends
+ * when there is nothing to do. The {@link NodeApplication} calls it on the transport's threads, and
+ * closes it.
  */
 final class Removals implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Removals.class);
@@ -35,8 +36,8 @@ final class Removals implements AutoCloseable {
   }
 
   /**
-   * A shuffle is over. Completes when nothing is left of what there is of it now: it may be written
-   * again under the same id before it is this one's turn.
+   * Removes a shuffle that is over. Completes when its present map outputs are gone. New ones may
+   * be written under the same id before the thread gets to it.
    */
   CompletableFuture<Void> remove(int shuffleId) {
     Map<Long, Held> outputs = held.remove(shuffleId);
@@ -44,8 +45,8 @@ final class Removals implements AutoCloseable {
   }
 
   /**
-   * Others than some shuffles are over, if they have got nothing since. Soon; where the disk is
-   * slower than renewals come, they are not heaped up.
+   * Soon removes all shuffles that are not listed as live, unless a map output was added since.
+   * Renewals that come faster than the disk works are dropped.
    */
   void removeBut(Renew live) {
     if (!renewing.compareAndSet(false, true)) {
@@ -70,7 +71,7 @@ final class Removals implements AutoCloseable {
   }
 
   /**
-   * @param outputs that are not known any more; others may be added to the shuffle meanwhile
+   * @param outputs forgotten already; others may be added to the shuffle meanwhile
    */
   private void remove(int shuffleId, Map<Long, Held> outputs) {
     if (outputs.isEmpty()) {
@@ -81,7 +82,7 @@ final class Removals implements AutoCloseable {
       try {
         output.getValue().folder().remove(shuffleId, output.getKey());
       } catch (IOException e) {
-        failure = e; // A disk that fails keeps nothing on another one.
+        failure = e; // One failing disk does not keep files on others.
       }
     }
     registry.invalidate(shuffleId, outputs.keySet());

@@ -15,11 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * An executor's end of a connection to its node's block server: requests, one after the other, each
- * answered within a deadline. On the caller's own thread: each other one would first have to get a
- * processor, for which it waits milliseconds where all are busy. A caller that is interrupted
- * leaves the connection to others, which take the answer that it did not wait for first. Any
- * thread; {@link NodeConnection} closes it.
+ * Executor's end of a connection to its node's block server. Requests are answered one after the
+ * other, each within a deadline. They run on the caller's own thread: another thread would have to
+ * wait for a processor, which takes milliseconds while all are busy. A caller that is interrupted
+ * leaves its answer unread; the next caller reads and drops it first. Any thread; {@link
+ * NodeConnection} closes it.
  */
 final class RequestChannel implements AutoCloseable {
   private final SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
@@ -27,46 +27,56 @@ final class RequestChannel implements AutoCloseable {
   private final MessageChannel messages = new MessageChannel(socket, this::awaitRest);
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** Once it is connected, before anybody asks. */
+  /** Set when connected, before the first request. */
   private SelectionKey key;
 
-  /** Of the request that is under way; guarded by the lock. */
+  /** Deadline of the request that is under way; guarded by the lock. */
   private long deadlineNanos;
 
-  /** Requests that were sent and are to be answered; guarded by the lock. */
+  /** Number of requests that were sent and not answered yet; guarded by the lock. */
   private int unanswered;
+
+  /** The other end accepts connections, but does not answer within the deadline. */
+  static final class UnansweredException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    UnansweredException(String reason) {
+      super(reason);
+    }
+  }
 
   RequestChannel() throws IOException {
     try {
       selector = Selector.open();
     } catch (IOException e) {
-      socket.close(); // That was the last file descriptor.
+      socket.close(); // No file descriptor is left for the selector.
       throw e;
     }
   }
 
-  /** Never waits. */
+  /** Connects. Never waits. */
   void connect(Path path) throws IOException {
     socket.configureBlocking(false);
     if (!socket.connect(UnixDomainSocketAddress.of(path))) {
-      throw new IOException("too many wait to be let in");
+      throw new UnansweredException("too many wait to be let in");
     }
     key = socket.register(selector, 0);
   }
 
-  /** Who runs the other end. */
+  /** User of the process at the other end. */
   UserPrincipal peer() throws IOException {
     return messages.peer();
   }
 
   /**
    * @param deadline of {@link System#nanoTime}
-   * @throws IOException when there is no answer by then, or no connection any more
-   * @throws InterruptedException also when it was sent, and is answered to nobody
+   * @throws UnansweredException if there is no answer by then
+   * @throws IOException if the connection is closed
+   * @throws InterruptedException possibly after the request was sent; its answer is dropped
    */
   Object ask(Object request, long deadline) throws IOException, InterruptedException {
     if (!lock.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-      throw new IOException(request + " was not answered in time");
+      throw new UnansweredException(request + " was not answered in time");
     }
     try {
       deadlineNanos = deadline;
@@ -79,6 +89,8 @@ final class RequestChannel implements AutoCloseable {
         unanswered--;
       }
       return answer;
+    } catch (UnansweredException e) {
+      throw new UnansweredException(request + " was not answered in time");
     } catch (IOException e) {
       throw new IOException(request + " failed: " + e.getMessage(), e);
     } finally {
@@ -94,7 +106,7 @@ final class RequestChannel implements AutoCloseable {
     }
   }
 
-  /** A message that has begun goes on: who is interrupted within it waits, and is so afterwards. */
+  /** Waits for the rest of a message. Does not end at an interrupt, but sets it again. */
   private void awaitRest(int operation) throws IOException {
     boolean interrupted = Thread.interrupted();
     try {
@@ -107,14 +119,14 @@ final class RequestChannel implements AutoCloseable {
   }
 
   /**
-   * Waits for bytes, or for room for them; a thread that is interrupted does not wait.
+   * Waits for bytes, or for room for them. Returns at once if the thread is interrupted.
    *
-   * @return whether it has come to that
+   * @return true if the channel is ready
    */
   private boolean await(int operation) throws IOException {
     long millis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
     if (millis < 0) {
-      throw new IOException("it was not answered in time");
+      throw new UnansweredException("it was not answered in time");
     }
     try {
       key.interestOps(operation);

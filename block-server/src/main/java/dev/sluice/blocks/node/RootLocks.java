@@ -6,6 +6,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
@@ -19,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Folders that are this daemon's alone as long as this is open, and its user's. Any thread; {@link
- * NodeFolders} closes it.
+ * Locks of folders that only this daemon may use, and only its user may access. Any thread; {@link
+ * NodeFolders} or {@link NodeCheck} closes it.
  */
 final class RootLocks implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RootLocks.class);
@@ -30,17 +31,23 @@ final class RootLocks implements AutoCloseable {
 
   private final List<FileChannel> locks = new CopyOnWriteArrayList<>();
 
-  /** Makes a folder that no other user looks into. */
+  /** Makes a folder that no other user has access to. */
   static Path makeFolder(Path folder) throws IOException {
     return Files.createDirectory(folder, OWNER_ALONE);
   }
 
   /**
-   * Makes it, where it is missing.
+   * Locks a root, which is made if it is missing.
    *
-   * @throws RefusedException when it is another daemon's, or may be another user's
+   * @throws RefusedException if another daemon has it, or another user may have access
    */
   void lock(Path root) throws IOException {
+    if (!Files.isDirectory(root.getParent())) {
+      throw new NoSuchFileException(
+          root.getParent().toString(),
+          null,
+          "is no directory (%s)".formatted(NodeSetting.DIRECTORIES.key()));
+    }
     if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       makeFolder(root);
     }
@@ -52,14 +59,14 @@ final class RootLocks implements AutoCloseable {
     try {
       locked = lock.tryLock() != null;
     } catch (OverlappingFileLockException e) {
-      locked = false; // this process itself
+      locked = false; // locked by this process itself
     }
     if (!locked) {
       throw new RefusedException(root + " is another daemon's");
     }
   }
 
-  /** Somebody else may have made it, to look at what is put there, or to put something there. */
+  /** Refuses a folder that another user may have made, to read files there or to plant some. */
   private static void checkOwn(Path root) throws IOException {
     PosixFileAttributes attributes =
         Files.readAttributes(root, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);

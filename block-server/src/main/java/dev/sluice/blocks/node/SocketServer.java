@@ -27,21 +27,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The Unix domain socket of a node, at which its executors hand map outputs over. Processes of
- * other users are not let in: the files would not be theirs to link, nor the daemon's to delete.
- * One thread a connection, one connection an executor, so many of an application, whose disk may
- * not answer. No virtual ones, since they wait for disks: one would hold all of them up.
+ * Unix domain socket of a node, on which its executors hand map outputs over. Processes of other
+ * users are refused: they could not link the files, nor could the daemon delete them. Each executor
+ * has one connection, and each connection one platform thread, which may wait for a disk; executors
+ * per application are limited. Virtual threads that wait for a disk would hold up all others. The
+ * {@link NodeDaemon} creates and closes it. In the process of {@link NodeMain} the accepting thread
+ * is no daemon thread, so the process stays alive.
  */
 final class SocketServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
+
+  /** Time in which a new connection must send its first message. */
   private static final long ENTER_TIMEOUT_MS = 10_000;
+
+  /** Pause after a connection that could not be accepted. */
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Decides who is let in. */
+  /** Admits executors. */
   @FunctionalInterface
   interface Entrance {
     /**
-     * @throws IOException when the executor is refused, with the reason
+     * @throws IOException if the executor is refused, with the reason
      */
     NodeApplication enter(Enter enter) throws IOException;
   }
@@ -55,7 +61,7 @@ final class SocketServer implements AutoCloseable {
   private final UserPrincipal user;
   private final Set<MessageChannel> connections = ConcurrentHashMap.newKeySet();
 
-  /** By the application's name. */
+  /** Number of connected executors, by application name. */
   private final Map<String, Integer> executors = new ConcurrentHashMap<>();
 
   private volatile boolean closed;
@@ -63,8 +69,8 @@ final class SocketServer implements AutoCloseable {
   /**
    * Listens at once.
    *
-   * @param timer closes connections that say nothing
-   * @throws IOException when another daemon listens there
+   * @param timer closes connections that send nothing
+   * @throws IOException if another daemon listens there
    */
   SocketServer(NodeOptions options, Entrance entrance, ScheduledExecutorService timer)
       throws IOException {
@@ -90,18 +96,19 @@ final class SocketServer implements AutoCloseable {
     Thread.ofPlatform().name("sluice-node-accept").start(this::accept);
   }
 
-  /** Of a daemon that was killed. */
+  /** Removes the socket of a daemon that was killed. */
   private void removeLeftOver() throws IOException {
     if (!Files.exists(path)) {
       return;
     }
-    if (isListenedAt()) {
+    if (isListenedAt(path)) {
       throw new IOException("another daemon listens at " + path);
     }
     Files.delete(path);
   }
 
-  private boolean isListenedAt() {
+  /** Returns true if a daemon accepts connections there. */
+  static boolean isListenedAt(Path path) {
     try (MessageChannel channel = MessageChannel.open()) {
       channel.connect(path);
       return true;
@@ -122,7 +129,7 @@ final class SocketServer implements AutoCloseable {
         }
       } catch (IOException | RuntimeException e) {
         LOG.warn("An executor could not connect to {}", path, e);
-        LockSupport.parkNanos(PAUSE_NANOS); // Descriptors are used up, say.
+        LockSupport.parkNanos(PAUSE_NANOS); // File descriptors may be used up.
       }
     }
   }
@@ -213,7 +220,7 @@ final class SocketServer implements AutoCloseable {
     while (true) {
       Object request = channel.receive();
       if (application.isOver()) {
-        return; // The executor enters again, which opens another one.
+        return; // The executor enters again, which opens the application again.
       }
       channel.send(answer(enter, application, request));
     }
@@ -230,7 +237,7 @@ final class SocketServer implements AutoCloseable {
       }
       return new Refused("that is no hand-over");
     } catch (IOException | RuntimeException e) {
-      if (!request.equals(enter)) { // which it says every ten seconds, also while this is drained
+      if (!request.equals(enter)) { // executors enter every ten seconds, also during draining
         LOG.warn("{} of {} is refused: {}", request, enter.executor(), reason(e));
       }
       LOG.debug("{} of {} is refused", request, enter.executor(), e);
@@ -242,7 +249,7 @@ final class SocketServer implements AutoCloseable {
     return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 
-  /** Executors notice that their connections end. Idempotent. */
+  /** Stops listening. Executors notice that their connections end. Idempotent. */
   @Override
   public void close() throws IOException {
     closed = true;

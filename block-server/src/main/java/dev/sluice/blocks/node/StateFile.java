@@ -16,9 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file in an application's folder that says whose it is, for the daemon's next start. Nothing
- * is forced to the disk: what is here outlives processes, and not the system, of which only a part
- * may have been written. So it has the boot's id, and is of nobody under another one.
+ * File with an application's state in its folder, for the daemon's next start. Nothing is forced to
+ * the disk: files survive the process, but a system crash may leave only some of them. The file
+ * therefore has the boot's id, and a folder of another boot is discarded. {@link NodeFolders} reads
+ * and writes it. Daemons of other releases read it: a new key needs a default.
  */
 final class StateFile {
   private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
@@ -40,8 +41,8 @@ final class StateFile {
   }
 
   /**
-   * Whose the folder is. Null where its file does not say so, or is of another boot: it is only
-   * ever replaced as a whole, so a damaged one is of a disk that lost more.
+   * Reads an application's state; null if the file is damaged or of another boot. The file is only
+   * replaced as a whole, so damage means that the disk lost more.
    */
   static ApplicationState read(Path folder) throws IOException {
     Properties state = new Properties();
@@ -52,7 +53,7 @@ final class StateFile {
     }
     String name = folder.getFileName().toString();
     String secret = state.getProperty(SECRET);
-    String since = state.getProperty(SINCE, "0"); // A block server of before did not say it.
+    String since = state.getProperty(SINCE, "0"); // Earlier block servers did not write it.
     String port = state.getProperty(PORT, "");
     boolean isOfThisBoot = state.getProperty(BOOT, "").equals(boot());
     boolean isWhole = secret != null && port.matches("\\d{1,5}");
@@ -61,12 +62,12 @@ final class StateFile {
         : null;
   }
 
-  /** Another one each time that the system starts (random(4)). */
+  /** Boot id, which changes each time that the system starts (random(4)). */
   private static String boot() throws IOException {
     return Files.exists(BOOT_ID) ? Files.readString(BOOT_ID).strip() : "";
   }
 
-  /** In the place of the one that is there. */
+  /** Replaces the file. */
   static void write(Path folder, ApplicationState state) throws IOException {
     Properties properties = new Properties();
     properties.setProperty(SECRET, state.secret());

@@ -10,19 +10,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An application's place at a node, from the moment that the node knows of it until its folders are
- * gone, whether it is served or could not be opened (yet). Any thread; waits for the application's
- * own disks, and so holds up nobody but its executors.
+ * Application known to a node, whether it is served or could not be opened yet. {@link Tenants}
+ * makes and closes it. It exists until its folders are put away. Any thread. It waits for the
+ * application's own disks with its lock held, and so delays only that application's executors.
  */
 final class Tenant implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Tenant.class);
+
+  /** Pause between attempts to make missing folders. */
   private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Opens what serves an application. */
+  /** Opens the parts that serve an application. */
   @FunctionalInterface
   interface Opener {
     /**
-     * @param end to be called when the driver says that it is over; never blocks
+     * @param end called when the driver says that the application is over; never blocks
      */
     NodeApplication open(ApplicationState state, List<ApplicationFolder> folders, Runnable end)
         throws IOException;
@@ -35,15 +37,16 @@ final class Tenant implements AutoCloseable {
   private final long knownSinceNanos = System.nanoTime();
   private final AtomicBoolean tidying = new AtomicBoolean();
 
+  /** Written with the lock held, as {@link #served} is. */
   private volatile ApplicationState state;
 
-  /** Null while it is not served. */
+  /** Null while the application is not served. */
   private volatile NodeApplication served;
 
-  /** How many folders it has; guarded by this. */
+  /** Number of its folders that exist; guarded by this. */
   private int made;
 
-  /** When it was tried last to make them; guarded by this. */
+  /** Time of the last attempt to make them; guarded by this. */
   private long madeNanos;
 
   /** Guarded by this. */
@@ -53,7 +56,7 @@ final class Tenant implements AutoCloseable {
 
   /**
    * @param over called when the driver says that the application is over
-   * @param gone called when another one may have its name
+   * @param gone called when another application may have its name
    */
   Tenant(NodeFolders folders, Opener opener, ApplicationState state, Runnable over, Runnable gone) {
     this.folders = folders;
@@ -67,7 +70,7 @@ final class Tenant implements AutoCloseable {
     return state;
   }
 
-  /** Null while it is not served. */
+  /** The served application; null while it is not served. */
   NodeApplication served() {
     return served;
   }
@@ -75,8 +78,8 @@ final class Tenant implements AutoCloseable {
   /**
    * Lets an executor in.
    *
-   * @return null where the application has just ended, and another one may come
-   * @throws IOException when it is refused, with the reason
+   * @return null if the application has just ended, and another one may come
+   * @throws IOException if the executor is refused, with the reason
    */
   synchronized NodeApplication enter(String secret) throws IOException {
     if (ended) {
@@ -89,7 +92,7 @@ final class Tenant implements AutoCloseable {
     return served;
   }
 
-  /** Has it served, if it is not, and on the disks, too, that had no room for its folder before. */
+  /** Serves it if it is not served yet, and retries to make folders on disks without room. */
   synchronized void open() throws IOException {
     if (ended || served != null && !mayGetFolder()) {
       return;
@@ -104,7 +107,7 @@ final class Tenant implements AutoCloseable {
     }
   }
 
-  /** Each executor enters again every ten seconds, and with what it cannot link anywhere. */
+  /** Executors enter again every ten seconds, and whenever they cannot link a map output. */
   private boolean mayGetFolder() {
     return made < folders.roots().size() && System.nanoTime() - madeNanos >= PAUSE_NANOS;
   }
@@ -129,7 +132,7 @@ final class Tenant implements AutoCloseable {
     }
   }
 
-  /** What was here before is served from a full disk, too. */
+  /** Writes the state. A full disk is no failure for an application that was here before. */
   private void write(ApplicationState opened) throws IOException {
     try {
       folders.write(opened);
@@ -141,15 +144,15 @@ final class Tenant implements AutoCloseable {
     }
   }
 
-  /** The driver says so. */
+  /** Ends the application, as its driver asks. */
   private void endSoon() {
     over.run();
     TidyThread.start(state.name(), () -> end(Duration.ZERO));
   }
 
   /**
-   * Removes what is over, in its own time: all, where somebody says so or there was no sign of the
-   * application for so long. Never blocks.
+   * Removes the application if it was reported as over, or gave no sign of life for this time. Else
+   * scans its folders when that is due. Works on another thread; never blocks.
    */
   void tidy(Duration expireAfter) {
     if (tidying.compareAndSet(false, true)) {
@@ -190,9 +193,9 @@ final class Tenant implements AutoCloseable {
   }
 
   /**
-   * Removes all of it, unless there was a sign of it within this time.
+   * Removes the application, unless it gave a sign of life within this time.
    *
-   * @return whether there is nothing any more
+   * @return true if it is removed
    */
   private boolean end(Duration silence) throws IOException {
     List<Path> removed;
@@ -210,7 +213,7 @@ final class Tenant implements AutoCloseable {
         close();
         removed = folders.remove(state.name());
       } finally {
-        gone.run(); // Whoever comes meanwhile waits for it.
+        gone.run(); // A new application of that name waits for it.
       }
     }
     for (Path folder : removed) {
@@ -224,7 +227,7 @@ final class Tenant implements AutoCloseable {
     return true;
   }
 
-  /** Serves nothing any more; the folders stay. Idempotent. */
+  /** Stops serving; the folders stay. Idempotent. */
   @Override
   public void close() {
     NodeApplication application = served;

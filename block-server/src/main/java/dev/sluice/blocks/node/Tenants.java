@@ -17,20 +17,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The applications of a node. Any thread; what waits for a disk is a {@link Tenant}'s business, and
- * is never waited for with a lock of all held. The daemon closes it.
+ * Applications of a node. Any thread. Only a {@link Tenant} waits for disks, never with the lock of
+ * all tenants held. The daemon closes it.
  */
 final class Tenants implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Tenants.class);
+
+  /** Limit of {@link #over}. */
   private static final int MAX_REMEMBERED = 10_000;
+
+  /** Time for all applications together; one that is not open by then opens later. */
   private static final long OPEN_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final NodeOptions options;
   private final NodeFolders folders;
   private final Tenant.Opener opener;
+
+  /** After the start added to with the lock held, so that the limit of applications holds. */
   private final Map<String, Tenant> byName = new ConcurrentSkipListMap<>();
 
-  /** Names of those that are over, of which late tasks may still come; guarded by this. */
+  /** Names of applications that are over, but whose late tasks may still come; guarded by this. */
   private final SequencedSet<String> over = new LinkedHashSet<>();
 
   /** Guarded by this. */
@@ -43,10 +49,10 @@ final class Tenants implements AutoCloseable {
   }
 
   /**
-   * Has those served that were here before, each in its own time; waits for them, but not for long.
+   * Opens the applications of an earlier run, each on its own thread. Waits for them a short time.
    */
   void open(List<ApplicationState> states) {
-    List<Tenant> before = states.stream().map(this::tenant).toList(); // all ports are known
+    List<Tenant> before = states.stream().map(this::tenant).toList(); // makes all ports known first
     List<Thread> opening =
         before.stream()
             .map(
@@ -78,14 +84,19 @@ final class Tenants implements AutoCloseable {
   /**
    * Lets an executor in.
    *
-   * @throws IOException when it is refused, with the reason
+   * @throws IOException if it is refused, with the reason
    */
   NodeApplication enter(Enter enter) throws IOException {
     NodeApplication entered = null;
-    while (entered == null) { // It has ended meanwhile, and another one of its name may come.
+    while (entered == null) { // The application has ended meanwhile; try again.
       entered = tenant(enter).enter(enter.secret());
     }
     return entered;
+  }
+
+  /** Returns true if the application is known, served or not. */
+  boolean has(String name) {
+    return byName.containsKey(name);
   }
 
   private synchronized Tenant tenant(Enter enter) throws IOException {
@@ -123,7 +134,7 @@ final class Tenants implements AutoCloseable {
     }
   }
 
-  /** That others than this one have, or want again. */
+  /** Ports that other applications use, or may reclaim. */
   Set<Integer> portsOfOthers(String name) {
     return byName.values().stream()
         .map(Tenant::state)
@@ -136,17 +147,17 @@ final class Tenants implements AutoCloseable {
     return byName.isEmpty();
   }
 
-  /** Those that are served. */
+  /** Applications that are served. */
   Collection<NodeApplication> served() {
     return byName.values().stream().map(Tenant::served).filter(Objects::nonNull).toList();
   }
 
-  /** Removes what nobody has given a sign of. Never blocks. */
+  /** Removes applications without a sign of life. Never blocks. */
   void tidy() {
     byName.values().forEach(tenant -> tenant.tidy(options.expireAfter()));
   }
 
-  /** Waits for each, since none waits for another. Idempotent. */
+  /** Closes all applications at the same time, since none waits for another. Idempotent. */
   @Override
   public void close() {
     synchronized (this) {

@@ -4,7 +4,10 @@ import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Deletes what is over, on a thread of its own, since its disk may not answer. */
+/**
+ * Deletes files of ended applications and executors. Each task has a thread, as disks may hang.
+ * Tasks may overlap: each caller guards its own files.
+ */
 final class TidyThread {
   private static final Logger LOG = LoggerFactory.getLogger(TidyThread.class);
 
@@ -15,10 +18,10 @@ final class TidyThread {
   }
 
   /**
-   * Never waits for the task. Should that fail, it is logged, and what is left stays for now; an
-   * Error is the process's.
+   * Starts a task, and does not wait for it. A failure is logged, and the rest of the files stays
+   * for now; an Error goes to the process's handler.
    *
-   * @param whose in the words of the message
+   * @param whose owner of the files, in the words of the message
    */
   static void start(String whose, Task task) {
     Thread.ofPlatform()

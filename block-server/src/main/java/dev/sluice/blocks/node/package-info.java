@@ -1,6 +1,19 @@
 /**
- * The block server of a node: a process of its own that keeps and serves map outputs whatever
- * becomes of the executors that wrote them. {@link dev.sluice.blocks.node.NodeClient} is the
- * executor's side; {@link dev.sluice.blocks.node.NodeDaemon} is the process.
+ * Block server of a node: a daemon that keeps and serves map outputs after their executors have
+ * ended.
+ *
+ * <p>{@link dev.sluice.blocks.node.NodeMain} starts the process, {@link
+ * dev.sluice.blocks.node.NodeDaemon} is its core. An executor uses {@link
+ * dev.sluice.blocks.node.NodeClient}: it links a map output's files into one of the node's folders
+ * and reports that over a Unix domain socket. The daemon's {@code SocketServer} admits the
+ * executor, and its {@code NodeApplication} takes the map output.
+ *
+ * <p>Each application has its own device, memory, secret and port, on which a {@link
+ * dev.sluice.blocks.server.BlockServer} answers its readers. The port also serves Spark's own
+ * transfer of blocks, and takes the driver's messages about ended shuffles.
+ *
+ * <p>The folders are the daemon's whole state, so it may be killed at any time and finds its map
+ * outputs again. Nothing survives a reboot. The daemon starts and runs no executors, and never
+ * READs.
  */
 package dev.sluice.blocks.node;

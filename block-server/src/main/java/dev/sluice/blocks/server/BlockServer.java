@@ -15,22 +15,22 @@ import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * Where peers ask this process for queue pairs, for locations and for what is not registered, over
- * Spark's own transport: the bootstraps decide who may ask (spark.authenticate, TLS), and no byte
- * of a block goes this way.
+ * Server side of the control channel. Peers ask it for queue pairs, for locations and for blocks
+ * that are not registered. It runs over Spark's own transport, whose bootstraps authenticate peers
+ * (spark.authenticate, TLS). It sends no byte of a block.
  *
- * <p>Created by the shuffle manager once per process, which closes it before the registry and the
- * RDMA endpoint that it hands requests to. Requests are handled on the transport's threads. One
- * connection per peer process: 1,000 executors make 1,000 sockets, on as many threads as the
- * transport is configured with.
+ * <p>The shuffle manager creates one per process, the node daemon one per application. The owner
+ * closes it before the stager, the registry and the RDMA endpoint that it hands requests to. The
+ * transport's threads handle requests. Each peer process has one connection: 1,000 executors make
+ * 1,000 sockets, on as many threads as the transport is configured with.
  */
 public final class BlockServer implements AutoCloseable {
   /**
-   * Where it listens, and whom it lets ask.
+   * Address to listen on, and authentication of peers.
    *
    * @param host address to bind to; null for all
    * @param port 0 for any
-   * @param bootstraps authenticate those who connect
+   * @param bootstraps authenticate new connections
    */
   public record Binding(
       TransportConf conf, String host, int port, List<TransportServerBootstrap> bootstraps) {}
@@ -42,8 +42,8 @@ public final class BlockServer implements AutoCloseable {
   /**
    * Binds at once.
    *
-   * @param self this process: a peer that wants another one is refused
-   * @param providerName provider of this process's device; peers with another one are refused
+   * @param self this process; refuses a peer that addresses another process
+   * @param providerName provider of this process's device; refuses a peer whose provider differs
    */
   public BlockServer(
       Binding binding,
@@ -58,8 +58,8 @@ public final class BlockServer implements AutoCloseable {
   /**
    * Binds at once.
    *
-   * @param around gets what answers the messages of {@link ControlMessages}, and gives what is
-   *     asked in its place: it may answer others itself
+   * @param around wraps the handler of {@link ControlMessages}: takes it, and returns the handler
+   *     that gets all requests and may answer others itself
    */
   public BlockServer(
       Binding binding,
@@ -78,7 +78,7 @@ public final class BlockServer implements AutoCloseable {
     guarded.addFirst(guard(binding.conf().authRTTimeoutMs()));
     try {
       server = context.createServer(binding.host(), binding.port(), guarded);
-    } catch (Throwable e) { // Netty throws what nobody declares.
+    } catch (Throwable e) { // Netty throws exceptions that createServer does not declare.
       context.close();
       throw e;
     }
@@ -91,7 +91,7 @@ public final class BlockServer implements AutoCloseable {
     };
   }
 
-  /** The TCP port that it listens on. */
+  /** TCP port that the server listens on. */
   public int port() {
     return server.getPort();
   }

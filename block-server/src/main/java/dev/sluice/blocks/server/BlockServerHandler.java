@@ -2,10 +2,14 @@ package dev.sluice.blocks.server;
 
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
+import dev.sluice.blocks.wire.ControlMessages.Content;
 import dev.sluice.blocks.wire.ControlMessages.Done;
 import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.Notice;
+import dev.sluice.blocks.wire.ControlMessages.Question;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
@@ -20,8 +24,6 @@ import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
@@ -32,9 +34,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers one peer's request after the other on the transport's threads, or later on those of the
- * registry, the stager and the table server. Each request gets one answer; what is not a message
- * gets a failure, and the connection stays.
+ * Answers the requests of peers. The {@link BlockServer} creates it. The transport's threads call
+ * it, one request of a connection after the other, and must not block here. Answers come on these
+ * threads, or later on those of the registry, the stager and the table server. Each request gets
+ * one answer. A frame that is not a message gets a failure, and its connection stays open.
  */
 final class BlockServerHandler extends RpcHandler {
   private static final Logger LOG = LoggerFactory.getLogger(BlockServerHandler.class);
@@ -47,12 +50,7 @@ final class BlockServerHandler extends RpcHandler {
   private final Stager stager;
   private final TableServer tables;
   private final StreamManager noStreams = new OneForOneStreamManager();
-
-  /**
-   * Those that asked for queue pairs, by their connections to here. Guarded by itself: one that
-   * connects anew is here before it has a queue pair, or has left before it is accepted.
-   */
-  private final Map<TransportClient, String> peers = new HashMap<>();
+  private final PeerConnections peers;
 
   BlockServerHandler(
       MessageCodec codec,
@@ -69,6 +67,7 @@ final class BlockServerHandler extends RpcHandler {
     this.registry = registry;
     this.stager = stager;
     this.tables = tables;
+    this.peers = new PeerConnections(acceptor);
   }
 
   @Override
@@ -76,11 +75,16 @@ final class BlockServerHandler extends RpcHandler {
     try {
       switch (decode(client, frame)) {
         case Connect connect -> connect(client, connect, answer -> answer(callback, answer));
-        case Resolve resolve -> resolve(resolve, callback);
-        case GetTables wanted ->
-            tables.get(client, client::isActive, wanted, answer -> answer(callback, answer));
-        case StageFor(String peerId, Stage stage) ->
-            stager.stage(peerId, client::isActive, stage, answer -> answer(callback, answer));
+        case Addressed(ProcessName addressee, _, Question question) when !addressee.equals(self) ->
+            answer(callback, question.refusal(isNot(addressee)));
+        case Addressed(_, String senderId, Question question) -> {
+          peers.heardFrom(client, senderId);
+          answer(client, question, callback);
+        }
+        case Question ofVersion3 -> {
+          heardFromVersion3(client, ofVersion3);
+          answer(client, ofVersion3, callback);
+        }
         case Object other ->
             throw new MessageException(other.getClass().getName() + " is not a request");
       }
@@ -90,20 +94,58 @@ final class BlockServerHandler extends RpcHandler {
     }
   }
 
+  private String isNot(ProcessName addressee) {
+    return "this is " + self + " and not " + addressee;
+  }
+
+  private void answer(TransportClient client, Question question, RpcResponseCallback callback)
+      throws MessageException {
+    switch (question) {
+      case Resolve resolve -> resolve(resolve, callback);
+      case GetTables wanted ->
+          tables.get(client, client::isActive, wanted, answer -> answer(callback, answer));
+      case StageFor(String peerId, Stage stage) ->
+          stager.stage(peerId, client::isActive, stage, answer -> answer(callback, answer));
+    }
+  }
+
   @Override
   public void receive(TransportClient client, ByteBuffer frame) {
     try {
       switch (decode(client, frame)) {
-        case Released released -> acceptor.disconnected(released.peerId(), released.qpNumber());
-        case Touch touch -> registry.touch(touch.shuffleId());
         case Done done when done.addressee().equals(self) ->
             stager.done(done.peerId(), done.leaseId());
         case Done other -> LOG.debug("A lease of {} is given back to {}", other.addressee(), self);
+        case Addressed(ProcessName addressee, _, Notice notice) when !addressee.equals(self) ->
+            LOG.debug("{} is ignored: {}", notice, isNot(addressee));
+        case Addressed(_, String senderId, Notice notice) -> {
+          peers.heardFrom(client, senderId);
+          take(notice);
+        }
+        case Notice ofVersion3 -> {
+          heardFromVersion3(client, ofVersion3);
+          take(ofVersion3);
+        }
         case Object other ->
             throw new MessageException(other.getClass().getName() + " is not a one-way message");
       }
     } catch (IOException | RuntimeException e) {
       LOG.debug("Message from {} failed", client.getSocketAddress(), e);
+    }
+  }
+
+  private void heardFromVersion3(TransportClient client, Content message) {
+    switch (message) {
+      case StageFor wanted -> peers.heardFromVersion3(client, wanted.peerId());
+      case Released released -> peers.heardFromVersion3(client, released.peerId());
+      case Resolve _, GetTables _, Touch _ -> peers.heardFromVersion3(client);
+    }
+  }
+
+  private void take(Notice notice) {
+    switch (notice) {
+      case Released released -> acceptor.disconnected(released.peerId(), released.qpNumber());
+      case Touch touch -> registry.touch(touch.shuffleId());
     }
   }
 
@@ -115,7 +157,7 @@ final class BlockServerHandler extends RpcHandler {
 
   private void connect(TransportClient client, Connect request, Consumer<Object> answer) {
     if (!request.addressee().equals(self)) {
-      answer.accept(new Refused("this is " + self + " and not " + request.addressee()));
+      answer.accept(new Refused(isNot(request.addressee())));
       return;
     }
     if (!request.providerName().equals(providerName)) {
@@ -125,9 +167,7 @@ final class BlockServerHandler extends RpcHandler {
                   .formatted(providerName, request.providerName(), request.peerId())));
       return;
     }
-    synchronized (peers) {
-      peers.put(client, request.peerId());
-    }
+    peers.connects(client, request.peerId());
     acceptor
         .accept(request.peerId(), request.queuePair())
         .whenComplete((accepted, e) -> answer.accept(connected(request, accepted, e)));
@@ -169,14 +209,7 @@ final class BlockServerHandler extends RpcHandler {
 
   @Override
   public void channelInactive(TransportClient client) {
-    synchronized (peers) {
-      String peerId = peers.remove(client);
-      // A peer that has connected anew has not left, when its old connection's end is noticed at
-      // last.
-      if (peerId != null && !peers.containsValue(peerId)) {
-        acceptor.peerLeft(peerId);
-      }
-    }
+    peers.ended(client);
   }
 
   @Override

@@ -9,38 +9,39 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 
 /**
- * What peers may READ for a while: a buffer stays as it is until its reader is done or its lease
- * has run out, whatever else becomes of the reader. Any thread; whoever takes a lease out releases
- * its buffer.
+ * Leases of staged buffers. A buffer stays unchanged until its reader is done or its lease has
+ * expired, even if the reader dies. The {@link Stager} begins leases on its own threads, ends them
+ * on the transport's and expires them on its timer. The caller that takes a lease out releases its
+ * buffer, so each lease is taken out once.
  */
 final class Leases {
   /**
-   * A READ takes milliseconds. A reader that stands still for longer asks again; until then its
-   * buffer is nobody's.
+   * Duration of a lease. A READ takes milliseconds. A reader that pauses for longer has to ask
+   * again, and its buffer is unused until the lease ends.
    */
   static final long NANOS = 5_000_000_000L;
 
   /**
-   * @param request has the buffer
+   * @param request owns the buffer
    * @param endNanos on the leases' clock
    */
   record Lease(long id, StageRequest request, long endNanos) {}
 
   private final LongSupplier nanoClock;
 
-  // Guarded by this. All leases are of one length, so those that end first come first.
+  // Guarded by this. All leases have the same duration, so insertion order is order of expiry.
   private final Map<Long, Lease> leases = new LinkedHashMap<>();
 
   private boolean closed;
 
-  /** Begins anywhere, so that what another process has given out here before is not known. */
+  /** Starts at a random id, so that an id of an earlier process at this address is unknown here. */
   private long nextId = ThreadLocalRandom.current().nextLong();
 
   Leases(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
   }
 
-  /** Null once it is closed. */
+  /** Begins a lease; null after {@link #close}. */
   synchronized Lease begin(StageRequest request) {
     if (closed) {
       return null;
@@ -50,14 +51,14 @@ final class Leases {
     return lease;
   }
 
-  /** Whose lease it was; null where it has run out, or is another peer's. */
+  /** Ends a lease and returns its request; null if it has expired or belongs to another peer. */
   synchronized StageRequest end(Object peer, long id) {
     Lease lease = leases.get(id);
     boolean isTheirs = lease != null && lease.request().peer().equals(peer);
     return isTheirs ? leases.remove(id).request() : null;
   }
 
-  /** Takes out those that have run out. */
+  /** Takes out the expired leases. */
   synchronized List<StageRequest> expire() {
     List<StageRequest> expired = new ArrayList<>();
     long now = nanoClock.getAsLong();
@@ -72,7 +73,7 @@ final class Leases {
     return expired;
   }
 
-  /** Takes out all, and gives no more. */
+  /** Takes out all leases, and begins no new ones. */
   synchronized List<StageRequest> close() {
     closed = true;
     List<StageRequest> all = leases.values().stream().map(Lease::request).toList();

@@ -3,38 +3,54 @@ package dev.sluice.blocks.server;
 import java.util.Arrays;
 
 /**
- * What is read for so many requests at a time, by number: of each local directory what the page
- * cache has, and apart from that what its disk alone has. Requests for the latter hold memory as
- * long as a disk takes, and so half of it at most, whatever the number of directories: where that
- * is not enough for two requests of each, several directories are one lane. Immutable.
+ * Numbers and limits of the lanes that staging requests are read in. A lane limits how many of its
+ * requests are read at a time. A local directory has a hot lane for bytes in the page cache, and a
+ * cold lane for bytes that only its disk has. Each {@link Stager} creates one. Immutable.
+ *
+ * <p>A cold request holds its memory for as long as the disk takes, so cold requests take half of
+ * the memory at most. Directories share lanes where the memory is too small for two cold requests
+ * of each, and where there are more than {@link #MAX_LANES}. The number of threads therefore does
+ * not grow with the number of directories.
  */
 final class StageLanes {
+  /** Smallest limit of a lane. */
   private static final int READERS = 2;
+
+  /** Largest number of hot lanes, and of cold lanes. */
+  private static final int MAX_LANES = 16;
 
   private final int hot;
   private final int hotReaders;
   private final int cold;
   private final int coldReaders;
+  private final int threads;
 
   /**
-   * @param maxBytes of all memory
-   * @param threads enough for a directory's disks
+   * @param maxBytes all memory for staging
+   * @param threads number of threads that keeps the disks of one directory busy
    */
   StageLanes(long maxBytes, int threads, int directories) {
     int half = Math.clamp(maxBytes / 2 / Stager.MAX_REQUEST_BYTES, READERS, Integer.MAX_VALUE);
-    hot = directories + 1; // One is for what lies in none of them.
-    // Where there are several, one leaves half of the memory to the others.
-    hotReaders = directories < 2 ? threads : Math.clamp(threads / 2, READERS, half);
-    cold = Math.clamp(directories, 1, half / READERS);
+    hot = Math.min(directories + 1, MAX_LANES); // One lane is for files outside of the directories.
+    // With several directories, each leaves half of the memory to the others.
+    int most = Math.clamp(threads / 2, READERS, half);
+    hotReaders = directories < 2 ? threads : Math.clamp(READERS * MAX_LANES / hot, READERS, most);
+    cold = Math.clamp(directories, 1, Math.min(half / READERS, MAX_LANES));
     coldReaders = Math.min(hotReaders, half / cold);
+    this.threads = hotReaders * Math.clamp(directories, 1, hot) + coldReaders * cold;
   }
 
-  /** The one for what a directory's disk alone has, by that for the rest. */
-  int cold(int lane) {
-    return hot + lane % cold;
+  /** Number of a directory's hot lane. */
+  int hot(int directory) {
+    return directory % hot;
   }
 
-  /** Requests that each is read for at a time: two or more. */
+  /** Number of the cold lane that belongs to a hot lane. */
+  int cold(int hotLane) {
+    return hot + hotLane % cold;
+  }
+
+  /** Limits of all lanes by their numbers: two requests at a time or more. */
   int[] maxReaders() {
     int[] most = new int[hot + cold];
     Arrays.fill(most, 0, hot, hotReaders);
@@ -42,8 +58,8 @@ final class StageLanes {
     return most;
   }
 
-  /** Enough for all to be read. */
+  /** Number of threads: enough for all directories at the limits of their lanes, 64 at most. */
   int threads() {
-    return hotReaders * Math.max(1, hot - 1) + coldReaders * cold;
+    return threads;
   }
 }

@@ -13,22 +13,27 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Whose turn it is to be staged for: first come, first served, but who lacks something holds up
- * nobody who does not. A peer has its share of the memory at most, half of which is left to what it
- * wants from the page cache, and a lane ({@link StageLanes}) is read for so many requests at a
- * time, one of which is left to who waits longest. So a peer that does not say that it is done
- * holds up itself alone, and a disk that does not answer those who want its bytes: what it keeps
- * for longer than its reader waits is of no share, and no lease, any more.
+ * Admission queue of the stager. First come, first served, except that a request that waits for one
+ * resource does not hold up requests that need another one.
  *
- * <p>Any thread; never blocks; nothing to close. When one comes or makes room, those who wait are
- * looked at as long as any lane that somebody waits for has room: where that is scarce these are
- * few, however many wait. Where shares are, it is all: some 20 us for a thousand.
+ * <p>There are two resources. A peer has at most its share of the memory; cold requests use at most
+ * half of that, which leaves the rest for bytes in the page cache. A lane ({@link StageLanes})
+ * reads a fixed number of requests at a time, and keeps one place for the request that has waited
+ * longest. A peer that never reports that it is done therefore holds up only itself. A disk that
+ * does not answer holds up only requests for its bytes: memory that it keeps after the reader's
+ * deadline leaves the peer's share and gets no lease.
+ *
+ * <p>Any thread; never blocks; nothing to close. Admitted requests are handed over without the
+ * lock, as {@link Handover} says. Each request that comes or makes room starts a scan of the
+ * waiting requests, which ends when no lane that they need has room. The scan is short where lanes
+ * are scarce, however many requests wait. Where shares are scarce it covers all: some 20 us for
+ * 1,000 requests.
  */
 final class StageQueue {
   private final long maxPeerBytes;
   private final int[] maxReaders;
 
-  /** Those that have their turn. */
+  /** Admitted requests, on their way to the stager. */
   private final Handover<StageRequest> taken;
 
   // Guarded by this.
@@ -36,16 +41,16 @@ final class StageQueue {
   private final Set<StageRequest> begun = new HashSet<>();
   private final Map<Share, Long> shareBytes = new HashMap<>();
 
-  /** Requests that have their turn and have not read it, of each lane. */
+  /** Number of admitted requests that have not been read yet, by lane. */
   private final int[] readers;
 
-  /** Requests that wait, of each lane. */
+  /** Number of waiting requests, by lane. */
   private final int[] wanted;
 
   /**
-   * @param maxPeerBytes a peer's share; of what it has nothing of yet it gets what it asks for
-   * @param maxReaders of each lane at a time: two or more
-   * @param begin takes who has its turn, on the thread that adds it or makes room; must not block
+   * @param maxPeerBytes a peer's share; an empty one, hot or cold, admits any request
+   * @param maxReaders limit of each lane: two or more
+   * @param begin takes an admitted request, on the thread that adds it or makes room; never blocks
    */
   StageQueue(long maxPeerBytes, int[] maxReaders, Consumer<StageRequest> begin) {
     this.maxPeerBytes = maxPeerBytes;
@@ -56,11 +61,11 @@ final class StageQueue {
   }
 
   /**
-   * Has the request begin when it is its turn, which ends with {@link #wasRead} of all its lanes
-   * and with {@link #end}. One that has its answer is not queued: whoever gave it that has ended it
-   * already, or does so next.
+   * Queues a request. Once admitted, it holds its lanes until {@link #wasRead} and its share until
+   * {@link #end}. A request that has been answered is not queued: the thread that answered it has
+   * ended it already, or is about to.
    *
-   * @return whether it need not wait
+   * @return true if the request need not wait
    */
   boolean add(StageRequest request) {
     boolean atOnce;
@@ -76,7 +81,7 @@ final class StageQueue {
     return atOnce;
   }
 
-  /** What a request wants of such lanes has been read, or is not to be. */
+  /** Frees a place in each lane: the request's part there has been read, or will not be read. */
   void wasRead(int... lanes) {
     synchronized (this) {
       for (int lane : lanes) {
@@ -88,8 +93,8 @@ final class StageQueue {
   }
 
   /**
-   * The request is not to have its turn any more, or has had it and what it asked for is nobody's
-   * any more: of its peer's share it takes nothing. Idempotent.
+   * Ends a request: takes it out of the queue, or gives its memory back to its peer's share.
+   * Idempotent.
    */
   void end(StageRequest request) {
     synchronized (this) {
@@ -112,7 +117,7 @@ final class StageQueue {
     for (Iterator<StageRequest> i = waiting.iterator(); i.hasNext() && anyHasRoom(awaited); ) {
       StageRequest request = i.next();
       if (full.contains(request.share()) || !hasShare(request)) {
-        full.add(request.share()); // What is large is not overtaken by what is small.
+        full.add(request.share()); // Small requests do not overtake a large one.
       } else if (hasReaders(request, awaited)) {
         i.remove();
         take(request);
@@ -133,7 +138,7 @@ final class StageQueue {
         || (wanted + rest <= maxPeerBytes && (!share.cold() || wanted <= maxPeerBytes / 2));
   }
 
-  /** Whether one more can be read of any lane that somebody waits for. */
+  /** Returns true if any lane with waiting requests has room for one more. */
   private boolean anyHasRoom(BitSet awaited) {
     for (int lane = 0; lane < wanted.length; lane++) {
       if (wanted[lane] > 0 && hasRoom(lane, awaited)) {
@@ -152,7 +157,7 @@ final class StageQueue {
     return true;
   }
 
-  /** Whether it has one more, beside one for somebody who waits for it. */
+  /** Returns true if the lane has room, not counting a place kept for an earlier request. */
   private boolean hasRoom(int lane, BitSet awaited) {
     return readers[lane] + (awaited.get(lane) ? 1 : 0) < maxReaders[lane];
   }

@@ -21,14 +21,16 @@ import java.util.function.LongSupplier;
 import java.util.zip.CRC32C;
 
 /**
- * A request to stage: what it asks for, until when, and its one answer. Any thread; the {@link
- * Stager} makes it and takes it from step to step.
+ * A request to stage: the pieces, the deadline and the one answer. The {@link Stager} creates it
+ * and moves it from step to step, on the thread that ends the step before. Lanes, share and buffer
+ * change only between steps, when no lane is being read. Any thread may answer it; only the first
+ * answer counts.
  */
 final class StageRequest {
   /**
-   * Of the memory, what a peer has.
+   * Share of the staging memory.
    *
-   * @param cold for what disks are waited for, or for the rest
+   * @param cold true for bytes that have to be read from disk, false for cached bytes
    */
   record Share(Object peer, boolean cold) {}
 
@@ -45,24 +47,24 @@ final class StageRequest {
   private volatile int[] lanes;
   private volatile long queuedNanos;
 
-  /** Lanes that have not been read. */
+  /** Number of lanes that have not been read. */
   private final AtomicInteger unread = new AtomicInteger();
 
-  /** What it takes memory of. */
+  /** Share that its memory is counted against. */
   private volatile Share share;
 
-  /** Whether its disks have to be waited for, and may not. */
+  /** True if some bytes are not in the page cache, and the request is not cold yet. */
   private volatile boolean uncached;
 
   private volatile PooledBuffer buffer;
 
-  /** Why not all could be read; null as long as nothing has failed. */
+  /** Failure of a read; null as long as none has failed. */
   private volatile Throwable failure;
 
   /**
-   * @param isThere whether the peer is still connected
-   * @param outputs that the pieces are of, one for each
-   * @param laneOfPiece that these are read in
+   * @param isThere returns true while the peer is connected
+   * @param outputs map output of each piece
+   * @param laneOfPiece lane in which each piece is read
    * @param receivedNanos on the stager's clock
    * @param answer gets one answer
    */
@@ -91,7 +93,7 @@ final class StageRequest {
     queuedNanos = nowNanos;
   }
 
-  /** All of it is to be read once more, from disk, and waits for that; its buffer is another's. */
+  /** Makes it cold: all pieces are read again, from disk, after another wait for admission. */
   void turnCold(StageLanes all, long nowNanos) {
     buffer = null;
     share = new Share(share.peer(), true);
@@ -111,7 +113,7 @@ final class StageRequest {
     return bytes;
   }
 
-  /** Those that its files are read in, each once. */
+  /** Lanes of its pieces, each once. */
   int[] lanes() {
     return lanes;
   }
@@ -120,23 +122,23 @@ final class StageRequest {
     return receivedNanos;
   }
 
-  /** Since when it waits for its turn, and then for memory. */
+  /** Time from which the request waits for admission and then for memory. */
   long queuedNanos() {
     return queuedNanos;
   }
 
-  /** When the reader has no time left to READ. */
+  /** Time at which too little of the reader's time is left to READ. */
   long deadlineNanos() {
     long usableMs = ControlMessages.usable(stage.timeLeftMs());
     return receivedNanos + TimeUnit.MILLISECONDS.toNanos(usableMs);
   }
 
-  /** Whether nobody waits for it any more. Once it is, it stays so. */
+  /** Returns true if no reader waits any more. Never turns false again. */
   boolean isLate(long nowNanos) {
     return !isThere.getAsBoolean() || nowNanos - deadlineNanos() >= 0;
   }
 
-  /** False where it has its answer. */
+  /** Sends the answer; returns false if there was one already. */
   boolean answer(Object message) {
     boolean first = answered.compareAndSet(false, true);
     if (first) {
@@ -149,14 +151,14 @@ final class StageRequest {
     return answered.get();
   }
 
-  /** False where it has waited before. */
+  /** Returns true the first time that the request waits, false afterwards. */
   boolean waits() {
     return waited.compareAndSet(false, true);
   }
 
   /**
-   * Puts a lane's pieces at their places in the buffer, as long as somebody waits for them. Blocks
-   * as its disks do once it is cold.
+   * Copies a lane's pieces to their places in the buffer, as long as the reader waits. Blocks on
+   * the disks if the request is cold.
    */
   void read(MapOutputRegistry registry, int lane, LongSupplier nanoClock) {
     try {
@@ -181,12 +183,12 @@ final class StageRequest {
     }
   }
 
-  /** Where its bytes are to be; whoever answers it releases the buffer. */
+  /** Sets the buffer that the pieces are copied to. The thread that answers releases it. */
   void has(PooledBuffer memory) {
     buffer = memory;
   }
 
-  /** Null where it has none. */
+  /** Buffer of the request; null if it has none. */
   PooledBuffer buffer() {
     return buffer;
   }
@@ -203,12 +205,12 @@ final class StageRequest {
     return uncached;
   }
 
-  /** Whether that was the last of its lanes: all is read, or has failed. */
+  /** Marks one lane as read or failed; returns true if it was the last one. */
   boolean wasRead() {
     return unread.decrementAndGet() == 0;
   }
 
-  /** Whether none of its map outputs was unregistered or replaced meanwhile. */
+  /** Returns true if none of its map outputs has been unregistered or replaced meanwhile. */
   boolean isCurrent(MapOutputRegistry registry) {
     for (int i = 0; i < outputs.size(); i++) {
       long mapId = stage.pieces().get(i).mapId();
@@ -219,7 +221,7 @@ final class StageRequest {
     return true;
   }
 
-  /** Only where there is nothing else that the bytes can be compared with. */
+  /** CRC32C of all bytes, unless all map outputs have checksums of Spark's. */
   long crc32c() {
     boolean verifiable =
         outputs.stream()

@@ -12,6 +12,7 @@ import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.BufferPool;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PooledBuffer;
@@ -33,39 +34,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies pieces of map outputs that are not registered into memory that is, for whoever asks: the
- * pieces of one request lie side by side, and stay until their reader is done or the lease has run
- * out ({@link Leases}).
+ * Copies pieces of map outputs that are not registered into registered memory, from which the peer
+ * READs them. The pieces of one request lie side by side. They stay until the reader is done or the
+ * lease has expired ({@link Leases}).
  *
- * <p>Requests come on the transport's threads and never block them: a request waits for its turn
- * ({@link StageQueue}) and then for memory, which is registered, and files are read, on threads of
- * the stager's own. What the page cache has waits for no disk: a request that is for more gives
- * back what it has as soon as that is seen, and waits for another turn, in which it waits for disks
- * as well. Opening a file counts as what the page cache has, as does reading where nobody can tell
- * ({@link dev.sluice.rdma.verbs.ffi.FileFd}). What would take more than 256 KiB of heap for one
- * process waits at that one ({@link dev.sluice.blocks.client.BlockServerClient#stage}). Each has
- * its answer within the time that its reader has for it, however long a disk takes; once a disk has
- * kept a reader in vain, nobody waits for it until it answers. Whoever creates it closes it, after
- * the block server and before the protection domain.
+ * <p>Requests come on the transport's threads, which never block. A request waits for admission
+ * ({@link StageQueue}) and then for memory. The stager's own threads register memory and read
+ * files. A request begins hot: it reads only bytes in the page cache and waits for no disk. If
+ * bytes are missing there, the request gives back its memory at once and queues again as a cold
+ * one, which waits for disks. A hot request also opens files, and reads from file systems that do
+ * not tell which bytes are cached ({@link dev.sluice.rdma.file.FileFd}).
+ *
+ * <p>Each request is answered within the time that its reader has, however long a disk takes. Once
+ * a disk has not answered in time, requests for it are refused until it answers. Requests of a peer
+ * that would take more than 256 KiB of heap wait at that peer ({@link
+ * dev.sluice.blocks.client.BlockServerClient#stage}). An executor has one stager, a node daemon one
+ * for each application. The creator closes it, after the block server and before the protection
+ * domain. An admitted request gives back its buffer exactly once: in {@link #refuse}, {@link
+ * #done}, {@link #turnCold}, {@link #close}, or when its lease expires. {@link #drop} gives back
+ * none: a running step does.
  */
 public final class Stager implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Stager.class);
 
-  /** What every stager has room for, four times, whatever its peers' memory is. */
+  /** Largest request. Every stager has memory for four of them, as peers may assume. */
   public static final int MAX_REQUEST_BYTES = 1 << 20;
 
-  /** Of all memory, one peer's share. */
+  /** One peer's share is this fraction of all memory. */
   private static final int SHARES = 4;
 
-  /** Enough for a directory's disks. */
+  /** Threads that keep a directory's disks busy. */
   private static final int MAX_THREADS = 8;
 
+  /** Interval of {@link #tick}, and so the delay with which an expired lease may end. */
   private static final long TICK_MS = 1_000;
+
   private static final long CLOSE_TIMEOUT_MS = 10_000;
 
   /**
-   * A disk that has not given one piece so long after its reader ceased to wait hangs. One that is
-   * merely slow has given it by then.
+   * Time after the reader's deadline at which a disk that has not given one piece counts as
+   * hanging. A disk that is merely slow has given it by then.
    */
   private static final long HANGS_NANOS = 5_000_000_000L;
 
@@ -84,21 +92,22 @@ public final class Stager implements AutoCloseable {
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-stage-timer"));
 
-  /** Those that have no answer yet. */
+  /** Requests without an answer yet. */
   private final Set<StageRequest> unanswered = ConcurrentHashMap.newKeySet();
 
-  /** A lane's pieces are being read. */
+  /** Read of a lane's pieces that is under way. */
   private record Reading(StageRequest request, int lane) {}
 
   private final Set<Reading> underWay = ConcurrentHashMap.newKeySet();
 
+  /** Regions that are counted already; guarded by this. */
   private int regions;
+
   private volatile boolean closed;
 
   /**
-   * @param maxBytes registered bytes at most: four times {@link #MAX_REQUEST_BYTES} or more
-   * @param cores of this process: there are not many more threads that copy from a directory, as
-   *     its tasks want them
+   * @param maxBytes limit of registered bytes: four times {@link #MAX_REQUEST_BYTES} or more
+   * @param cores cores of this process, which limit the threads that copy from one directory
    */
   public Stager(
       ProtectionDomain domain,
@@ -114,16 +123,17 @@ public final class Stager implements AutoCloseable {
         new StageLanes(maxBytes, Math.clamp(cores, 2, MAX_THREADS), registry.directories().count());
     queue = new StageQueue(maxBytes / SHARES, lanes.maxReaders(), this::begin);
     leases = new Leases(nanoClock);
-    int most = lanes.threads() + 1; // One is left for memory.
+    int most = lanes.threads() + 1; // One thread is for acquiring memory.
     threads = DaemonThreads.atMost(most, "sluice-stage");
-    timer.scheduleWithFixedDelay(this::tick, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+    timer.scheduleWithFixedDelay(
+        () -> guarded(this::tick), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
   }
 
   /**
-   * Copies what is asked for. Never blocks.
+   * Copies the pieces. Never blocks.
    *
-   * @param peer whose share of the memory it takes, and who may say that it is {@link #done}
-   * @param isThere whether the peer is still connected: nothing is copied for one that is not
+   * @param peer the peer whose share of the memory is used, and which may report {@link #done}
+   * @param isThere returns true while the peer is connected; nothing is copied once it is not
    * @param answer gets one {@link Staged} or {@link NotStaged}, on any thread
    */
   void stage(Object peer, BooleanSupplier isThere, Stage stage, Consumer<Object> answer) {
@@ -137,7 +147,7 @@ public final class Stager implements AutoCloseable {
         answer.accept(new NotStaged(true, "map output " + piece.mapId() + " has no such bytes"));
         return;
       }
-      laneOfPiece[outputs.size()] = output.disks().data();
+      laneOfPiece[outputs.size()] = lanes.hot(output.disks().data());
       outputs.add(output);
       bytes += piece.length();
     }
@@ -176,7 +186,7 @@ public final class Stager implements AutoCloseable {
     }
   }
 
-  /** Its turn has come. */
+  /** Begins an admitted request. */
   private void begin(StageRequest request) {
     counters.add(RegistryCounter.STAGING_BYTES_IN_USE, request.bytes());
     execute(() -> acquire(request), _ -> acquire(request));
@@ -192,7 +202,7 @@ public final class Stager implements AutoCloseable {
   }
 
   /**
-   * @param buffer null where there was none in time
+   * @param buffer null if there was none in time
    */
   private void hasMemory(StageRequest request, PooledBuffer buffer) {
     countRegions();
@@ -214,7 +224,7 @@ public final class Stager implements AutoCloseable {
     }
   }
 
-  /** On a thread that may block. */
+  /** Runs a step on a thread that may block. */
   private void execute(Runnable step, Consumer<Throwable> whereThereIsNone) {
     try {
       threads.execute(step);
@@ -245,7 +255,7 @@ public final class Stager implements AutoCloseable {
     }
   }
 
-  /** It has another turn for that, among those who wait for disks. */
+  /** Queues the request again, among those that wait for disks. */
   private void turnCold(StageRequest request) {
     counters.add(RegistryCounter.STAGING_BYTES_IN_USE, -request.bytes());
     request.buffer().release();
@@ -254,7 +264,7 @@ public final class Stager implements AutoCloseable {
     queue(request);
   }
 
-  /** Null where nothing has failed, and there is still somebody who waits for it. */
+  /** Reason to refuse the request; null if nothing has failed and the reader still waits. */
   private NotStaged refusal(StageRequest request) {
     if (!request.isCurrent(registry)) {
       return new NotStaged(true, "its map outputs were unregistered or replaced");
@@ -286,9 +296,14 @@ public final class Stager implements AutoCloseable {
     answer(request, refusal);
   }
 
-  /** False where it has its answer. */
+  /** Answers unless there is an answer already, else returns false. Failing to send counts too. */
   private boolean answer(StageRequest request, Object message) {
-    boolean first = request.answer(message);
+    boolean first = true;
+    try {
+      first = request.answer(message);
+    } catch (RuntimeException | Error e) {
+      TaskFailures.log(LOG, "An answer to who staged could not be sent", e);
+    }
     unanswered.remove(request);
     if (first && message instanceof NotStaged) {
       counters.add(RegistryCounter.STAGING_REFUSALS, 1);
@@ -296,7 +311,7 @@ public final class Stager implements AutoCloseable {
     return first;
   }
 
-  /** The peer has READ what it has a lease of. Never blocks. */
+  /** Ends a lease, once the peer has READ the bytes. Never blocks. */
   void done(Object peer, long leaseId) {
     StageRequest request = leases.end(peer, leaseId);
     if (request != null) {
@@ -304,7 +319,7 @@ public final class Stager implements AutoCloseable {
     }
   }
 
-  /** Not on the caller's thread, which would wait while memory is being registered. */
+  /** Releases on another thread: the caller would wait while memory is being registered. */
   private void free(StageRequest request) {
     counters.add(RegistryCounter.STAGING_BYTES_IN_USE, -request.bytes());
     Runnable release =
@@ -323,28 +338,39 @@ public final class Stager implements AutoCloseable {
     regions = now;
   }
 
-  /** Ends what time ends. */
+  /** Ends leases and requests whose time is over. */
   private void tick() {
-    try {
-      List<StageRequest> expired = leases.expire();
-      counters.add(RegistryCounter.LEASES_EXPIRED, expired.size());
-      expired.forEach(this::free);
-      long nowNanos = nanoClock.getAsLong();
-      BitSet hanging = hanging(nowNanos);
-      for (StageRequest request : unanswered) {
-        if (request.isLate(nowNanos)) {
-          drop(request, LATE);
-        } else if (IntStream.of(request.lanes()).anyMatch(hanging::get)) {
-          drop(request, HANGS);
-        }
-      }
-      memory.expire(nowNanos);
-    } catch (RuntimeException | Error e) {
-      LOG.error("Leases could not be ended", e); // A defect, of which the timer must not die.
+    guarded(this::expireLeases);
+    long nowNanos = nanoClock.getAsLong();
+    BitSet hanging = hanging(nowNanos);
+    unanswered.forEach(request -> guarded(() -> dropVain(request, nowNanos, hanging)));
+    memory.expire(nowNanos);
+  }
+
+  private void expireLeases() {
+    List<StageRequest> expired = leases.expire();
+    counters.add(RegistryCounter.LEASES_EXPIRED, expired.size());
+    expired.forEach(request -> guarded(() -> free(request)));
+  }
+
+  private void dropVain(StageRequest request, long nowNanos, BitSet hanging) {
+    if (request.isLate(nowNanos)) {
+      drop(request, LATE);
+    } else if (IntStream.of(request.lanes()).anyMatch(hanging::get)) {
+      drop(request, HANGS);
     }
   }
 
-  /** Lanes that keep a thread which nobody waits for any more. */
+  /** Keeps a defect in one step from stopping the other steps and the timer. */
+  private static void guarded(Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      TaskFailures.log(LOG, "A lease or a request to stage could not be ended", e);
+    }
+  }
+
+  /** Lanes with a thread that still reads long after its reader's deadline. */
   private BitSet hanging(long nowNanos) {
     return underWay.stream()
         .filter(reading -> nowNanos - reading.request().deadlineNanos() >= HANGS_NANOS)
@@ -353,8 +379,8 @@ public final class Stager implements AutoCloseable {
   }
 
   /**
-   * Answers the request, which will have no lease and is of no share then; a step that is under way
-   * gives back what it has when it ends.
+   * Answers the request and takes it out of its share; it gets no lease. A step that is under way
+   * gives back its memory when it ends.
    */
   private void drop(StageRequest request, NotStaged refusal) {
     if (answer(request, refusal)) {
@@ -367,11 +393,11 @@ public final class Stager implements AutoCloseable {
   public void close() {
     timer.shutdownNow();
     closed = true;
-    unanswered.forEach(request -> drop(request, STOPS));
+    unanswered.forEach(request -> guarded(() -> drop(request, STOPS)));
     if (!DaemonThreads.stop(threads, CLOSE_TIMEOUT_MS)) {
       LOG.warn("Files are still being read when nobody waits for that any more");
     }
-    leases.close().forEach(this::free);
+    leases.close().forEach(request -> guarded(() -> free(request)));
     memory.close();
   }
 }

@@ -10,15 +10,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closes a connection to a block server that has not said anything sensible in time, or has sent
- * too much before: Spark's transport keeps silent connections for ever, and half a frame of up to 2
- * GiB in memory. First in the connection's pipeline, on its thread; goes when the first message has
- * come, which with authentication only those can send who know the secret.
+ * Closes a connection whose peer has not sent a valid message in time, or has sent too many bytes
+ * before its first one. Spark's transport keeps silent connections for ever, and holds half a frame
+ * of up to 2 GiB in memory. The {@link BlockServer} puts it first into each connection's pipeline,
+ * on whose thread it runs. The first message removes it, as handlers call {@link #admit} for each;
+ * with authentication only a peer that knows the secret can send it.
  */
 public final class StrangerGuard extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(StrangerGuard.class);
 
-  /** Many times what authentication takes. */
+  /** Many times the bytes that authentication takes. */
   private static final long MAX_BYTES = 1 << 20;
 
   private final long timeoutMs;
@@ -26,13 +27,13 @@ public final class StrangerGuard extends ChannelInboundHandlerAdapter {
   private long bytes;
 
   /**
-   * @param timeoutMs time to authenticate and to say something
+   * @param timeoutMs time to authenticate and to send a first message
    */
   StrangerGuard(long timeoutMs) {
     this.timeoutMs = timeoutMs;
   }
 
-  /** A message has come over this connection: it is no stranger's any more. */
+  /** Removes the guard from a connection over which a message has come. */
   public static void admit(Channel channel) {
     if (channel.pipeline().get(StrangerGuard.class) != null) {
       channel.pipeline().remove(StrangerGuard.class);

@@ -19,18 +19,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A question for parts of partition tables, on its way from disk to disk, and its one answer. Any
- * thread; the {@link TableServer} makes it.
+ * A request for parts of partition tables, and its one answer. The index and checksum files of each
+ * pair of directories ("disks") are read apart. The {@link TableServer} creates it on the
+ * transport's thread. For each pair of disks it calls {@link #read} at most once, on a thread of
+ * its own, and then {@link #leave} once.
  */
 final class TableQuestion {
   private static final Logger LOG = LoggerFactory.getLogger(TableQuestion.class);
 
   static final NotStaged LATE = new NotStaged(false, "there is no time left for it");
 
-  /** Of a map output that there is not, or not any more. */
+  /** Answer for a map output that does not exist, or not any more. */
   private static final long[] STALE = {};
 
-  /** The disks of what there is not, or is in memory. */
+  /** Disks of a map output that does not exist, or whose entries are in memory. */
   private static final int NONE = -1;
 
   private final MapOutputRegistry registry;
@@ -38,19 +40,19 @@ final class TableQuestion {
   private final GetTables asked;
   private final MapOutput[] outputs;
 
-  /** By their numbers, those whose tables lie on the same disks, and have to be read there. */
+  /** Disks of each map output's table where files have to be read; equal numbers, same disks. */
   private final int[] disks;
 
-  /** What was read; null where nothing was yet. */
+  /** Tables read so far; null where none has been read. */
   private final AtomicReferenceArray<long[]> tables;
 
   private final CompletableFuture<Object> answer = new CompletableFuture<>();
 
-  /** Disks that have not been read. */
+  /** Number of disks that have not been read. */
   private final AtomicInteger unread;
 
   /**
-   * @param isThere whether the peer is still connected
+   * @param isThere returns true while the peer is connected
    */
   TableQuestion(MapOutputRegistry registry, BooleanSupplier isThere, GetTables asked) {
     this.registry = registry;
@@ -71,7 +73,7 @@ final class TableQuestion {
     }
   }
 
-  /** Whether it is in memory. */
+  /** Takes the entries if they are in memory; returns true if so. */
   private boolean takeKnown(int i, Partitions wanted) {
     long[] entries = outputs[i].knownEntries(wanted.start(), wanted.end());
     if (entries != null) {
@@ -80,18 +82,18 @@ final class TableQuestion {
     return entries != null;
   }
 
-  /** Those that it wants something of, each once. */
+  /** Disks that have to be read, each once. */
   IntStream disks() {
     return Arrays.stream(disks).filter(each -> each != NONE).distinct();
   }
 
-  /** Completes with {@link Tables} or {@link NotStaged}; whoever is first completes it. */
+  /** Future of a {@link Tables} or {@link NotStaged}. The first answer counts. */
   CompletableFuture<Object> answer() {
     return answer;
   }
 
   /**
-   * Reads what it wants of some disks, as long as somebody waits for it; {@link #leave} is next.
+   * Reads the files on some disks, as long as the peer waits. {@link #leave} has to follow.
    *
    * @param opens is called before each file
    */
@@ -108,7 +110,7 @@ final class TableQuestion {
     }
   }
 
-  /** Nothing more is read of some disks: of the last ones that is the answer. */
+  /** Marks some disks as done, read or not. The last ones complete the answer. */
   void leave() {
     if (unread.decrementAndGet() == 0 && isAwaited()) {
       answer.complete(soFar());
@@ -141,7 +143,7 @@ final class TableQuestion {
     return table;
   }
 
-  /** An answer that leaves out what has not been read: {@link #LATE} where that is all. */
+  /** Answer without the tables that have not been read; {@link #LATE} if none has. */
   Object soFar() {
     boolean isNothing =
         disks().findAny().isPresent()
@@ -153,7 +155,7 @@ final class TableQuestion {
     return new Tables(IntStream.range(0, outputs.length).mapToObj(this::table).toList());
   }
 
-  /** What was replaced while it was read may be part old, part new. */
+  /** Table of a map output; stale if replaced while read, as it may be part old, part new. */
   private long[] table(int i) {
     long mapId = asked.wanted().get(i).mapId();
     if (outputs[i] == null || registry.output(asked.shuffleId(), mapId) != outputs[i]) {

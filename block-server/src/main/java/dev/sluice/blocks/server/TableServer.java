@@ -1,47 +1,50 @@
 package dev.sluice.blocks.server;
 
+import dev.sluice.blocks.DiskThreads;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
-import dev.sluice.rdma.transfer.DaemonThreads;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
- * Answers peers that ask for parts of partition tables which they cannot READ, because their map
- * outputs are staged. Asked on the transport's threads, which it never blocks.
+ * Answers peers that ask for parts of partition tables which they cannot READ, because the map
+ * outputs are staged. The transport's threads call it, and it never blocks them.
  *
- * <p>What is in memory is answered where it is asked: of many directories each two would else have
- * a thread woken for their part of nearly every question. Files are read on a few threads that the
- * local directories of a table's files have for themselves, apart from those that copy ({@link
- * Stager}): Spark puts index and checksums into any two of them. So a disk that does not answer
- * holds up those questions alone that want something of it, and each of these has its answer when
- * an eighth of its reader's time is left: what other disks have. From then on nobody waits for that
- * disk until it answers. The {@link BlockServer} makes and closes it.
+ * <p>Entries in memory are answered on the calling thread. With many directories, nearly every
+ * question would otherwise wake a thread for each pair of them. Files are read on {@link #THREADS}
+ * threads, apart from those of the {@link Stager}: Spark puts index and checksum files into any two
+ * directories ({@link DiskThreads}). A disk that does not answer holds up only questions that need
+ * its files. Each of these is answered when an eighth of its reader's time is left, with the
+ * entries from other disks. Until the disk answers, later questions skip files in the same
+ * directories as a read that hangs. They skip all files of a directory once such reads have all its
+ * threads. The {@link BlockServer} creates and closes the table server.
  *
- * <p>A reducer asks once for what it wants of an executor: 1.6 KB for one partition each of 100 map
- * outputs, and 4.9 KB for the answer. What waits here is bounded by peers, not by their tasks: more
- * than 256 KiB of heap waits where it is asked ({@link
- * dev.sluice.blocks.client.BlockServerClient#tables}), so that 500 peers, however many tasks these
- * have, take 128 MB.
+ * <p>A reducer asks an executor once: 1.6 KB for one partition each of 100 map outputs, and 4.9 KB
+ * for the answer. Waiting questions are limited by peer, not by task. Questions of more than 256
+ * KiB of heap wait at the peer ({@link dev.sluice.blocks.client.BlockServerClient#tables}), so 500
+ * peers with any number of tasks take 128 MB.
  */
 final class TableServer implements AutoCloseable {
-  /** Of the same directories: one page is read much faster than it is asked for. */
-  private static final int THREADS = 2;
+  private static final int THREADS = 16;
 
-  /** Of heap: four times what a client has answered at a time. */
+  /**
+   * Two tasks of the same directories run at a time: reading one page is much faster than asking
+   * for it. While two disks hang, four threads are left for the others, and two for each directory.
+   */
+  private static final DiskThreads.Limits LIMITS = new DiskThreads.Limits(THREADS, 6, 2);
+
+  /** Limit of heap for one peer: four times the bytes that a client has unanswered at a time. */
   private static final long MAX_PEER_BYTES = 1 << 20;
 
-  /** A disk that has not given one file by then hangs; less may be a busy one. */
+  /** Time in which even a busy disk gives one file; a disk that takes longer hangs. */
   private static final long HANGS_NANOS = 1_000_000_000L;
 
   private static final NotStaged TOO_MANY = new NotStaged(false, "too many questions wait");
@@ -49,72 +52,96 @@ final class TableServer implements AutoCloseable {
 
   private final MapOutputRegistry registry;
 
-  /** By {@link TableQuestion#disks}. */
-  private final List<Disk> disks;
+  private final DiskThreads threads;
+  private final Set<Part> beingRead = ConcurrentHashMap.newKeySet();
 
-  /** Of the questions that have no answer yet. */
+  /** Heap bytes of the questions without an answer, by peer. */
   private final Map<Object, Long> peerBytes = new ConcurrentHashMap<>();
 
   private volatile boolean closed;
 
-  /** Those that one kind of tables lies on. */
-  private static final class Disk {
-    private final ThreadPoolExecutor threads = DaemonThreads.atMost(THREADS, "sluice-tables");
-    private final Set<Part> beingRead = ConcurrentHashMap.newKeySet();
-
-    boolean hangs() {
-      return beingRead.stream().anyMatch(Part::hangs);
-    }
-  }
-
-  /** What a question wants of some disks. */
-  private static final class Part implements Runnable {
+  /** The part of a question that reads tables on the same disks. */
+  private final class Part implements DiskThreads.Task {
     private final TableQuestion question;
-    private final int number;
-    private final Disk disk;
+    private final int disks;
+    private final BitSet directories;
     private volatile long openedNanos;
 
-    Part(TableQuestion question, int number, Disk disk) {
+    /**
+     * @param disks a number of {@link TableQuestion#disks}
+     */
+    Part(TableQuestion question, int disks) {
       this.question = question;
-      this.number = number;
-      this.disk = disk;
+      this.disks = disks;
+      directories = registry.directories().indexesOfTable(disks);
+    }
+
+    /** Reads the files, or skips them if it would only wait for parts that hang. */
+    void begin() {
+      if (waitsForHangingParts()) {
+        question.leave();
+      } else {
+        threads.execute(directories, this);
+      }
+    }
+
+    /**
+     * Returns true if a part of the same directories hangs, or if parts that hang have all threads
+     * of one directory. The order of index and checksum files in the directories does not matter.
+     */
+    private boolean waitsForHangingParts() {
+      int[] hanging = new int[registry.directories().count() + 1];
+      for (Part part : beingRead) {
+        if (part.hangs()) {
+          if (part.directories.equals(directories)) {
+            return true;
+          }
+          part.directories.stream().forEach(directory -> hanging[directory]++);
+        }
+      }
+      return directories.stream()
+          .anyMatch(directory -> hanging[directory] >= LIMITS.perDirectory());
     }
 
     @Override
     public void run() {
       opens();
-      disk.beingRead.add(this);
-      question.read(number, this::opens);
-      disk.beingRead.remove(this);
+      beingRead.add(this);
+      question.read(disks, this::opens);
+      beingRead.remove(this);
       question.leave();
+    }
+
+    @Override
+    public void refused(Throwable reason) {
+      question.answer().complete(closed ? STOPS : TOO_MANY);
     }
 
     private void opens() {
       openedNanos = System.nanoTime();
     }
 
-    /** Whether its question has its answer, and its thread does not come back from a file. */
-    boolean hangs() {
+    /** Returns true if the question is answered and the thread is stuck in a file. */
+    private boolean hangs() {
       return question.answer().isDone() && System.nanoTime() - openedNanos >= HANGS_NANOS;
     }
 
-    /** Its question has its answer: if it has not begun it need not any more. */
+    /** Removes the part if it has not begun: its question is answered. */
     void end() {
-      disk.threads.getQueue().remove(this);
+      threads.remove(directories, this);
     }
   }
 
   TableServer(MapOutputRegistry registry) {
     this.registry = registry;
-    long directories = registry.directories().count() + 1L;
-    this.disks = Stream.generate(Disk::new).limit(directories * directories).toList();
+    threads = new DiskThreads("sluice-tables", LIMITS, registry.directories().count() + 1);
   }
 
   /**
-   * Reads what is asked for. Never blocks.
+   * Reads the tables. Never blocks.
    *
-   * @param peer who asks
-   * @param isThere whether the peer is still connected: nothing is read for one that is not
+   * @param peer the peer that asks
+   * @param isThere returns true while the peer is connected; nothing is read once it is not
    * @param taker gets one {@link ControlMessages.Tables} or {@link NotStaged}, on any thread
    */
   void get(Object peer, BooleanSupplier isThere, GetTables asked, Consumer<Object> taker) {
@@ -151,8 +178,7 @@ final class TableServer implements AutoCloseable {
   }
 
   private void start(TableQuestion question, long usableMs, Consumer<Object> taker) {
-    List<Part> parts =
-        question.disks().mapToObj(disk -> new Part(question, disk, disks.get(disk))).toList();
+    List<Part> parts = question.disks().mapToObj(disks -> new Part(question, disks)).toList();
     question
         .answer()
         .orTimeout(usableMs, TimeUnit.MILLISECONDS)
@@ -162,29 +188,13 @@ final class TableServer implements AutoCloseable {
               parts.forEach(Part::end);
               taker.accept(answer);
             });
-    try {
-      parts.forEach(this::read);
-    } catch (RejectedExecutionException | OutOfMemoryError e) {
-      question.answer().complete(closed ? STOPS : TOO_MANY);
-    }
+    parts.forEach(Part::begin);
   }
 
-  private void read(Part part) {
-    if (part.disk.hangs()) {
-      part.question.leave();
-    } else {
-      part.disk.threads.execute(part);
-    }
-  }
-
-  /** Answers who waits; a file that is being read is closed by its reader. Idempotent. */
+  /** Answers the waiting questions. A reader closes the file that it is reading. Idempotent. */
   @Override
   public void close() {
     closed = true;
-    for (Disk disk : disks) {
-      for (Runnable waiting : disk.threads.shutdownNow()) {
-        ((Part) waiting).question.answer().complete(STOPS);
-      }
-    }
+    threads.stop(0);
   }
 }

@@ -5,7 +5,10 @@ import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 
-/** Algorithms of Spark's partition checksums (spark.shuffle.checksum.algorithm). */
+/**
+ * Algorithms of Spark's partition checksums (spark.shuffle.checksum.algorithm). The names are
+ * Spark's. Peers read the ordinals in a {@link MapOutputHeader}, so new constants come last.
+ */
 public enum ChecksumAlgorithm {
   NONE(null),
   ADLER32(PiecewiseAdler32::new),
@@ -18,7 +21,7 @@ public enum ChecksumAlgorithm {
     this.factory = factory;
   }
 
-  /** A new computation; not for NONE. */
+  /** Returns a new computation; not for NONE. */
   public Checksum newChecksum() {
     return factory.get();
   }

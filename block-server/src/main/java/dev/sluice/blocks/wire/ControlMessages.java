@@ -1,32 +1,38 @@
 package dev.sluice.blocks.wire;
 
+import com.esotericsoftware.kryo.KryoException;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import java.util.List;
 
-/** The messages between a block server and its clients. */
+/**
+ * Messages between a block server and its clients. {@link
+ * dev.sluice.blocks.client.BlockServerClient} sends the requests; {@link
+ * dev.sluice.blocks.server.BlockServer} answers them. Ids, fields and their order never change: a
+ * changed message gets a new id ({@link NodeMessages.Enter#VERSION}).
+ */
 public final class ControlMessages {
-  /** Map outputs that one {@link Resolve} may ask for: its answer takes 123 KB. */
+  /** Limit of map outputs in one {@link Resolve}; the answer takes 123 KB. */
   public static final int MAX_RESOLVE = 4096;
 
-  /** Pieces that one {@link Stage} may want: 80 KB. */
+  /** Limit of pieces in one {@link Stage}: 80 KB. */
   public static final int MAX_PIECES = 4096;
 
-  /** Partitions that one {@link GetTables} may ask for in all: its answer takes 640 KB at most. */
+  /** Limit of partitions in one {@link GetTables}; the answer takes 640 KB at most. */
   public static final int MAX_ENTRIES = 1 << 15;
 
-  /** Such a part of a time that one process gives another is left. */
+  /** An eighth of each time limit is kept in reserve. */
   private static final int MARGIN = 8;
 
   private static final int FIRST_ID = MessageType.FIRST_ID;
 
-  /** Part of other conversations, too. */
+  /** Also part of other protocols. */
   public static final MessageType<Refused> REFUSED =
       new MessageType<>(FIRST_ID + 2, Refused.class, Refused::write, Refused::read);
 
-  /** Ids from {@link MessageType#FIRST_ID} to 31 are taken by these and their successors. */
+  /** These types and their successors have ids from {@link MessageType#FIRST_ID} to 31. */
   public static final List<MessageType<?>> TYPES =
       List.of(
           new MessageType<>(FIRST_ID, Connect.class, Connect::write, Connect::read),
@@ -41,13 +47,84 @@ public final class ControlMessages {
           new MessageType<>(FIRST_ID + 9, NotStaged.class, NotStaged::write, NotStaged::read),
           new MessageType<>(FIRST_ID + 10, Done.class, Done::write, Done::read),
           new MessageType<>(FIRST_ID + 11, GetTables.class, GetTables::write, GetTables::read),
-          new MessageType<>(FIRST_ID + 12, Tables.class, Tables::write, Tables::read));
+          new MessageType<>(FIRST_ID + 12, Tables.class, Tables::write, Tables::read),
+          new MessageType<>(FIRST_ID + 13, Addressed.class, Addressed::write, Addressed::read));
+
+  private static final byte RESOLVE = 0;
+  private static final byte GET_TABLES = 1;
+  private static final byte STAGE_FOR = 2;
+  private static final byte TOUCH = 3;
+  private static final byte RELEASED = 4;
 
   private ControlMessages() {}
 
   /**
-   * What of a time that one process gives another may be used: the answer needs some on its way,
-   * its reader for what comes next, and clocks of two machines do not go alike.
+   * A message for one process. Another process may listen at its address by now: it refuses a
+   * question and ignores a notice. Processes of version 3 ({@link NodeMessages.Enter}) send the
+   * content alone.
+   *
+   * @param addressee the process that the sender's locations belong to
+   * @param senderId id of the sender, whichever connection it uses
+   */
+  public record Addressed(ProcessName addressee, String senderId, Content content) {
+    private void write(Output output) {
+      Fields.writeProcess(output, addressee);
+      Fields.writeString(output, senderId);
+      switch (content) {
+        case Resolve resolve -> {
+          output.writeByte(RESOLVE);
+          resolve.write(output);
+        }
+        case GetTables wanted -> {
+          output.writeByte(GET_TABLES);
+          wanted.write(output);
+        }
+        case StageFor wanted -> {
+          output.writeByte(STAGE_FOR);
+          wanted.write(output);
+        }
+        case Touch touch -> {
+          output.writeByte(TOUCH);
+          touch.write(output);
+        }
+        case Released released -> {
+          output.writeByte(RELEASED);
+          released.write(output);
+        }
+      }
+    }
+
+    private static Addressed read(Input input) {
+      ProcessName addressee = Fields.readProcess(input);
+      String senderId = Fields.readString(input);
+      Content content =
+          switch (input.readByte()) {
+            case RESOLVE -> Resolve.read(input);
+            case GET_TABLES -> GetTables.read(input);
+            case STAGE_FOR -> StageFor.read(input);
+            case TOUCH -> Touch.read(input);
+            case RELEASED -> Released.read(input);
+            default -> throw new KryoException("Nothing that a block server is told");
+          };
+      return new Addressed(addressee, senderId, content);
+    }
+  }
+
+  /** Content that has a meaning for one process only. */
+  public sealed interface Content permits Question, Notice {}
+
+  /** Content that is answered. */
+  public sealed interface Question extends Content permits Resolve, GetTables, StageFor {
+    /** Answer that refuses the question, with the reason. */
+    Object refusal(String reason);
+  }
+
+  /** Content without an answer. */
+  public sealed interface Notice extends Content permits Touch, Released {}
+
+  /**
+   * Returns the part of a time limit that the receiving process may use. The rest is for the way of
+   * the answer, for the reader's next step, and for clocks that differ in speed.
    *
    * @param time in any unit
    */
@@ -58,10 +135,11 @@ public final class ControlMessages {
   /**
    * Asks for a queue pair; answered by {@link Connected} or {@link Refused}.
    *
-   * @param addressee who is asked: locations mean nothing to another process at its address
-   * @param peerId who asks
-   * @param providerName provider of its device
-   * @param queuePair its queue pair
+   * @param addressee process that is meant: locations have no meaning for another one at its
+   *     address
+   * @param peerId id of the sender
+   * @param providerName provider of the sender's device
+   * @param queuePair the sender's queue pair
    */
   public record Connect(
       ProcessName addressee, String peerId, String providerName, QueuePairAddress queuePair) {
@@ -81,7 +159,7 @@ public final class ControlMessages {
     }
   }
 
-  /** The server's queue pair, connected to the one of {@link Connect}. */
+  /** The server's queue pair, connected to the queue pair of {@link Connect}. */
   public record Connected(QueuePairAddress queuePair) {
     private void write(Output output) {
       Fields.writeQueuePair(output, queuePair);
@@ -92,7 +170,7 @@ public final class ControlMessages {
     }
   }
 
-  /** What was asked for is not given or done, and why. */
+  /** Refusal of a request, with the reason. */
   public record Refused(String reason) {
     private void write(Output output) {
       Fields.writeString(output, reason);
@@ -104,12 +182,12 @@ public final class ControlMessages {
   }
 
   /**
-   * The client has closed a queue pair of its own. No answer.
+   * The client has closed one of its queue pairs. No answer.
    *
-   * @param peerId who says it
-   * @param qpNumber the number of its queue pair
+   * @param peerId id of the client
+   * @param qpNumber number of the closed queue pair
    */
-  public record Released(String peerId, int qpNumber) {
+  public record Released(String peerId, int qpNumber) implements Notice {
     private void write(Output output) {
       Fields.writeString(output, peerId);
       output.writeInt(qpNumber);
@@ -120,8 +198,13 @@ public final class ControlMessages {
     }
   }
 
-  /** Asks for locations; answered by {@link Resolved}. */
-  public record Resolve(int shuffleId, long[] mapIds) {
+  /** Asks for locations; answered by {@link Resolved} or {@link Refused}. */
+  public record Resolve(int shuffleId, long[] mapIds) implements Question {
+    @Override
+    public Refused refusal(String reason) {
+      return new Refused(reason);
+    }
+
     private void write(Output output) {
       output.writeInt(shuffleId);
       Fields.writeLongs(output, mapIds);
@@ -132,7 +215,7 @@ public final class ControlMessages {
     }
   }
 
-  /** One location for each map id of {@link Resolve}, in its order; null for what has none. */
+  /** One location for each map id of {@link Resolve}, in its order; null if there is none. */
   public record Resolved(List<MapOutputLocation> locations) {
     private void write(Output output) {
       Fields.writeAll(output, locations, (each, out) -> Fields.writeLocation(out, each));
@@ -144,8 +227,8 @@ public final class ControlMessages {
   }
 
   /** The client READs from the shuffle. No answer. */
-  public record Touch(int shuffleId) {
-    /** Who goes on READing says so as often. */
+  public record Touch(int shuffleId) implements Notice {
+    /** Interval at which a client repeats the message while it READs. */
     public static final long INTERVAL_MS = 10_000;
 
     private void write(Output output) {
@@ -176,21 +259,28 @@ public final class ControlMessages {
    * Asks for parts of partition tables that are not registered; answered by {@link Tables} or
    * {@link NotStaged}.
    *
-   * @param timeLeftMs what is not read by then need not be read any more
-   * @param wanted {@link #MAX_PIECES} at most, of {@link #MAX_ENTRIES} partitions in all
+   * @param timeLeftMs time after which the client needs no answer
+   * @param wanted {@link #MAX_PIECES} at most, with {@link #MAX_ENTRIES} partitions in all
    */
-  public record GetTables(int shuffleId, int timeLeftMs, List<Partitions> wanted) {
-    /** Of a map output's partitions and header, in question and answer. */
+  public record GetTables(int shuffleId, int timeLeftMs, List<Partitions> wanted)
+      implements Question {
+    /** Heap of one map output's partitions and header, in question and answer. */
     private static final long MAP_OUTPUT_HEAP_BYTES = 96;
 
-    /** How many it asks for in all. */
+    /** Number of partitions in all. */
     public long partitions() {
       return wanted.stream().mapToLong(each -> Math.max(0, (long) each.end() - each.start())).sum();
     }
 
-    /** What it and its answer take of the server's heap, about. */
+    /** Approximate heap that the question and its answer take on the server. */
     public long heapBytes() {
       return MAP_OUTPUT_HEAP_BYTES * wanted.size() + TableEntry.BYTES * partitions();
+    }
+
+    /** Refuses as stale: the sender's locations belong to another process. */
+    @Override
+    public NotStaged refusal(String reason) {
+      return new NotStaged(true, reason);
     }
 
     private void write(Output output) {
@@ -208,12 +298,13 @@ public final class ControlMessages {
   }
 
   /**
-   * What was asked for, in its order: of each the {@link MapOutputHeader} and the {@link
-   * TableEntry}s, as a READ of a table would have given them; nothing where the client's location
-   * is stale, {@link #UNREADABLE} where a file cannot be read, now perhaps.
+   * Parts of partition tables, in the order of {@link GetTables}. Each has the {@link
+   * MapOutputHeader} and the {@link TableEntry}s, as a READ of the table would return them. It is
+   * empty if the client's location is stale, and {@link #UNREADABLE} if a file cannot be read,
+   * perhaps only now.
    */
   public record Tables(List<long[]> tables) {
-    /** As long as no table is. */
+    /** Differs from each table in length. */
     public static final long[] UNREADABLE = {0};
 
     private void write(Output output) {
@@ -241,15 +332,15 @@ public final class ControlMessages {
   }
 
   /**
-   * What is wanted of a shuffle in registered memory: pieces, one after the other.
+   * Pieces of a shuffle that are to be staged, one after the other.
    *
-   * @param timeLeftMs what is not there by then need not be copied any more
+   * @param timeLeftMs time after which the client needs no copy
    */
   public record Stage(int shuffleId, int timeLeftMs, List<Piece> pieces) {
-    /** Of a piece, and of what is known of its map output. */
+    /** Heap of one piece and of the data about its map output. */
     private static final long PIECE_HEAP_BYTES = 64;
 
-    /** What it takes of the server's heap, about. */
+    /** Approximate heap that the request takes on the server. */
     public long heapBytes() {
       return PIECE_HEAP_BYTES * pieces.size();
     }
@@ -271,9 +362,15 @@ public final class ControlMessages {
   /**
    * Asks for a copy; answered by {@link Staged} or {@link NotStaged}.
    *
-   * @param peerId who asks, over whatever connection
+   * @param peerId id of the client, whichever connection it uses
    */
-  public record StageFor(String peerId, Stage stage) {
+  public record StageFor(String peerId, Stage stage) implements Question {
+    /** Refuses as stale: the sender's locations belong to another process. */
+    @Override
+    public NotStaged refusal(String reason) {
+      return new NotStaged(true, reason);
+    }
+
     private void write(Output output) {
       Fields.writeString(output, peerId);
       stage.write(output);
@@ -285,21 +382,21 @@ public final class ControlMessages {
   }
 
   /**
-   * Where the pieces are to be READ.
+   * Region from which the client READs the pieces.
    *
-   * @param leaseId never given out again by this process
-   * @param tookNanos from the receipt of {@link StageFor} to this answer, by the server's clock;
-   *     and what it waited before at the client, by that one's
-   * @param leaseNanos for which the bytes stay as they are from then on, unless the client says
-   *     {@link Done}
-   * @param crc32c of all bytes, where map outputs have no checksums of Spark's; else {@link
+   * @param leaseId never used again by this process
+   * @param tookNanos from the receipt of {@link StageFor} to this answer, by the server's clock,
+   *     plus the wait at the client before, by the client's clock
+   * @param leaseNanos for which the bytes stay unchanged from this answer on, unless the client
+   *     sends {@link Done}
+   * @param crc32c of all bytes, if a map output has no checksums of Spark's; else {@link
    *     #NO_CHECKSUM}
    */
   public record Staged(
       long leaseId, RemoteRegion region, long tookNanos, long leaseNanos, long crc32c) {
     public static final long NO_CHECKSUM = -1;
 
-    /** As who asked so much earlier sees it. */
+    /** The same answer, for a client that began to wait this much earlier. */
     public Staged after(long nanos) {
       return new Staged(leaseId, region, tookNanos + nanos, leaseNanos, crc32c);
     }
@@ -323,9 +420,9 @@ public final class ControlMessages {
   }
 
   /**
-   * Nothing was copied, or no table read, and why.
+   * Nothing was copied, or no table was read, for this reason.
    *
-   * @param stale whether the client's locations are: it may locate the map outputs again
+   * @param stale true if the client's locations are stale: it may locate the map outputs again
    */
   public record NotStaged(boolean stale, String reason) {
     private void write(Output output) {
@@ -339,10 +436,11 @@ public final class ControlMessages {
   }
 
   /**
-   * The client has READ what it wanted: the lease ends. No answer.
+   * Ends a lease: the client has READ the bytes. No answer.
    *
-   * @param addressee who gave the lease: ids of another process at its address mean other leases
-   * @param peerId who has it, over whatever connection it asked
+   * @param addressee process that gave the lease; in another process at its address the same id
+   *     means another lease
+   * @param peerId id of the client, whichever connection it uses
    */
   public record Done(ProcessName addressee, String peerId, long leaseId) {
     private void write(Output output) {

@@ -3,9 +3,9 @@ package dev.sluice.blocks.wire;
 import com.esotericsoftware.kryo.KryoException;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.verbs.Gid;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -14,21 +14,23 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * Fields that messages consist of. Reading believes no length that the rest of the frame cannot
- * hold, so that a few bytes from the network do not allocate gigabytes.
+ * Reads and writes the fields of messages. A length that the rest of the frame cannot hold is
+ * rejected, so that a few bytes from the network do not allocate gigabytes. All messages use it,
+ * those of the driver's directory included. It has no state. A changed encoding needs new message
+ * ids ({@link NodeMessages.Enter#VERSION}).
  */
 public final class Fields {
   private static final byte ABSENT = -1;
 
   private Fields() {}
 
-  /** Writes how many elements follow. */
+  /** Writes the number of elements that follow. */
   public static void writeCount(Output output, int count) {
     output.writeInt(count, true);
   }
 
   /**
-   * @param elementBytes what each of the elements takes at least; not 0
+   * @param elementBytes smallest size of an element; not 0
    */
   public static int readCount(Input input, int elementBytes) {
     int count = input.readInt(true);
@@ -40,21 +42,21 @@ public final class Fields {
     return count;
   }
 
-  /** Writes elements, and before them how many they are. */
+  /** Writes the number of elements, then the elements. */
   public static <T> void writeAll(Output output, List<T> elements, BiConsumer<T, Output> writer) {
     writeCount(output, elements.size());
     elements.forEach(element -> writer.accept(element, output));
   }
 
   /**
-   * @param elementBytes what each of the elements takes at least; not 0
+   * @param elementBytes smallest size of an element; not 0
    */
   public static <T> List<T> readAll(Input input, int elementBytes, Function<Input, T> reader) {
     return readAtMost(input, Integer.MAX_VALUE, elementBytes, reader);
   }
 
   /**
-   * @param max more are refused: in memory one may take many times its bytes here
+   * @param max limit of elements: one may take many times its encoded bytes in memory
    */
   static <T> List<T> readAtMost(Input input, int max, int elementBytes, Function<Input, T> reader) {
     int count = readCount(input, elementBytes);
@@ -68,7 +70,7 @@ public final class Fields {
     return Collections.unmodifiableList(elements);
   }
 
-  /** Spark counts its shuffles from 0. */
+  /** Rejects negative ids: Spark counts its shuffles from 0. */
   public static int readShuffleId(Input input) {
     int shuffleId = input.readInt();
     if (shuffleId < 0) {

@@ -6,13 +6,16 @@ import com.esotericsoftware.kryo.io.Output;
 import java.util.List;
 
 /**
- * What an application's driver tells the block servers of its nodes, at the port that they have for
- * the application: what has ended, and that the rest has not.
+ * Messages of an application's driver to the block servers of its nodes, at the application's own
+ * port there. They tell which shuffles are over, and that the application lives. {@link
+ * dev.sluice.blocks.client.BlockServerClient#tell} sends them, and the node's handler answers. The
+ * rules of {@link ControlMessages} hold.
  */
 public final class LifetimeMessages {
+  /** {@link NodeMessages} have the ids below. */
   private static final int FIRST_ID = 72;
 
-  /** Ids from 72 to 79 are taken by these and their successors. */
+  /** These types and their successors have ids from 72 to 79. */
   public static final List<MessageType<?>> TYPES =
       List.of(
           new MessageType<>(FIRST_ID + 3, Heard.class, Heard::write, Heard::read),
@@ -25,9 +28,9 @@ public final class LifetimeMessages {
   private LifetimeMessages() {}
 
   /**
-   * What the driver says; answered by {@link Heard}.
+   * A message of the driver; answered by {@link Heard}.
    *
-   * @param application whose driver it is: another one may have the port by now
+   * @param application the driver's application; another one may have the port by now
    */
   public record Told(String application, Lifetime lifetime) {
     private void write(Output output) {
@@ -58,22 +61,22 @@ public final class LifetimeMessages {
     }
   }
 
-  /** Of the application that {@link Told} names. */
+  /** Content about the application that {@link Told} names. */
   public sealed interface Lifetime permits RemoveShuffle, EndApplication, Renew {}
 
-  /** The shuffle is over: its regions and files go. */
+  /** The shuffle is over: the node removes its regions and files. */
   public record RemoveShuffle(int shuffleId) implements Lifetime {}
 
-  /** The application is over: all that the node has of it goes. */
+  /** The application is over: the node removes all of it. */
   public record EndApplication() implements Lifetime {}
 
   /**
-   * The application lives.
+   * The application lives. The node removes each shuffle that is not listed, unless a map output
+   * was added to it since the node's last answer.
    *
-   * @param liveShuffles its shuffles that are not over; of others goes what was handed over before
-   *     the node was last heard
-   * @param lastHeard the node's last answer before they were listed: however late this comes, they
-   *     are all that lived then; of another run of it nothing goes
+   * @param liveShuffles all shuffles that are not over
+   * @param lastHeard last answer of the node before the shuffles were listed, so that a late
+   *     message removes nothing newer. If the node has restarted since, it removes nothing.
    */
   public record Renew(int[] liveShuffles, Heard lastHeard) implements Lifetime {
     private void write(Output output) {
@@ -89,19 +92,20 @@ public final class LifetimeMessages {
   }
 
   /**
-   * It was heard.
+   * The node has received the message.
    *
-   * @param nodeId the {@link NodeId} of the node's block server: another one than before where it
-   *     was started again, and then locations that it gave before are stale
-   * @param nodeNanos when, by a clock that is the node's alone
+   * @param nodeId the {@link NodeId} of the node's block server; changes when the server restarts,
+   *     which makes its earlier locations stale
+   * @param nodeNanos time of receipt, by the node's own clock
    */
   public record Heard(String nodeId, long nodeNanos) {
-    /** Of a node that has not answered yet. */
+    /** Stands for a node that has not answered yet. */
     public static final Heard NEVER = new Heard("", 0);
 
     /**
-     * Whether the node still has what it took while it was known by that id, but for what is over.
-     * Not after a reboot, nor where it had heard nothing of the application for too long.
+     * Returns true if the node still has the map outputs that it took under an earlier id, apart
+     * from shuffles that are over. False after a reboot, and if the node did not hear of the
+     * application for too long.
      */
     public boolean keeps(String earlierNodeId) {
       return NodeId.parse(nodeId).since().equals(NodeId.parse(earlierNodeId).since());

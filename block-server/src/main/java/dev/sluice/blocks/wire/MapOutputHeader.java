@@ -3,14 +3,15 @@ package dev.sluice.blocks.wire;
 import dev.sluice.rdma.RemoteRegion;
 
 /**
- * What a partition table says of a map output as a whole, in four little-endian longs: map id,
- * address and length of the data, and in the last one, from the lowest bits on, 32 of the data's
- * key, a byte that is 1 where there is a map output, and a byte for the checksums' algorithm.
+ * Header of a map output in a partition table: four little-endian longs. They hold the map id, the
+ * data's address, its length, and the state. Peers READ it, so its layout is part of the protocol.
+ * From the lowest bits on, the state holds the data's rkey (32 bits), a byte that is 1 if there is
+ * a map output, and a byte for the checksum algorithm.
  *
  * @param mapId the map task attempt's id, unique in the application (not the map index)
- * @param data the data file; of length 0 where all partitions are empty, at address 0 where it is
- *     not registered and its bytes have to be staged
- * @param checksumAlgorithm of the table's checksums
+ * @param data the data file; its length is 0 if all partitions are empty, its address is 0 if it is
+ *     not registered and has to be staged
+ * @param checksumAlgorithm algorithm of the table's checksums
  */
 public record MapOutputHeader(long mapId, RemoteRegion data, ChecksumAlgorithm checksumAlgorithm) {
   /** Longs of a header. */
@@ -19,24 +20,24 @@ public record MapOutputHeader(long mapId, RemoteRegion data, ChecksumAlgorithm c
   /** Bytes of a header. */
   public static final int BYTES = LONGS * Long.BYTES;
 
-  /** The long that says whether there is a map output: cleared, there is none. */
+  /** Index of the state. A state of 0 means that there is no map output. */
   public static final int STATE = 3;
 
   private static final long PRESENT = 1;
   private static final int ALGORITHM_SHIFT = Integer.SIZE + Byte.SIZE;
   private static final ChecksumAlgorithm[] ALGORITHMS = ChecksumAlgorithm.values();
 
-  /** A data file that is not registered. */
+  /** Region that stands for a data file that is not registered. */
   public static RemoteRegion unregistered(long length) {
     return new RemoteRegion(0, length, 0);
   }
 
-  /** Whether the bytes are to be asked for before they can be READ. */
+  /** Returns true if the bytes have to be staged before they can be READ. */
   public boolean isStaged() {
     return data.address() == 0 && data.length() > 0;
   }
 
-  /** What {@link #of} takes. */
+  /** Encodes the header for {@link #of}. */
   public long[] toLongs() {
     long state =
         Integer.toUnsignedLong(data.rkey())
@@ -45,13 +46,13 @@ public record MapOutputHeader(long mapId, RemoteRegion data, ChecksumAlgorithm c
     return new long[] {mapId, data.address(), data.length(), state};
   }
 
-  /** Whether there is a map output. */
+  /** Returns true if there is a map output. */
   public static boolean isPresent(long[] longs, int at) {
     return (longs[at + STATE] >>> Integer.SIZE & 0xFF) == PRESENT;
   }
 
   /**
-   * @return null where there is no map output of that id, or nothing that can be a header
+   * @return null if there is no map output with that id, or the longs are not a header
    */
   public static MapOutputHeader of(long mapId, long[] longs, int at) {
     long state = longs[at + STATE];

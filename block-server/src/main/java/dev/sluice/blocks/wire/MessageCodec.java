@@ -9,26 +9,28 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Encodes messages: registered types only, by explicit ids, each by what its type says, so that
- * bytes from the network can neither name a class nor build an object graph. Of Kryo it takes the
- * buffers alone. Any thread.
+ * Encodes and decodes messages of registered types. Types have explicit ids and write their own
+ * fields, so bytes from the network can neither name a class nor build an object graph. Only Kryo's
+ * buffers are used. Any thread.
  */
 public final class MessageCodec {
-  /** Bytes of an encoded message at most. */
+  /** Limit of bytes in an encoded message. */
   public static final int MAX_FRAME_BYTES = 16 << 20;
 
+  /** Version of the encoding; frames of another one are refused. */
   private static final int VERSION = 1;
+
   private static final int INITIAL_BYTES = 256;
 
-  /** Of version and type. */
+  /** Largest size of version and type id. */
   private static final int MAX_BEGIN_BYTES = 6;
 
   private final Map<Integer, MessageType<?>> byId = new HashMap<>();
   private final Map<Class<?>, MessageType<?>> byClass = new HashMap<>();
 
   /**
-   * @param types all messages of the conversation; of several of one class, which all are read, the
-   *     last is written
+   * @param types all messages of the protocol; if several have the same class, all are read and the
+   *     last one is written
    */
   @SafeVarargs
   public MessageCodec(List<MessageType<?>>... types) {
@@ -44,19 +46,19 @@ public final class MessageCodec {
     byClass.put(type.type(), type);
   }
 
-  /** Whether the buffer's remaining bytes, of which none is consumed, begin as one of these do. */
+  /** Returns true if the remaining bytes begin like one of these messages. Consumes no byte. */
   public boolean knows(ByteBuffer frame) {
     byte[] begin = new byte[Math.min(frame.remaining(), MAX_BEGIN_BYTES)];
     frame.get(frame.position(), begin);
     try (Input input = new Input(begin)) {
       return input.readByte() == VERSION && byId.containsKey(input.readInt(true));
     } catch (KryoException e) {
-      return false; // It is too short.
+      return false; // The frame is too short.
     }
   }
 
   /**
-   * @throws MessageException when the message is of no registered type, or does not fit a frame
+   * @throws MessageException if the type is not registered, or the message does not fit a frame
    */
   public byte[] encode(Object message) throws MessageException {
     String name = message.getClass().getName();
@@ -74,7 +76,7 @@ public final class MessageCodec {
     }
   }
 
-  /** Decodes the buffer's remaining bytes, which are consumed. */
+  /** Decodes the remaining bytes and consumes them. */
   public Object decode(ByteBuffer frame) throws MessageException {
     checkLength(frame.remaining());
     byte[] bytes = new byte[frame.remaining()];
@@ -83,7 +85,7 @@ public final class MessageCodec {
   }
 
   /**
-   * @throws MessageException when the bytes are not exactly one message of a registered type
+   * @throws MessageException if the bytes are not exactly one message of a registered type
    */
   public Object decode(byte[] frame) throws MessageException {
     checkLength(frame.length);

@@ -2,7 +2,7 @@ package dev.sluice.blocks.wire;
 
 import java.io.IOException;
 
-/** A message that cannot be encoded, or bytes that are none. */
+/** A message cannot be encoded, or bytes are not a message. */
 public final class MessageException extends IOException {
   private static final long serialVersionUID = 1L;
 

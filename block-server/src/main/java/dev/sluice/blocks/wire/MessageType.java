@@ -6,17 +6,18 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * A kind of message that a {@link MessageCodec} knows.
+ * Type of a message that a {@link MessageCodec} knows.
  *
- * @param id from {@link #FIRST_ID} on, the same on both sides for ever
- * @param type the message's class, a record as a rule
+ * @param id {@link #FIRST_ID} or more; the same on both sides for ever
+ * @param type class of the message, usually a record
  * @param writer writes the fields
- * @param reader reads the same; strings and counts by {@link Fields}, which believe no length that
- *     the frame cannot hold. Any RuntimeException says that the bytes are not such a message.
+ * @param reader reads the fields; takes strings and counts from {@link Fields}, which rejects
+ *     lengths that the frame cannot hold. Any RuntimeException means that the bytes are not such a
+ *     message.
  */
 public record MessageType<T>(
     int id, Class<T> type, BiConsumer<T, Output> writer, Function<Input, T> reader) {
-  /** Those before it are no messages. */
+  /** Smaller ids are not used. */
   public static final int FIRST_ID = 16;
 
   public MessageType {

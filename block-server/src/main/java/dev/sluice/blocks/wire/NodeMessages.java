@@ -5,46 +5,46 @@ import com.esotericsoftware.kryo.io.Output;
 import java.util.List;
 
 /**
- * The messages between an executor and the block server of its node, over the node's Unix domain
- * socket.
+ * Messages between an executor and the block server of its node, over the node's Unix domain
+ * socket. An executor's {@link dev.sluice.blocks.node.NodeClient} sends requests; the daemon
+ * answers each with one message, or closes the connection. The rules of {@link ControlMessages}
+ * hold.
  */
 public final class NodeMessages {
-  /** Those of {@link ControlMessages} and of the driver's directory are lower. */
+  /** Messages of {@link ControlMessages} and of the driver's directory have lower ids. */
   private static final int FIRST_ID = 64;
 
   /**
-   * Beside {@link ControlMessages#REFUSED}. Ids from 64 to 71 are taken by these and their
-   * successors.
+   * The protocol also uses {@link ControlMessages#REFUSED}. These types and their successors have
+   * ids from 64 to 71.
    */
   public static final List<MessageType<?>> TYPES =
       List.of(
           new MessageType<>(FIRST_ID, Enter.class, Enter::write, Enter::read),
           new MessageType<>(FIRST_ID + 1, Entered.class, Entered::write, Entered::read),
-          new MessageType<>(FIRST_ID + 2, HandOver.class, HandOver::write, HandOver::readUnnamed),
           new MessageType<>(FIRST_ID + 3, Taken.class, Taken::write, Taken::read),
           new MessageType<>(FIRST_ID + 4, HandOver.class, HandOver::write, HandOver::read));
 
   private NodeMessages() {}
 
   /**
-   * The first message of an executor; answered by {@link Entered} or {@link
-   * ControlMessages.Refused}.
+   * First message of an executor; answered by {@link Entered} or {@link ControlMessages.Refused}.
    *
-   * @param version of the protocol that the executor speaks; where it is not {@link #isSpoken} the
-   *     rest is not known
-   * @param secret the application's; empty where it does not authenticate
+   * @param version protocol version of the executor; if not {@link #isSpoken}, the other fields are
+   *     not decoded
+   * @param secret the application's secret; empty if it does not authenticate
    */
   public record Enter(int version, ProcessName executor, String secret) {
     /**
-     * Another one with each change to what an application and a node say to each other, here or
-     * anywhere: all of it is said after this. A node understands the version before as well, in
-     * which a message that has changed since has another id; and what it answers is understood
-     * there.
+     * Grows with each change to any message between an application and a node, here or elsewhere:
+     * all of them follow this one. A node also understands the previous version. A message that has
+     * changed since has another id, and processes of the previous version understand the node's
+     * answers.
      */
-    public static final int VERSION = 3;
+    public static final int VERSION = 4;
 
-    /** In which {@link HandOver} named no folder. */
-    public static final int PREVIOUS = 2;
+    /** In this version, messages of {@link ControlMessages.Content} named no process. */
+    public static final int PREVIOUS = 3;
 
     public Enter(ProcessName executor, String secret) {
       this(VERSION, executor, secret);
@@ -69,7 +69,7 @@ public final class NodeMessages {
       return version == VERSION || version == PREVIOUS;
     }
 
-    /** Whether a node understands the executor. */
+    /** Returns true if a node understands the executor. */
     public boolean isSpoken() {
       return isSpoken(version);
     }
@@ -83,11 +83,12 @@ public final class NodeMessages {
   /**
    * The node serves the application.
    *
-   * @param nodeId the {@link NodeId}, what peers in the application know the node's block server by
-   * @param host where it listens for them
-   * @param port where it listens for them
-   * @param provider of its device
-   * @param folders of the application, one on each of the node's file systems
+   * @param nodeId the {@link NodeId} by which the application's processes know the node's block
+   *     server
+   * @param host where the block server listens for them
+   * @param port where the block server listens for them
+   * @param provider of the node's device
+   * @param folders folders of the application, one on each of the node's file systems
    */
   public record Entered(
       String nodeId, String host, int port, String provider, List<String> folders) {
@@ -113,13 +114,9 @@ public final class NodeMessages {
    * A map output is in one of the application's folders; answered by {@link Taken} or {@link
    * ControlMessages.Refused}.
    *
-   * @param folder the number of it in {@link Entered}: no other disk is looked at; or {@link
-   *     #UNNAMED}
+   * @param folder index of the folder in {@link Entered}; the node looks at no other disk
    */
   public record HandOver(int shuffleId, long mapId, int folder) {
-    /** Of version 2. */
-    public static final int UNNAMED = -1;
-
     private void write(Output output) {
       output.writeInt(shuffleId);
       output.writeLong(mapId);
@@ -129,13 +126,9 @@ public final class NodeMessages {
     private static HandOver read(Input input) {
       return new HandOver(Fields.readShuffleId(input), input.readLong(), input.readInt());
     }
-
-    private static HandOver readUnnamed(Input input) {
-      return new HandOver(Fields.readShuffleId(input), input.readLong(), UNNAMED);
-    }
   }
 
-  /** The map output is the node's. */
+  /** The node has taken over the map output. */
   public record Taken() {
     private void write(Output output) {}
 

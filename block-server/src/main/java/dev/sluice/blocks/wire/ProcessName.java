@@ -1,10 +1,11 @@
 package dev.sluice.blocks.wire;
 
 /**
- * What a process is known by, for ever: another one may come to listen where it did.
+ * Name of a process that no other process ever has, even at the same address.
  *
- * @param application with whatever tells its runs apart
- * @param id in the application, in which it does not come back: an executor id
+ * @param application id of the application, and a part that differs for each of its runs
+ * @param id executor id, or {@link NodeId} of a node's block server; never used again in the
+ *     application
  */
 public record ProcessName(String application, String id) {
   @Override

@@ -1,9 +1,10 @@
 package dev.sluice.blocks.wire;
 
 /**
- * What a partition table says of one partition of a map output, in two little-endian longs: from
- * the lowest bits on 48 of the partition's offset in the data file, 48 of its length, and 32 of its
- * checksum.
+ * Entry of a partition table for one partition of a map output: two little-endian longs. The block
+ * server writes it; peers READ it, so its layout is part of the protocol. From the lowest bits on
+ * they hold the partition's offset in the data file (48 bits), its length (48 bits) and its
+ * checksum (32 bits).
  */
 public final class TableEntry {
   /** Longs of an entry. */
@@ -12,7 +13,7 @@ public final class TableEntry {
   /** Bytes of an entry. */
   public static final int BYTES = LONGS * Long.BYTES;
 
-  /** What an offset or a length stays below. */
+  /** Offsets and lengths are below this limit. */
   public static final long LIMIT = 1L << 48;
 
   private static final int LENGTH_SHIFT = 48;

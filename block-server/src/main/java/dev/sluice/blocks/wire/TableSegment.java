@@ -3,20 +3,22 @@ package dev.sluice.blocks.wire;
 import dev.sluice.rdma.RemoteRegion;
 
 /**
- * Registered memory with the partition tables of some map outputs of a shuffle, laid out by
- * partition: first a {@link MapOutputHeader} for each slot, then for each partition the {@link
- * TableEntry}s of all slots side by side. So what a reducer needs of all these map outputs is one
- * piece, and what it needs of consecutive partitions as well.
+ * Address and layout of registered memory with the partition tables of some map outputs of a
+ * shuffle. A registered shuffle allocates and owns the memory; peers READ it. It begins with a
+ * {@link MapOutputHeader} for each slot. For each partition follow the {@link TableEntry}s of all
+ * slots, side by side. A reducer therefore gets its entries for all these map outputs in one piece,
+ * also for consecutive partitions.
  *
- * <p>A slot is one map output's. It is written before anybody is told of it, and no other map
- * output ever has it; one that is gone has its header cleared.
+ * <p>A slot belongs to one map output and is never used for another. It is written before its
+ * location is published, and its header is cleared when the map output is gone.
  *
- * @param slots how many there is room for
+ * @param slots number of slots
  */
 public record TableSegment(RemoteRegion region, int slots) {
+  /** The wire carries slots as one signed byte, and peers reject a segment with more. */
   public static final int MAX_SLOTS = 64;
 
-  /** One map output's, which is not registered: peers ask for what is in it. */
+  /** Segment of a map output that is not registered: peers ask for its entries. */
   public static TableSegment unregistered(int partitions) {
     return new TableSegment(new RemoteRegion(0, bytes(1, partitions), 0), 1);
   }
@@ -25,28 +27,29 @@ public record TableSegment(RemoteRegion region, int slots) {
     return region.address() != 0;
   }
 
-  /** What a shuffle's first segment takes at most, unless one slot alone takes more. */
+  /** Size limit of a shuffle's first segment, unless one slot alone is larger. */
   private static final int FIRST_BYTES = 1 << 20;
 
+  /** A shuffle with one map output wastes seven slots at most. */
   private static final int MAX_FIRST_SLOTS = 8;
 
   /**
-   * Slots of the segment that comes after those that are used up: as many as there are, so that no
-   * more than half of all are ever unused.
+   * Number of slots in a shuffle's next segment. It has as many slots as all segments before it, so
+   * that at most half of all slots are unused.
    *
-   * @param used of all segments of the shuffle
+   * @param used number of slots in all segments of the shuffle
    */
   public static int nextSlots(int used, int partitions) {
     long first = Math.clamp(FIRST_BYTES / bytes(1, partitions), 1, MAX_FIRST_SLOTS);
     return used == 0 ? Integer.highestOneBit((int) first) : Math.min(used, MAX_SLOTS);
   }
 
-  /** Of a segment with so many slots. */
+  /** Size of a segment. */
   public static long bytes(int slots, int partitions) {
     return slots * (MapOutputHeader.BYTES + (long) partitions * TableEntry.BYTES);
   }
 
-  /** Whether there is such a slot, in memory that can be a segment. */
+  /** Returns true if the slot exists and the region has the size of a segment. */
   public boolean hasSlot(int slot) {
     return slot >= 0
         && slot < slots
@@ -60,24 +63,24 @@ public record TableSegment(RemoteRegion region, int slots) {
     return (region.length() / slots - MapOutputHeader.BYTES) / TableEntry.BYTES;
   }
 
-  /** Where a slot's header is, from the segment's begin. */
+  /** Offset of a slot's header in the segment. */
   public static long header(int slot) {
     return (long) slot * MapOutputHeader.BYTES;
   }
 
-  /** Where a slot's entry for a partition is, from the segment's begin. */
+  /** Offset of a slot's entry for a partition in the segment. */
   public long entry(int partition, int slot) {
     return header(slots) + ((long) partition * slots + slot) * TableEntry.BYTES;
   }
 
-  /** The headers of slots [first, end). */
+  /** Headers of slots [first, end). */
   public RemoteRegion headers(int first, int end) {
     return part(header(first), header(end));
   }
 
   /**
-   * The entries of partitions [start, end), of the first one from a slot on, of the last one up to
-   * a slot.
+   * Entries of partitions [start, end). They begin at a slot of the first partition and end at a
+   * slot of the last one.
    *
    * @param lastSlot inclusive
    */

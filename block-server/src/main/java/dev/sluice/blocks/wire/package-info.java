@@ -1,9 +1,19 @@
 /**
- * What peers have to agree on: the messages to each other's block servers and how they are encoded,
- * where a map output is, its partition table and checksums.
+ * Data formats that processes have to agree on: messages and how they are encoded, and locations
+ * and partition tables of map outputs.
  *
- * <p>A message is a record; {@link dev.sluice.blocks.wire.MessageCodec} turns it into bytes. One
- * fits into a frame of 16 MiB, starts with the version of the encoding, and is decoded strictly:
- * bytes from the network end in a message or in a {@link dev.sluice.blocks.wire.MessageException}.
+ * <p>A message is a record. {@link dev.sluice.blocks.wire.MessageCodec} encodes it into a frame of
+ * at most 16 MiB, which starts with the version of the encoding. Decoding is strict: bytes from the
+ * network become a message or a {@link dev.sluice.blocks.wire.MessageException}.
+ *
+ * <p>There are three protocols. {@link dev.sluice.blocks.wire.ControlMessages} go from peers to
+ * block servers: queue pairs, locations, staging. {@link dev.sluice.blocks.wire.NodeMessages} go
+ * from executors to their node's block server, {@link dev.sluice.blocks.wire.LifetimeMessages} from
+ * the driver to the nodes.
+ *
+ * <p>Partition tables are READ, not sent. A {@link dev.sluice.blocks.wire.TableSegment} has a
+ * {@link dev.sluice.blocks.wire.MapOutputHeader} for each slot, and {@link
+ * dev.sluice.blocks.wire.TableEntry entries} by partition. A {@link
+ * dev.sluice.blocks.wire.MapOutputLocation} names a segment and a slot.
  */
 package dev.sluice.blocks.wire;

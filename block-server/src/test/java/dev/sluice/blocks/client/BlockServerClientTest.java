@@ -9,7 +9,11 @@ import dev.sluice.blocks.server.FakeAcceptor;
 import dev.sluice.blocks.server.TestBlockServer;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -51,7 +55,7 @@ import org.junit.jupiter.api.io.TempDir;
 class BlockServerClientTest {
   private static final int SHUFFLE = 3;
 
-  /** Until what was withdrawn is deregistered. */
+  /** Time until a withdrawn region is deregistered. */
   private static final long GRACE_MS = ControlMessages.Touch.INTERVAL_MS + 5_000;
 
   private static final int TIMEOUT_MS = 10_000;
@@ -127,7 +131,7 @@ class BlockServerClientTest {
     assertThat(server.acceptor.events).isEmpty();
   }
 
-  /** It listens where the one did that the locations are of. */
+  /** It listens at the address of the executor that has the locations. */
   @Test
   void anotherExecutorIsNotTakenForOneThatIsGone() {
     PeerAddress gone = new PeerAddress("gone", "localhost", peer.port());
@@ -146,6 +150,44 @@ class BlockServerClientTest {
           "this is executor server of app and not executor server of other");
     }
     assertThat(server.acceptor.events).isEmpty();
+  }
+
+  /** Another incarnation, or another application, has the port by now. */
+  @Test
+  void anotherProcessAnswersNoQuestion() throws Exception {
+    outputs.write(SHUFFLE, 1, 10);
+    get(client.resolve(peer, SHUFFLE, new long[] {1}));
+    PeerAddress gone = new PeerAddress("gone", "localhost", peer.port());
+    String isNot = "this is executor server of app and not executor gone of app";
+    GetTables tables = new GetTables(SHUFFLE, TIMEOUT_MS, List.of(new Partitions(1, 0, 1)));
+    Stage stage = new Stage(SHUFFLE, TIMEOUT_MS, List.of(new Piece(1, 0, 10)));
+
+    assertFails(client.resolve(gone, SHUFFLE, new long[] {1}), "gone at", "refuses", isNot);
+    assertThat(get(client.tables(gone, tables))).isEqualTo(new NotStaged(true, isNot));
+    assertThat(get(client.stage(gone, stage))).isEqualTo(new NotStaged(true, isNot));
+
+    assertThat(get(client.stage(peer, stage))).isInstanceOf(Staged.class);
+  }
+
+  @Test
+  void anotherProcessTakesNoNotice() throws Exception {
+    outputs.write(SHUFFLE, 1, 10);
+    outputs.write(4, 1, 10);
+    get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
+    get(client.resolve(peer, SHUFFLE, new long[] {1}));
+    server.nowMs.set(5_000);
+    PeerAddress gone = new PeerAddress("gone", "localhost", peer.port());
+    client.touch(gone, SHUFFLE);
+    client.released(gone, 7);
+    assertThatThrownBy(() -> get(client.resolve(gone, SHUFFLE + 7, new long[] {1})))
+        .as("so that what was said before has arrived")
+        .isInstanceOf(ExecutionException.class);
+
+    assertThat(server.acceptor.events).containsExactly("accepted client 7");
+    assertThat(resolve(4, 1).segment().isRegistered()).isFalse();
+    server.nowMs.addAndGet(GRACE_MS);
+    outputs.write(4, 2, 10);
+    assertThat(resolve(4, 2).segment().isRegistered()).as("the other one was idle").isTrue();
   }
 
   @Test
@@ -249,7 +291,7 @@ class BlockServerClientTest {
     assertThat(TableEntry.offset(tables.getLast()[4])).isEqualTo(10);
   }
 
-  /** More than a server has room for, and than each of them may have there at a time. */
+  /** More questions than a server has room for, and than each peer may have there at a time. */
   @Test
   void questionsOfManyPeersWaitUntilTheyAreAnswered() throws Exception {
     outputs.write(SHUFFLE, 1, new int[10_000]);
@@ -270,7 +312,7 @@ class BlockServerClientTest {
         }
       }
       for (BlockServerClient each : peers) {
-        get(each.resolve(peer, SHUFFLE, new long[] {2})); // Behind what it has asked.
+        get(each.resolve(peer, SHUFFLE, new long[] {2})); // After its questions.
       }
       disk.answer();
       for (CompletableFuture<Object> answer : answers) {
@@ -412,11 +454,11 @@ class BlockServerClientTest {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("localhost"))) {
       port = socket.getLocalPort();
     }
-    PeerAddress nobody = new PeerAddress("nobody", "localhost", port);
-    assertFails(client.resolve(nobody, SHUFFLE, new long[] {1}), "No connection to nobody");
+    PeerAddress nobody = new PeerAddress(peer.id(), "localhost", port);
+    assertFails(client.resolve(nobody, SHUFFLE, new long[] {1}), "No connection to server");
     server.stop();
     server.start(port);
-    assertFails(client.resolve(nobody, SHUFFLE, new long[] {1}), "No connection to nobody");
+    assertFails(client.resolve(nobody, SHUFFLE, new long[] {1}), "No connection to server");
     clientMs.addAndGet(PeerChannel.RECONNECT_INTERVAL_MS);
     assertThat(get(client.resolve(nobody, SHUFFLE, new long[] {1}))).containsOnlyNulls();
   }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Leases are of peers, whatever becomes of the connections over which these speak. */
+/** Leases belong to peers, whatever happens to their connections. */
 @Timeout(60)
 class LeaseConnectionTest {
   private static final int SHUFFLE = 3;
@@ -84,7 +84,7 @@ class LeaseConnectionTest {
     assertThat(bytesInUse()).isZero();
   }
 
-  /** All connections end, and the server knows it; queue pairs stay. */
+  /** Ends all connections, and waits until the server knows; queue pairs stay. */
   private void disconnect() throws Exception {
     client.exchange(peer, "soft", FakeAcceptor.queuePair(7)).get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
     server.stop();
@@ -96,9 +96,9 @@ class LeaseConnectionTest {
   }
 
   private void say(BlockServerClient from, PeerAddress to, Staged lease) throws Exception {
-    stage(from, to, 0); // Connects, where it has to, and is refused.
+    stage(from, to, 0); // Connects if needed, and is refused.
     from.done(to, lease.leaseId());
-    stage(from, to, 0); // So that what was said before has arrived.
+    stage(from, to, 0); // Ensures that earlier messages have arrived.
   }
 
   @Test
@@ -153,7 +153,7 @@ class LeaseConnectionTest {
     assertThat(bytesInUse()).isZero();
   }
 
-  /** Of one that listened where this one does. */
+  /** Message to a process that listened here before. */
   @Test
   void whatIsSaidToAnotherProcessFreesNothingHere() throws Exception {
     Staged lease = staged();

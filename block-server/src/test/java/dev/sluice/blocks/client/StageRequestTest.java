@@ -44,7 +44,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a client makes of a peer that stages late, or not at all. */
+/** How a client treats a peer that stages late, or not at all. */
 @Timeout(60)
 class StageRequestTest {
   private static final TransportConf CONF = TestBlockServer.conf(Map.of());
@@ -64,10 +64,10 @@ class StageRequestTest {
   private final PeerAddress peer = new PeerAddress("peer", "localhost", server.getPort());
   private BlockServerClient client;
 
-  /** Whether the client's channels cannot send. */
+  /** True if the client's channels cannot send. */
   private volatile boolean broken;
 
-  /** Answers when the test does. */
+  /** Answers when the test tells it to. */
   private final class Peer extends RpcHandler {
     @Override
     public void receive(TransportClient from, ByteBuffer request, RpcResponseCallback callback) {
@@ -201,7 +201,7 @@ class StageRequestTest {
     assertThat(stage(LEASE)).isEqualTo(LEASE);
   }
 
-  /** As one whose disk hangs does, when the time that a request had is nearly over. */
+  /** A peer whose disk hangs refuses when the request's time is nearly over. */
   @Test
   void aPeerThatRefusesLateIsLeftAloneForAWhile() throws Exception {
     for (int i = 0; i < FAILURES; i++) {
@@ -245,7 +245,7 @@ class StageRequestTest {
     assertNotAsked();
   }
 
-  /** Who asks has waited for something else until then. */
+  /** The caller has waited for another resource until then. */
   @Test
   void aPeerThatHadLittleTimeIsAskedAgain() throws Exception {
     for (int i = 0; i < 2 * FAILURES; i++) {
@@ -334,7 +334,7 @@ class StageRequestTest {
     assertThat(requests).isEmpty();
   }
 
-  /** Who asked counts the lease from then on. */
+  /** The caller counts the lease from its own request on. */
   @Test
   void whatARequestWaitedHereIsNotOfItsLease() throws Exception {
     CompletableFuture<Object> first = stagePieces(3_000, IN_TIME_MS);

@@ -22,7 +22,7 @@ class ExecutorFoldersTest {
     return folder;
   }
 
-  /** As where it is locked in another kernel, or on a file system that has locks of its own. */
+  /** The lock may be held in another kernel, or be one of the file system's own. */
   @Test
   void aFolderThatWasNeverSeenLockedStays() throws Exception {
     folder("");

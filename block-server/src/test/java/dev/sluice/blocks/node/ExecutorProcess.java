@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** An executor that is a process of its own: hands one map output over, and lives on. */
+/** Executor in a process of its own: hands one map output over, and lives on. */
 final class ExecutorProcess implements AutoCloseable {
   static final ProcessName NAME = new ProcessName("app-1-ab", "3");
   static final String SECRET = "of the application";
@@ -21,6 +21,7 @@ final class ExecutorProcess implements AutoCloseable {
 
   private static final String HANDED_OVER = "handed over to ";
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final NodeClient.Limits LIMITS = new NodeClient.Limits(TIMEOUT, TIMEOUT);
 
   private final Process process;
   private final PeerAddress node;
@@ -33,14 +34,14 @@ final class ExecutorProcess implements AutoCloseable {
   /**
    * Starts it, and waits until it has handed over.
    *
-   * @param outputs where the map output lies
+   * @param outputs directory of the map output
    */
   static ExecutorProcess start(Path socket, Path outputs) throws Exception {
     return start(socket, outputs, outputs);
   }
 
   /**
-   * @param folder that it holds
+   * @param folder folder that it locks
    */
   static ExecutorProcess start(Path socket, Path outputs, Path folder) throws Exception {
     Process process =
@@ -69,11 +70,11 @@ final class ExecutorProcess implements AutoCloseable {
         process, new PeerAddress(words[0], words[1], Integer.parseInt(words[2])));
   }
 
-  /** Prints where the node is, and then waits to be killed. */
+  /** Prints the node's address, then waits to be killed. */
   public static void main(String[] arguments) throws Exception {
     TestMapOutputs outputs = new TestMapOutputs(Path.of(arguments[1]));
     ExecutorFolders held = ExecutorFolders.hold(List.of(Path.of(arguments[2])));
-    NodeClient client = NodeClient.enter(Path.of(arguments[0]), NAME, SECRET, TIMEOUT);
+    NodeClient client = NodeClient.enter(Path.of(arguments[0]), NAME, SECRET, LIMITS);
     client.handOver(SHUFFLE, MAP_ID, outputs.find(SHUFFLE, MAP_ID));
     PeerAddress node = client.endpoint().peer();
     System.out.println(HANDED_OVER + String.join(" ", node.id(), node.host(), "" + node.port()));
@@ -85,7 +86,7 @@ final class ExecutorProcess implements AutoCloseable {
     return node;
   }
 
-  /** Such as STOP. */
+  /** Sends a signal, for example STOP. */
   void signal(String name) throws Exception {
     NodeProcess.signal(process, name);
   }

@@ -18,15 +18,17 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An executor's side, with a daemon that answers when the test wants it to. */
+/** Executor's side, with a daemon that answers when the test tells it to. */
 class NodeClientTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final NodeClient.Limits LIMITS = new NodeClient.Limits(TIMEOUT, TIMEOUT);
   private static final int SHUFFLE = 5;
 
   @TempDir private Path directory;
@@ -34,10 +36,10 @@ class NodeClientTest {
   private final CountDownLatch answering = new CountDownLatch(1);
   private final AtomicInteger connections = new AtomicInteger();
 
-  /** Times that the daemon dies before it answers. */
+  /** Number of times that the daemon dies before it answers. */
   private final AtomicInteger kills = new AtomicInteger();
 
-  /** Spark interrupts the tasks that it kills, as those that are speculative. */
+  /** Spark interrupts tasks that it kills, for example speculative ones. */
   @Test
   void aTaskThatIsKilledTakesNobodyElsesConnection() throws Exception {
     TestMapOutputs outputs =
@@ -48,7 +50,7 @@ class NodeClientTest {
     try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       server.bind(UnixDomainSocketAddress.of(socket));
       Thread.ofVirtual().start(() -> serve(server));
-      try (NodeClient client = NodeClient.enter(socket, new ProcessName("app", "3"), "", TIMEOUT)) {
+      try (NodeClient client = NodeClient.enter(socket, new ProcessName("app", "3"), "", LIMITS)) {
         FutureTask<Void> killed = handingOver(client, outputs, 1);
         Thread task = Thread.ofPlatform().start(killed);
         asked.await();
@@ -78,7 +80,7 @@ class NodeClientTest {
     try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       server.bind(UnixDomainSocketAddress.of(socket));
       Thread.ofVirtual().start(() -> serve(server));
-      try (NodeClient client = NodeClient.enter(socket, new ProcessName("app", "3"), "", TIMEOUT)) {
+      try (NodeClient client = NodeClient.enter(socket, new ProcessName("app", "3"), "", LIMITS)) {
         client.handOver(SHUFFLE, 1, outputs.find(SHUFFLE, 1));
       }
       assertThat(connections).hasValue(5);
@@ -86,19 +88,19 @@ class NodeClientTest {
     }
   }
 
-  /** The daemon does not answer: the wait is over with the time for the hand-over. */
+  /** The daemon does not answer: the wait ends with the time for the hand-over. */
   @Test
   void anExecutorThatStopsWhileItEntersLeavesNothing() throws Exception {
     TestMapOutputs outputs =
         new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
     outputs.write(SHUFFLE, 1, 1_000);
     Path socket = directory.resolve("node.sock");
-    Duration limit = Duration.ofSeconds(2);
+    NodeClient.Limits limits = new NodeClient.Limits(Duration.ofSeconds(2), TIMEOUT);
     try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       server.bind(UnixDomainSocketAddress.of(socket));
       FutureTask<Object> left = new FutureTask<>(() -> dieAndThenSayNothing(server));
       Thread.ofVirtual().start(left);
-      NodeClient client = NodeClient.enter(socket, new ProcessName("app", "3"), "", limit);
+      NodeClient client = NodeClient.enter(socket, new ProcessName("app", "3"), "", limits);
       FutureTask<Void> handOver = handingOver(client, outputs, 1);
       Thread.ofPlatform().start(handOver);
       asked.await();
@@ -124,6 +126,42 @@ class NodeClientTest {
       second.receive();
       asked.countDown();
       return second.receive();
+    }
+  }
+
+  /** Tasks share the time: it does not begin again for each. */
+  @Test
+  void aDaemonThatIsAwayForLongerThanItsLimitIsNotWaitedForAgain() throws Exception {
+    TestMapOutputs outputs =
+        new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
+    outputs.write(SHUFFLE, 1, 1_000);
+    Path socket = directory.resolve("node.sock");
+    NodeClient.Limits limits = new NodeClient.Limits(Duration.ofSeconds(5), Duration.ofSeconds(2));
+    answering.countDown();
+    NodeClient client;
+    try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      server.bind(UnixDomainSocketAddress.of(socket));
+      kills.set(Integer.MAX_VALUE);
+      Thread.ofVirtual().start(() -> serve(server));
+      client = NodeClient.enter(socket, new ProcessName("app", "3"), "", limits);
+    }
+    long endNanos = System.nanoTime() + TIMEOUT.toNanos();
+    try (client) {
+      for (int task = 0; task < 50; task++) {
+        FutureTask<Void> handOver = handingOver(client, outputs, 1);
+        Thread.ofPlatform().start(handOver);
+        assertThatThrownBy(() -> handOver.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
+            .isInstanceOf(ExecutionException.class)
+            .hasMessageContaining("was not handed over");
+        assertThat(System.nanoTime() - endNanos).as("all together").isNegative();
+      }
+      kills.set(0);
+      Files.delete(socket);
+      try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+        server.bind(UnixDomainSocketAddress.of(socket));
+        Thread.ofVirtual().start(() -> serve(server));
+        client.handOver(SHUFFLE, 1, outputs.find(SHUFFLE, 1));
+      }
     }
   }
 

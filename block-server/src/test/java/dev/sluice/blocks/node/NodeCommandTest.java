@@ -11,20 +11,20 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code bin/sluice-node} starts, where it is installed. */
+/** Command line of the JVM that {@code bin/sluice-node} starts, installed in a directory. */
 class NodeCommandTest {
   private static final Path BIN = Path.of("..", "bin");
   private static final long TIMEOUT_S = 60;
 
   @TempDir private Path root;
 
-  /** Its supervisor starts it again, whatever other options it is given. */
+  /** The JVM ends so that a supervisor starts it again, whatever other options are given. */
   @Test
   void aDaemonWithoutMemoryEnds() throws Exception {
     assertThat(output(List.of())).containsPattern("ExitOnOutOfMemoryError +=\\s*true");
   }
 
-  /** What the buffers of applications took that have ended glibc would keep, thread by thread. */
+  /** glibc would else keep the buffers of ended applications, for each thread. */
   @Test
   void largeBuffersAreMappedHoweverManyWereFreed() throws Exception {
     String printed = "exec() { env; }; source \"$0\"";
@@ -32,7 +32,7 @@ class NodeCommandTest {
   }
 
   /**
-   * Of the JVM, which says its flags and ends.
+   * Output of the JVM, which prints its flags and ends.
    *
    * @param options of bash
    */

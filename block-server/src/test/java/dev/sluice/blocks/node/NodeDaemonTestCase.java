@@ -19,9 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A daemon in this process, with a directory, a socket and an executor of its own. */
+/** Daemon in this process, with its own directory, socket and executor. */
 abstract class NodeDaemonTestCase {
   static final Duration TIMEOUT = Duration.ofSeconds(20);
+  static final NodeClient.Limits LIMITS = new NodeClient.Limits(TIMEOUT, TIMEOUT);
   static final long WAIT_S = 30;
   static final String APPLICATION = "app-1-ab";
   static final String OTHER = "app-2-cd";
@@ -65,7 +66,7 @@ abstract class NodeDaemonTestCase {
   }
 
   NodeClient enter(String application, String secret) throws IOException {
-    return NodeClient.enter(socket, new ProcessName(application, "3"), secret, TIMEOUT);
+    return NodeClient.enter(socket, new ProcessName(application, "3"), secret, LIMITS);
   }
 
   Path folder(String application) {
@@ -87,7 +88,7 @@ abstract class NodeDaemonTestCase {
         .orElseThrow();
   }
 
-  /** The first of them; others may take one all the same. */
+  /** Returns the first of three adjoining ports. Another process may still take one. */
   static int threeFreePorts() throws IOException {
     InetAddress address = InetAddress.getByName("127.0.0.1");
     for (int first = 20_000; ; first += 3) {
@@ -107,7 +108,7 @@ abstract class NodeDaemonTestCase {
 
   void awaitNone(String application) throws Exception {
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    // The folder goes first, and then who had it.
+    // The folder is removed before the application.
     while (Files.exists(folder(application)) || !daemon.applications().isEmpty()) {
       assertThat(System.nanoTime()).isLessThan(deadlineNanos);
       Thread.sleep(20);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A disk that hangs is one that waits for {@link #answer}. */
+/** A disk that hangs waits for {@link #answer}. */
 class NodeDisksTest {
   private static final Path GOOD = Path.of("/good/.sluice");
   private static final Path HANGING = Path.of("/hanging/.sluice");

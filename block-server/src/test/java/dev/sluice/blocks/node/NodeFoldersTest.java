@@ -27,7 +27,7 @@ import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Folders on several disks, of which one may be damaged, full or gone. */
+/** Folders on several disks, one of which may be damaged, full or missing. */
 class NodeFoldersTest extends NodeDaemonTestCase {
   private static final int PATH_MAX = 4_096;
 
@@ -38,7 +38,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     assertThatThrownBy(this::start).hasMessageContaining(".sluice").hasMessageContaining("others");
   }
 
-  /** To whom even what root puts there is open. */
+  /** The other user could open even files that root writes there. */
   @Test
   void aFolderOfAnotherUserIsRefused() throws Exception {
     assumeTrue(System.getProperty("user.name").equals("root"), "only root gives folders away");
@@ -115,7 +115,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
       handOver(executor, 10);
     }
     daemon.close();
-    // As on a full disk: the file's successor cannot be made.
+    // Simulates a full disk: the file's successor cannot be made.
     Files.createDirectories(folder(APPLICATION).resolve(".application.new/full"));
     start();
     try (NodeClient executor = enter(APPLICATION, SECRET);
@@ -124,7 +124,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
-  /** Nobody would find its secret again. */
+  /** The next start would not find its secret. */
   @Test
   void anApplicationOfWhichNothingCanBeWrittenIsRefused() throws Exception {
     start();
@@ -175,7 +175,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     assertThat(second.resolve(APPLICATION).resolve(SHUFFLE + "-10")).exists();
   }
 
-  /** As where it was full when the application came: its executor has no other one there. */
+  /** The directory was full when the application came; its executor has no other on that disk. */
   @Test
   void aDirectoryThatTakesAFolderLaterIsUsedThen() throws Exception {
     Path shared = Path.of("/dev/shm");
@@ -195,7 +195,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
       }
       daemon.close();
       set(NodeSetting.DIRECTORIES, directory.resolve("node").toString());
-      start(); // with what is said there of the application
+      start(); // with the state that is written there
       try (NodeClient executor = enter(APPLICATION, SECRET)) {
         assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
       }
@@ -234,7 +234,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     assertThat(root).isDirectoryNotContaining("glob:**/.removed-*");
   }
 
-  /** Here what an executor had renamed by the time that its age was looked at: there is none. */
+  /** Simulates a folder that an executor renames before its age is read, which then fails. */
   @Test
   void whatCannotBeReadInAFolderLeavesTheRestOfItCounted() throws Exception {
     start();
@@ -252,7 +252,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
-  /** Else its driver would have readers look there for what was in the other. */
+  /** Its driver would else send readers there for map outputs in the other directory. */
   @Test
   void withoutOneOfItsDirectoriesANodeDoesNotHaveWhatItHad() throws Exception {
     Path second = withTwoRoots();
@@ -272,14 +272,14 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
-  /** What it has of those that have begun without it is of nobody. */
+  /** Map outputs there of applications that have begun without it are discarded. */
   @Test
   @Timeout(60)
   void aDirectoryThatDoesNotAnswerLeavesTheOthersAndIsUsedOnceItHas() throws Exception {
     Path second = withTwoRoots();
     Files.createDirectories(second.resolve(APPLICATION).resolve("of before"));
     Files.setPosixFilePermissions(second, PosixFilePermissions.fromString("rwx------"));
-    Path pipe = second.resolve("lock"); // Opening it waits for whoever reads from it.
+    Path pipe = second.resolve("lock"); // Opening it waits for a process that reads from it.
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
     try {
       start();
@@ -287,7 +287,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     } finally {
       Files.newByteChannel(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
     }
-    while (second.toFile().list().length > 1) { // also what was put away
+    while (second.toFile().list().length > 1) { // also folders that were put away
       Thread.sleep(20);
     }
     try (NodeClient executor = enter(OTHER, SECRET)) {
@@ -297,7 +297,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
   }
 
   /**
-   * Here by a pipe in place of an index in the first: opening it waits for whoever writes to it.
+   * Uses a pipe as the index in the first folder: opening it waits for a process that writes to it.
    */
   @Test
   @Timeout(60)
@@ -326,7 +326,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
-  /** By an executor that did not wait for the answer; another one has a copy of it. */
+  /** The executor did not wait for the answer; another one has a copy. */
   @Test
   void whatWasTakenBackIsTakenElsewhere() throws Exception {
     withTwoRoots();
@@ -359,7 +359,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
-  /** Of another boot, while this boot's state is in the other directory. */
+  /** The state is of another boot here, and of this boot in the other directory. */
   @Test
   void whatIsOfAnotherBootInOneDirectoryIsNotServed() throws Exception {
     Path second = withTwoRoots();
@@ -379,7 +379,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
-  /** It cannot be renamed here, as its path would be too long then. */
+  /** Renaming fails, since the path would be too long. */
   @Test
   void whatCannotBeTakenAwayHoldsNobodyUp() throws Exception {
     Path deep = directory;

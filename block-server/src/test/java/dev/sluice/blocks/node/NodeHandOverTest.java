@@ -12,33 +12,28 @@ import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
-import dev.sluice.blocks.wire.MessageCodec;
-import dev.sluice.blocks.wire.MessageType;
 import dev.sluice.blocks.wire.NodeMessages.Enter;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Taken;
 import dev.sluice.blocks.wire.ProcessName;
-import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.StandardProtocolFamily;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -53,18 +48,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who may hand over and read what. */
+/** Permission to hand over and to read. */
 class NodeHandOverTest extends NodeDaemonTestCase {
-  private static final MessageType<HandOver> HAND_OVER_OF_BEFORE =
-      new MessageType<>(
-          66,
-          HandOver.class,
-          (handOver, output) -> {
-            output.writeInt(handOver.shuffleId());
-            output.writeLong(handOver.mapId());
-          },
-          _ -> null);
-
   @Test
   void anotherSecretGetsNeitherInNorALocation() throws Exception {
     start();
@@ -155,7 +140,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
-      FileTree.delete(folder(APPLICATION)); // As it is in a pod that has an emptyDir instead.
+      FileTree.delete(folder(APPLICATION)); // Like a pod that has an emptyDir instead.
       assertThatThrownBy(() -> executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10)))
           .hasMessageContaining("one has to be in the same mount")
           .hasMessageContaining(folder(APPLICATION) + " is not there, for this process");
@@ -169,7 +154,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
-      FileTree.delete(folder(APPLICATION)); // As it is in a pod without the first.
+      FileTree.delete(folder(APPLICATION)); // Like a pod without the first mount.
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
     }
     assertThat(second.resolve(".sluice").resolve(APPLICATION).resolve(SHUFFLE + "-10")).exists();
@@ -192,7 +177,16 @@ class NodeHandOverTest extends NodeDaemonTestCase {
           .hasMessageContaining("bytes are free on the file system")
           .hasMessageContaining("sluice.node.minFreeBytes");
       assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/{.tmp-*,5-11}");
+      assertRefreshIsRefusedInSilence(executor);
       assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+    }
+  }
+
+  /** Executors ask every ten seconds, and before their tasks, if there is room again. */
+  private static void assertRefreshIsRefusedInSilence(NodeClient executor) {
+    try (LogCapture log = new LogCapture(SocketServer.class, Level.WARN)) {
+      assertThatThrownBy(executor::refresh).hasMessageContaining("sluice.node.minFreeBytes");
+      assertThat(log.messages()).isEmpty();
     }
   }
 
@@ -233,7 +227,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     assertOneIsTakenAndTheNextRefused("sluice.node.maxBytes");
   }
 
-  /** Of whatever application, until there is room again. */
+  /** A limit counts all applications, and admits again when there is room. */
   private void assertOneIsTakenAndTheNextRefused(String key) throws Exception {
     start();
     outputs.write(SHUFFLE, 10, 1_000);
@@ -253,44 +247,35 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void aNodeThatIsDrainedTakesNothingAndServesWhatItHas() throws Exception {
+  void aDrainedNodeRefusesNewApplicationsAndGoesOnForItsOwn() throws Exception {
     start();
-    byte[] data = outputs.write(SHUFFLE, 10, 1_000);
-    outputs.write(SHUFFLE, 11, 1_000);
+    outputs.write(SHUFFLE, 10, 1_000);
+    byte[] data = outputs.write(SHUFFLE, 11, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET);
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
       Files.createFile(directory.resolve("drain"));
 
-      assertThatThrownBy(() -> executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11)))
+      assertThatThrownBy(() -> enter(OTHER, SECRET))
           .hasMessageContaining("the node is being drained")
           .hasMessageContaining("drain exists");
-      assertThatThrownBy(() -> enter(OTHER, SECRET)).hasMessageContaining("being drained");
-      assertRefreshIsRefusedInSilence(executor);
-      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
+      executor.refresh();
+      executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+      assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 11)).isEqualTo(data);
+      enter(APPLICATION, SECRET).close();
 
       Files.delete(directory.resolve("drain"));
-      executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
+      enter(OTHER, SECRET).close();
     }
   }
 
-  /** Each executor asks for one every ten seconds. */
-  private static void assertRefreshIsRefusedInSilence(NodeClient executor) {
-    try (LogCapture log = new LogCapture(SocketServer.class, Level.WARN)) {
-      assertThatThrownBy(executor::refresh).hasMessageContaining("being drained");
-      assertThat(log.messages()).isEmpty();
-    }
-  }
-
-  /** It names no folder, which is the second here. */
   @Test
   void anExecutorOfTheVersionBeforeHandsOverAndIsServed() throws Exception {
     Path second = Files.createDirectory(directory.resolve("second"));
     set(NodeSetting.DIRECTORIES, directory.resolve("node") + "," + second);
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
-    try (SocketChannel socketOfBefore = SocketChannel.open(StandardProtocolFamily.UNIX);
-        MessageChannel executor = new MessageChannel(socketOfBefore);
+    try (MessageChannel executor = MessageChannel.open();
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
       executor.connect(socket);
       executor.send(new Enter(Enter.PREVIOUS, new ProcessName(APPLICATION, "3"), SECRET));
@@ -298,10 +283,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
       new ApplicationFolder(Path.of(entered.folders().getLast()))
           .commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
 
-      MessageCodec before = new MessageCodec(List.of(HAND_OVER_OF_BEFORE));
-      byte[] said = before.encode(new HandOver(SHUFFLE, 10, 1));
-      socketOfBefore.write(
-          ByteBuffer.allocate(Integer.BYTES + said.length).putInt(said.length).put(said).flip());
+      executor.send(new HandOver(SHUFFLE, 10, 1));
       assertThat(executor.receive()).isEqualTo(new Taken());
 
       PeerAddress node = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
@@ -312,7 +294,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 4})
+  @ValueSource(ints = {2, 5})
   void anotherVersionOfTheProtocolIsRefusedWithBoth(int version) throws Exception {
     start();
     try (MessageChannel channel = MessageChannel.open()) {
@@ -322,7 +304,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
           .isEqualTo(
               new Refused(
                   "the executor speaks version %d of the protocol,".formatted(version)
-                      + " the node's block server 2 and 3"));
+                      + " the node's block server 3 and 4"));
     }
   }
 
@@ -346,7 +328,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
 
   @Test
   void whatFindsNoRoomIsStaged() throws Exception {
-    set(NodeSetting.MAX_APPLICATIONS, Integer.toString(Integer.MAX_VALUE)); // no region for any
+    set(NodeSetting.MAX_APPLICATIONS, Integer.toString(Integer.MAX_VALUE)); // leaves no region
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET);
@@ -418,7 +400,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     }
   }
 
-  /** Spark's readers ask for it where they cannot decode a block. */
+  /** Spark's readers ask for a diagnosis when they cannot decode a block. */
   @Test
   void whereABlockWasDamagedIsDiagnosed() throws Exception {
     start();

@@ -19,7 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How long a node keeps what it has of an application, and where it listens for it. */
+/** How long a node keeps an application's map outputs, and on which port it listens for it. */
 class NodeLifetimeTest extends NodeDaemonTestCase {
   @Test
   void anExecutorFindsADaemonThatWasStartedElsewhereWithoutAHandOver() throws Exception {
@@ -56,7 +56,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     }
   }
 
-  /** It was silent for long, say, and nobody asks for a secret. */
+  /** Its application may have been silent for long; without a secret it gets as far as this. */
   @Test
   void aDriverWhosePortIsAnotherApplicationsIsRefused() throws Exception {
     int port = threeFreePorts();
@@ -89,7 +89,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     }
   }
 
-  /** What was written may not have got to the disk, or only its length. */
+  /** A crash may have lost the data, or all but its length. */
   @Test
   void whatIsOfAnotherBootIsNotServed() throws Exception {
     start();
@@ -158,7 +158,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     }
   }
 
-  /** SQL has files removed, and writes the same shuffle again when the query is asked again. */
+  /** SQL removes files, and writes the same shuffle again when the query runs again. */
   @Test
   void whatIsWrittenAgainUnderAnIdThatWasOverStays() throws Exception {
     start();
@@ -175,7 +175,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
       CompletableFuture<Heard> slow = reader.say(node, new RemoveShuffle(SHUFFLE));
       CompletableFuture<Heard> behind = reader.say(node, new RemoveShuffle(SHUFFLE + 1));
-      reader.tell(node, new Renew(new int[] {SHUFFLE + 1}, Heard.NEVER)); // which is behind both
+      reader.tell(node, new Renew(new int[] {SHUFFLE + 1}, Heard.NEVER)); // runs after both
       executor.handOver(SHUFFLE + 1, 21, outputs.find(SHUFFLE + 1, 21));
       slow.get(WAIT_S, TimeUnit.SECONDS);
       behind.get(WAIT_S, TimeUnit.SECONDS);
@@ -187,7 +187,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     }
   }
 
-  /** However late it comes. */
+  /** The list may come late. */
   @Test
   void whatWasHandedOverOutlivesAListOfLiveShufflesThatIsOlder() throws Exception {
     start();
@@ -201,7 +201,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       reader.tell(node, new Renew(new int[0], before));
       reader.tell(node, new Renew(new int[0], Heard.NEVER));
       reader.tell(node, new Renew(new int[0], new Heard("an earlier run", Long.MAX_VALUE)));
-      reader.tell(node, new RemoveShuffle(SHUFFLE + 1)); // is done behind all of them
+      reader.tell(node, new RemoveShuffle(SHUFFLE + 1)); // runs after all of them
       assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
     }
   }
@@ -220,7 +220,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       Heard after = reader.tell(node, new Renew(list, Heard.NEVER));
 
       reader.tell(node, new Renew(list, after));
-      reader.tell(node, new RemoveShuffle(SHUFFLE + 2)); // is done behind it
+      reader.tell(node, new RemoveShuffle(SHUFFLE + 2)); // runs after it
       assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/5-*");
       assertThat(reader.locate(node, SHUFFLE, 10)).isNull();
       assertThat(reader.read(node, SHUFFLE + 1, 11)).isEqualTo(live);
@@ -260,7 +260,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
   @Test
   void anApplicationThatTheClusterSaysIsOverLeavesNothing() throws Exception {
-    set(NodeSetting.EXPIRE_AFTER, "10s"); // By which it looks each second.
+    set(NodeSetting.EXPIRE_AFTER, "10s"); // It looks every second then.
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
@@ -296,7 +296,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     }
   }
 
-  /** The first ones start what stays, such as the JDK's poller of virtual threads. */
+  /** The first applications start threads that stay, such as the poller of virtual threads. */
   @Test
   void manyApplicationsThatHaveEndedLeaveWhatAFewLeft() throws Exception {
     set(NodeSetting.MAX_APPLICATIONS, "100");

@@ -45,12 +45,12 @@ class NodeOptionsTest {
     Files.writeString(file, "sluice.node.directories=/data1\nsluice.node.host=192.0.2.1\n");
     List<String> arguments = List.of("--conf", file.toString(), "sluice.node.host=192.0.2.2");
 
-    NodeOptions options = NodeMain.options(arguments);
+    NodeOptions options = NodeArguments.parse(arguments).options();
     assertThat(options.directories()).containsExactly(Path.of("/data1"));
     assertThat(options.host()).isEqualTo("192.0.2.2");
-    assertThat(NodeMain.options(List.of("sluice.node.directories=/data2")).directories())
+    assertThat(
+            NodeArguments.parse(List.of("sluice.node.directories=/data2")).options().directories())
         .containsExactly(Path.of("/data2"));
-    assertThatThrownBy(() -> NodeMain.options(List.of("--conf"))).hasMessageContaining("usage");
   }
 
   @Test
@@ -113,7 +113,8 @@ class NodeOptionsTest {
   @Test
   void anUnknownKeyIsNamed() {
     assertThatThrownBy(() -> NodeOptions.of(Map.of("sluice.node.prots", "1")))
-        .hasMessageContaining("sluice.node.prots");
+        .hasMessageContaining("sluice.node.prots")
+        .hasMessageContaining("did you mean sluice.node.ports?");
   }
 
   @ParameterizedTest

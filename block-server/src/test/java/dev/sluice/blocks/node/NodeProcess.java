@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A daemon that is a process of its own, as {@code bin/sluice-node} starts it. */
+/** Daemon in a process of its own, as {@code bin/sluice-node} starts it. */
 final class NodeProcess implements AutoCloseable {
   private static final long TIMEOUT_S = 60;
 
@@ -25,15 +25,15 @@ final class NodeProcess implements AutoCloseable {
   /**
    * Starts it, and waits until it listens.
    *
-   * @param directory for its configuration and its log; with {@code classes} in place of its own,
-   *     if any
+   * @param directory for its configuration and its log; a folder {@code classes} there replaces
+   *     some of its classes
    */
   static NodeProcess start(Path directory, Map<String, String> settings) throws Exception {
     return start(NodeMain.class, directory, settings);
   }
 
   /**
-   * @param main does what {@link NodeMain} does, and more
+   * @param main does the work of {@link NodeMain}, and more
    */
   static NodeProcess start(Class<?> main, Path directory, Map<String, String> settings)
       throws Exception {
@@ -82,13 +82,13 @@ final class NodeProcess implements AutoCloseable {
     }
   }
 
-  /** To its standard input. */
+  /** Writes a line to its standard input. */
   void say(String line) throws IOException {
     process.getOutputStream().write(line.getBytes(StandardCharsets.US_ASCII));
     process.getOutputStream().flush();
   }
 
-  /** Such as STOP and CONT. */
+  /** Sends a signal, for example STOP or CONT. */
   void signal(String name) throws Exception {
     signal(process, name);
   }
@@ -99,14 +99,14 @@ final class NodeProcess implements AutoCloseable {
     assertThat(sent.exitValue()).isZero();
   }
 
-  /** SIGKILL, and its end. */
+  /** Sends SIGKILL, and waits for the end. */
   void kill() throws InterruptedException {
     process.destroyForcibly();
     assertThat(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
   }
 
   /**
-   * SIGTERM, and its end.
+   * Sends SIGTERM, and waits for the end.
    *
    * @return its exit code
    */
@@ -115,7 +115,7 @@ final class NodeProcess implements AutoCloseable {
     return exitCode();
   }
 
-  /** Once it has ended. */
+  /** Waits for its end, and returns its exit code. */
   int exitCode() throws InterruptedException {
     assertThat(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
     return process.exitValue();

@@ -31,7 +31,7 @@ import org.apache.spark.network.crypto.AuthClientBootstrap;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
-/** An executor of an application that READs from nodes, and its driver. The test closes it. */
+/** Executor of an application that READs from nodes, and its driver. The test closes it. */
 final class NodeReader implements AutoCloseable {
   private static final long TIMEOUT_S = 20;
 
@@ -39,15 +39,15 @@ final class NodeReader implements AutoCloseable {
   private final RdmaEndpoint endpoint;
 
   /**
-   * @param application its run; Spark's id of it is what comes before the last hyphen
-   * @param secret empty where it does not authenticate
+   * @param application name of this run; Spark's id is the part before the last hyphen
+   * @param secret empty if it does not authenticate
    */
   NodeReader(String application, String secret) throws IOException {
     this(application, secret, Map.of());
   }
 
   /**
-   * @param network Spark's configuration of its
+   * @param network Spark's configuration of its network
    */
   NodeReader(String application, String secret, Map<String, String> network) throws IOException {
     this(
@@ -58,7 +58,7 @@ final class NodeReader implements AutoCloseable {
   }
 
   /**
-   * @param device that it READs by; closed with it
+   * @param device device for its READs; closed with it
    */
   NodeReader(String application, String secret, Device device) throws IOException {
     this(application, secret, device, Map.of());
@@ -86,7 +86,7 @@ final class NodeReader implements AutoCloseable {
         : List.of(new AuthClientBootstrap(conf, sparks, new ApplicationPort.Secret(secret)));
   }
 
-  /** Where a map output's data can be READ; null when the node does not have it. */
+  /** Region of a map output's data; null if the node does not have it. */
   MapOutputHeader locate(PeerAddress node, int shuffleId, long mapId) throws Exception {
     MapOutputLocation location = resolve(node, shuffleId, mapId).get(TIMEOUT_S, TimeUnit.SECONDS);
     if (location == null) {
@@ -98,12 +98,12 @@ final class NodeReader implements AutoCloseable {
     return MapOutputHeader.of(mapId, longs, 0);
   }
 
-  /** Null when the node does not have it. */
+  /** Null if the node does not have it. */
   CompletableFuture<MapOutputLocation> resolve(PeerAddress node, int shuffleId, long mapId) {
     return client.resolve(node, shuffleId, new long[] {mapId}).thenApply(List::getFirst);
   }
 
-  /** Whether the node has the map output's table registered, or else reads it from its file. */
+  /** Returns true if the node has registered the map output's table, false if it reads the file. */
   boolean isRegistered(PeerAddress node, int shuffleId, long mapId) throws Exception {
     return resolve(node, shuffleId, mapId)
         .get(TIMEOUT_S, TimeUnit.SECONDS)
@@ -111,7 +111,7 @@ final class NodeReader implements AutoCloseable {
         .isRegistered();
   }
 
-  /** READs the first bytes of a map output where the node has copied them. */
+  /** READs the first bytes of a map output that the node stages. */
   byte[] readStaged(PeerAddress node, int shuffleId, long mapId, int bytes) throws Exception {
     Stage wanted = new Stage(shuffleId, 10_000, List.of(new Piece(mapId, 0, bytes)));
     Staged staged = (Staged) client.stage(node, wanted).get(TIMEOUT_S, TimeUnit.SECONDS);
@@ -125,7 +125,7 @@ final class NodeReader implements AutoCloseable {
     return read(node, locate(node, shuffleId, mapId).data());
   }
 
-  /** READs a region, of whatever process. */
+  /** READs a region of any process. */
   byte[] read(PeerAddress node, RemoteRegion region) throws Exception {
     int bytes = (int) region.length();
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
@@ -139,17 +139,17 @@ final class NodeReader implements AutoCloseable {
     }
   }
 
-  /** What the driver says. */
+  /** Sends a message of the driver. */
   Heard tell(PeerAddress node, Lifetime message) throws Exception {
     return say(node, message).get(TIMEOUT_S, TimeUnit.SECONDS);
   }
 
-  /** The same, without waiting: behind what was said before. */
+  /** The same without waiting; handled after earlier messages. */
   CompletableFuture<Heard> say(PeerAddress node, Lifetime message) {
     return client.tell(node, message);
   }
 
-  /** The node's process is gone. */
+  /** Reports that the node's process is gone. */
   void lost(PeerAddress node) {
     endpoint.peerLost(node.id());
     client.peerLost(node);

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A disk that does not answer is that of one application. Here it is a named pipe in place of an
- * index file: opening it waits for whoever writes to it.
+ * Disk of one application that does not answer, while other applications go on. A named pipe in
+ * place of an index file simulates it: opening it waits for a process that writes to it.
  */
 class NodeSlowDiskTest {
   private static final String STUCK = "app-1-ab";
@@ -45,13 +45,15 @@ class NodeSlowDiskTest {
   private static final String SECRET = "of the applications";
   private static final int SHUFFLE = 5;
 
-  /** More than there are threads for virtual ones. */
+  /** More than the carrier threads of virtual threads. */
   private static final int HAND_OVERS = 3 * Runtime.getRuntime().availableProcessors();
 
-  /** Less than the daemon itself waits for a registry's end. */
+  /** Shorter than the daemon waits for a registry's end. */
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-  /** A registry, too, waits for the pipe in vain. */
+  private static final NodeClient.Limits LIMITS = new NodeClient.Limits(TIMEOUT, TIMEOUT);
+
+  /** A registry also waits for the pipe, in vain. */
   private static final long WAIT_S = 30;
 
   @TempDir Path directory;
@@ -99,12 +101,12 @@ class NodeSlowDiskTest {
       connection.close();
     }
     answerPipes();
-    awaitNone("{" + STUCK + ",.removed-*}"); // on threads of their own, which nobody waits for
+    awaitNone("{" + STUCK + ",.removed-*}"); // on other threads, which are not waited for
     daemon.close();
     closed = true;
   }
 
-  /** From now on whoever waits for a pipe finds it empty: no thread of a registry is left. */
+  /** Empties all pipes from now on, so that each thread that waits for one ends. */
   private void answerPipes() {
     Thread.ofPlatform()
         .daemon()
@@ -121,7 +123,7 @@ class NodeSlowDiskTest {
     try {
       Files.newByteChannel(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE).close();
     } catch (IOException _) {
-      // It was removed with its application.
+      // The pipe was removed with its application.
     }
   }
 
@@ -167,10 +169,10 @@ class NodeSlowDiskTest {
   }
 
   private NodeClient enter(String application) throws IOException {
-    return NodeClient.enter(socket, new ProcessName(application, "3"), SECRET, TIMEOUT);
+    return NodeClient.enter(socket, new ProcessName(application, "3"), SECRET, LIMITS);
   }
 
-  /** Of as many executors; none gets an answer. */
+  /** Hands over map outputs, each by an executor of its own; none gets an answer. */
   private PeerAddress handOverInVain(int handOvers) throws Exception {
     Entered entered = null;
     for (int mapId = 0; mapId < handOvers; mapId++) {

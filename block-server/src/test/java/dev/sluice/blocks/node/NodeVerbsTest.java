@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A daemon, an executor and a reader, each a process, on a real device. */
+/** Daemon, executor and reader on a real device, each in its own process. */
 @Tag("rdma-device")
 class NodeVerbsTest {
   private static final Path DEVICES = Path.of("/sys/class/infiniband");
@@ -57,7 +57,7 @@ class NodeVerbsTest {
         "verbs", InetAddress.getLocalHost(), VerbsOptions.DEFAULT, SoftOptions.DEFAULT);
   }
 
-  /** Of the processes on the other side none runs in the end: READs want the device alone. */
+  /** In the end no process of the other side runs: READs need only the device. */
   @Test
   void whatIsHandedOverIsReadWhileExecutorAndDaemonAreStopped() throws Exception {
     byte[] data = outputs.write(ExecutorProcess.SHUFFLE, ExecutorProcess.MAP_ID, BYTES);

@@ -67,7 +67,7 @@ class RemovalsTest {
     held.add(shuffleId, mapId, new Held(folder, 1_000));
   }
 
-  /** SQL has files removed, and writes the same shuffle again when the query is asked again. */
+  /** SQL removes files, and writes the same shuffle again when the query runs again. */
   @Test
   void whatIsWrittenAgainStaysHoweverLongTheRemovalTakes() throws Exception {
     take(SHUFFLE, 10);
@@ -82,7 +82,7 @@ class RemovalsTest {
 
     CompletableFuture<Void> slow = removals.remove(SHUFFLE);
     CompletableFuture<Void> behind = removals.remove(SHUFFLE + 1);
-    removals.removeBut(new Renew(new int[] {SHUFFLE + 1}, Heard.NEVER)); // behind both
+    removals.removeBut(new Renew(new int[] {SHUFFLE + 1}, Heard.NEVER)); // after both
     take(SHUFFLE + 1, 21);
     assertThat(behind).isNotDone();
     pinned.countDown();

@@ -29,14 +29,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The other end is played by the test, message by message or byte by byte. */
+/** The test is the other end, message by message or byte by byte. */
 @Timeout(60)
 class RequestChannelTest {
   private static final long LONG_MS = 30_000;
   private static final long SHORT_MS = 50;
   private static final HandOver REQUEST = new HandOver(5, 1, 0);
 
-  /** More than a socket takes. */
+  /** More than a socket's buffer takes. */
   private static final Enter LARGE = new Enter(new ProcessName("app", "3"), "s".repeat(900_000));
 
   @TempDir Path directory;
@@ -70,14 +70,14 @@ class RequestChannelTest {
     return channel.ask(request, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs));
   }
 
-  /** On a thread of its own, which is the {@link #asker}. */
+  /** Runs the call on the thread {@link #asker}. */
   private <T> FutureTask<T> start(Callable<T> call) {
     FutureTask<T> task = new FutureTask<>(call);
     asker = Thread.ofPlatform().daemon().start(task);
     return task;
   }
 
-  /** As the node would name itself. */
+  /** Answer of a node with this port. */
   private static Entered entered(int port) {
     return new Entered("node", "127.0.0.1", port, "soft", List.of("/data"));
   }
@@ -181,7 +181,7 @@ class RequestChannelTest {
     assertThat(next.get()).isEqualTo(entered(2));
   }
 
-  /** Whether it was interrupted is put aside for as long as it waits. */
+  /** Waits until the thread has cleared its interrupt status, which it does for the wait. */
   private void awaitWaiting() {
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
     while (asker.isInterrupted()) {

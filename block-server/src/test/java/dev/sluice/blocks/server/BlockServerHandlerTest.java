@@ -3,7 +3,9 @@ package dev.sluice.blocks.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
+import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -22,7 +24,7 @@ class BlockServerHandlerTest {
   private final BlockServerHandler handler =
       new BlockServerHandler(codec, SELF, "soft", acceptor, null, null, null);
 
-  /** The end of a connection that was cut is noticed long after the peer has made another. */
+  /** The end of a broken connection is noticed long after the peer has made another one. */
   @Test
   void aPeerThatConnectedAnewHasNotLeftWithItsOldConnection() throws Exception {
     TransportClient old = connect(7);
@@ -35,7 +37,7 @@ class BlockServerHandlerTest {
     assertThat(acceptor.events).last().isEqualTo("left reader");
   }
 
-  /** A device may take a second to connect one. */
+  /** A device may take a second to connect a queue pair. */
   @Test
   void aPeerWhoseQueuePairIsBeingConnectedHasNotLeft() throws Exception {
     TransportClient old = connect(7);
@@ -69,9 +71,40 @@ class BlockServerHandlerTest {
         .containsExactly("accepted reader 7", "left reader", "accepted reader 8");
   }
 
-  private TransportClient connect(int qpNumber) throws Exception {
+  /** A reader that READs sends a message over a new connection, but asks for no queue pair. */
+  @Test
+  void aPeerThatSpeaksOverANewConnectionHasReturned() throws Exception {
+    TransportClient old = connect(7);
+    handler.channelInactive(old);
+    assertThat(acceptor.returned).isEmpty();
+
+    TransportClient fresh = client();
+    say(fresh, SELF);
+    say(fresh, SELF);
+    assertThat(acceptor.returned).containsExactly("reader");
+    handler.channelInactive(fresh);
+    assertThat(acceptor.events).last().isEqualTo("left reader");
+  }
+
+  @Test
+  void aMessageToAnotherProcessIsNoReturn() throws Exception {
+    handler.channelInactive(connect(7));
+    say(client(), new ProcessName("app", "gone"));
+    assertThat(acceptor.returned).isEmpty();
+  }
+
+  private void say(TransportClient client, ProcessName addressee) throws Exception {
+    Addressed message = new Addressed(addressee, "reader", new Released("reader", 6));
+    handler.receive(client, ByteBuffer.wrap(codec.encode(message)));
+  }
+
+  private static TransportClient client() {
     EmbeddedChannel channel = new EmbeddedChannel();
-    TransportClient client = new TransportClient(channel, new TransportResponseHandler(channel));
+    return new TransportClient(channel, new TransportResponseHandler(channel));
+  }
+
+  private TransportClient connect(int qpNumber) throws Exception {
+    TransportClient client = client();
     byte[] request =
         codec.encode(new Connect(SELF, "reader", "soft", FakeAcceptor.queuePair(qpNumber)));
     handler.receive(client, ByteBuffer.wrap(request), new Unanswered());

@@ -24,7 +24,7 @@ import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is closed leaves no file descriptor, thread or mapping behind. */
+/** A closed server, client or stager leaves no file descriptor, thread or mapping behind. */
 class BlockServerLeakTest {
   private static final TransportConf CONF =
       new TransportConf(
@@ -34,7 +34,7 @@ class BlockServerLeakTest {
                   "spark.leaktest.io.serverThreads", "1",
                   "spark.leaktest.io.clientThreads", "1")));
 
-  /** With threads for chunks, which Spark's transport has for this module only. */
+  /** Has threads for chunks, which Spark's transport starts only for this module. */
   private static final TransportConf SHUFFLE =
       new TransportConf(
           "shuffle",
@@ -63,7 +63,7 @@ class BlockServerLeakTest {
     assertThat(outputs.mappings()).isZero();
   }
 
-  /** Of a port that is taken the next is tried, up to sixteen times. */
+  /** If a port is taken, up to sixteen next ones are tried. */
   @Test
   void aPortThatIsTakenLeavesNothingOpen() throws Exception {
     awaitNoThreads();
@@ -142,7 +142,7 @@ class BlockServerLeakTest {
     }
   }
 
-  /** The transport's threads end a few seconds after it was closed. */
+  /** The transport's threads end a few seconds after it is closed. */
   private static void awaitNoThreads() throws InterruptedException {
     long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
     while (Thread.getAllStackTraces().keySet().stream()

@@ -24,13 +24,13 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Spark's authentication decides who gets a queue pair or a location. */
+/** Spark's authentication decides which peers get a queue pair or a location. */
 @ParameterizedClass(name = "network encryption {0}")
 @ValueSource(booleans = {true, false})
 class BlockServerSecurityTest {
   private static final int TIMEOUT_MS = 10_000;
 
-  /** {@code spark.authenticate} alone is SASL, with network encryption it is Spark's own. */
+  /** {@code spark.authenticate} alone means SASL, with network encryption Spark's own protocol. */
   @Parameter private boolean crypto;
 
   @TempDir Path directory;
@@ -148,7 +148,7 @@ class BlockServerSecurityTest {
         replay.setSoTimeout(2 * TIMEOUT_MS);
         replay.getOutputStream().write(proxy.said());
         replay.shutdownOutput();
-        replay.getInputStream().readAllBytes(); // until the server has dealt with all of it
+        replay.getInputStream().readAllBytes(); // until the server has handled all of it
       }
     }
     assertThat(server.acceptor.events)

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever strangers send to a block server's port, their connections end, and nothing stays. */
+/** Connections of strangers to a block server's port end, whatever they send, and leave nothing. */
 @ParameterizedClass(name = "authentication {0}")
 @ValueSource(booleans = {true, false})
 class BlockServerStrangersTest {
@@ -63,8 +63,8 @@ class BlockServerStrangersTest {
   }
 
   /**
-   * Frames of all types as Spark's transport has them: length, type, id, length of the message, and
-   * a message that a block server does not know.
+   * Frames of all types of Spark's transport: length, type, id, length of the message, and a
+   * message that a block server does not know.
    */
   private static List<byte[]> frames() {
     byte[] message = {9, 16, 0, 0, 0, 1};
@@ -108,7 +108,7 @@ class BlockServerStrangersTest {
         at += piece;
       }
     } catch (IOException e) {
-      // It was closed in the middle.
+      // The server has closed it meanwhile.
     }
   }
 
@@ -117,7 +117,7 @@ class BlockServerStrangersTest {
       InputStream in = socket.getInputStream();
       byte[] answer = new byte[1024];
       while (in.read(answer) >= 0) {
-        // Failures, perhaps.
+        // Skips failures that the server may send.
       }
     } catch (SocketException e) {
       assertThat(e).as("reset").hasMessageContaining("reset");
@@ -136,7 +136,7 @@ class BlockServerStrangersTest {
           socket.getOutputStream().write(piece);
         }
       } catch (IOException e) {
-        // It was closed in the middle.
+        // The server has closed it meanwhile.
       }
       assertThat(sent).as("bytes that were taken").isLessThan(1 << 27);
     }

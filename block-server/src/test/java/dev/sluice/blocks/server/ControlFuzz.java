@@ -8,6 +8,7 @@ import dev.sluice.blocks.RecordingListener;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
 import dev.sluice.blocks.wire.ControlMessages.Done;
@@ -49,9 +50,9 @@ import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.client.TransportResponseHandler;
 
 /**
- * Bytes that come to a block server or back from one, whatever they are, are a message or a {@link
- * MessageException}; as a request they get one answer, or one failure that was foreseen. Decoding
- * allocates in proportion to the bytes.
+ * Fuzzes frames of the control channel. Any bytes are decoded to a message or end in a {@link
+ * MessageException}. As a request they get one answer, or one expected failure. Decoding allocates
+ * in proportion to the bytes.
  */
 public final class ControlFuzz {
   private static final long BASE_ALLOCATION_BYTES = 64 << 10;
@@ -61,6 +62,7 @@ public final class ControlFuzz {
   private static final long MAP_OUTPUT = 5;
   private static final long LEASE = 11;
   private static final ProcessName SELF = new ProcessName("app", "server");
+  private static final ProcessName OTHER = new ProcessName("app", "gone");
   private static final ControlFuzz FUZZ = new ControlFuzz();
 
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
@@ -68,7 +70,7 @@ public final class ControlFuzz {
   private final TransportClient client;
   private final BlockServerHandler handler;
 
-  /** What a request is answered with. */
+  /** Takes the answer of a request. */
   private static final class Answer implements RpcResponseCallback {
     private final AtomicInteger count = new AtomicInteger();
     private final CountDownLatch first = new CountDownLatch(1);
@@ -143,7 +145,8 @@ public final class ControlFuzz {
     Answer answer = new Answer();
     handler.receive(client, ByteBuffer.wrap(input), answer);
     answer.assertOne();
-    if (message instanceof StageFor(String peerId, Stage _) && answer.response != null) {
+    Object content = message instanceof Addressed addressed ? addressed.content() : message;
+    if (content instanceof StageFor(String peerId, Stage _) && answer.response != null) {
       giveBack(peerId, answer.response);
     }
     handler.receive(client, ByteBuffer.wrap(input));
@@ -152,7 +155,7 @@ public final class ControlFuzz {
         .isLessThanOrEqualTo(6);
   }
 
-  /** So that there is memory to stage in for the next one. */
+  /** Ends a lease, so that the next request has memory to stage in. */
   private void giveBack(String peerId, ByteBuffer response) {
     try {
       if (codec.decode(response) instanceof Staged lease) {
@@ -164,7 +167,7 @@ public final class ControlFuzz {
     }
   }
 
-  /** Null for what is not a message. */
+  /** Null for bytes that are not a message. */
   private Object decode(byte[] input) {
     try {
       return codec.decode(ByteBuffer.wrap(input));
@@ -184,7 +187,7 @@ public final class ControlFuzz {
     }
   }
 
-  /** Each message as peers send it. */
+  /** One message of each type, as peers send it. */
   public static List<byte[]> valid() throws MessageException {
     MapOutputLocation location =
         new MapOutputLocation(
@@ -214,6 +217,19 @@ public final class ControlFuzz {
                     SHUFFLE,
                     10_000,
                     List.of(new Piece(MAP_OUTPUT, 0, 10), new Piece(MAP_OUTPUT, 20, 10)))),
+            new Addressed(SELF, "7", new Resolve(SHUFFLE, new long[] {1, MAP_OUTPUT})),
+            new Addressed(OTHER, "7", new Resolve(SHUFFLE, new long[] {1, MAP_OUTPUT})),
+            new Addressed(
+                SELF,
+                "7",
+                new GetTables(SHUFFLE, 10_000, List.of(new Partitions(MAP_OUTPUT, 0, 2)))),
+            new Addressed(
+                SELF,
+                "7",
+                new StageFor(
+                    "7", new Stage(SHUFFLE, 10_000, List.of(new Piece(MAP_OUTPUT, 0, 10))))),
+            new Addressed(SELF, "7", new Touch(SHUFFLE)),
+            new Addressed(SELF, "7", new Released("7", 9)),
             new Staged(LEASE, new RemoteRegion(1L << 40, 20, 7), 1_000, Leases.NANOS, 12),
             new NotStaged(true, "the map output is gone"),
             new Done(SELF, "7", LEASE))) {

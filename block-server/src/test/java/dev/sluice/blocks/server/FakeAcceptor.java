@@ -1,9 +1,9 @@
 package dev.sluice.blocks.server;
 
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.transfer.QueuePairAcceptor;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.VerbsException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,7 +13,10 @@ public final class FakeAcceptor implements QueuePairAcceptor {
   public static final int REFUSED_QP = 0xbad;
   public final List<String> events = new CopyOnWriteArrayList<>();
 
-  /** Until then queue pairs are being connected. */
+  /** Peers that sent a message over a new connection. */
+  final List<String> returned = new CopyOnWriteArrayList<>();
+
+  /** Accepted queue pairs are connected once this completes. */
   CompletableFuture<Void> connected = CompletableFuture.completedFuture(null);
 
   /** Runs while a peer leaves. */
@@ -42,5 +45,10 @@ public final class FakeAcceptor implements QueuePairAcceptor {
   public void peerLeft(String peerId) {
     leaving.run();
     events.add("left " + peerId);
+  }
+
+  @Override
+  public void peerReturned(String peerId) {
+    returned.add(peerId);
   }
 }

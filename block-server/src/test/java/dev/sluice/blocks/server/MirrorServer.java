@@ -24,7 +24,7 @@ final class MirrorServer implements AutoCloseable {
     return listener.getLocalPort();
   }
 
-  /** How many requests came. */
+  /** Number of requests that came. */
   int reflected() {
     return reflected;
   }

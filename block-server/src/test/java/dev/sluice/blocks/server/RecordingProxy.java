@@ -8,7 +8,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 
-/** Stands between a client and a server, and keeps what the client says. For one connection. */
+/** Proxy between a client and a server that records the client's bytes. For one connection. */
 final class RecordingProxy implements AutoCloseable {
   private final ServerSocket listener;
   private final int serverPort;
@@ -26,7 +26,7 @@ final class RecordingProxy implements AutoCloseable {
     return listener.getLocalPort();
   }
 
-  /** All that the client has said. */
+  /** All bytes that the client has sent. */
   byte[] said() {
     synchronized (said) {
       return said.toByteArray();
@@ -40,7 +40,7 @@ final class RecordingProxy implements AutoCloseable {
       Thread.ofVirtual().start(() -> copy(server, client, OutputStream.nullOutputStream()));
       copy(client, server, said);
     } catch (IOException e) {
-      // The client notices that there is no connection.
+      // The client notices that it has no connection.
     }
   }
 
@@ -57,7 +57,7 @@ final class RecordingProxy implements AutoCloseable {
         out.write(buffer, 0, bytes);
       }
     } catch (IOException e) {
-      // One side has closed its connection, and so is the other one closed.
+      // One side has closed its connection; close the other, too.
     }
   }
 

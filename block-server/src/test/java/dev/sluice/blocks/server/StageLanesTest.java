@@ -3,6 +3,7 @@ package dev.sluice.blocks.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,5 +18,18 @@ class StageLanesTest {
     assertThat(IntStream.of(cold)).allMatch(lane -> lane > directories && lane < most.length);
     assertThat(IntStream.of(cold).map(lane -> most[lane]).sum())
         .isBetween(2, Math.max(2, mebibytes / 2));
+  }
+
+  @Test
+  void theNumberOfThreadsDoesNotGrowWithThatOfDirectories() {
+    for (int directories = 1; directories < 200; directories++) {
+      StageLanes lanes = new StageLanes(16L << 30, 8, directories);
+      int readers = IntStream.of(lanes.maxReaders()).sum();
+      assertThat(lanes.threads()).isLessThanOrEqualTo(Math.min(readers, 64));
+      for (int directory = 0; directory <= directories; directory++) {
+        assertThat(lanes.hot(directory)).isBetween(0, lanes.cold(0) - 1);
+        assertThat(lanes.cold(lanes.hot(directory))).isLessThan(lanes.maxReaders().length);
+      }
+    }
   }
 }

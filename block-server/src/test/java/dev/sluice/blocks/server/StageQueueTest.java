@@ -41,7 +41,7 @@ class StageQueueTest {
     queue.end(request);
   }
 
-  /** A buffer is of whole pages. */
+  /** Buffers have whole pages. */
   @Test
   void aShareIsOfPages() {
     for (int i = 0; i < 10; i++) {
@@ -55,7 +55,7 @@ class StageQueueTest {
     assertThat(begun).hasSize(SHARE / PAGE + 1);
   }
 
-  /** As where its peer leaves, or its disk hangs, before it is queued. */
+  /** The peer may leave, or its disk hang, before the request is queued. */
   @Test
   void whoHasItsAnswerAlreadyHasNoTurn() {
     StageRequest answered = request("a", SHARE, 0);
@@ -66,7 +66,7 @@ class StageQueueTest {
     assertThat(begun).containsExactly(next);
   }
 
-  /** There are always small ones that wait, which would fit. */
+  /** Small requests that would fit wait all the time. */
   @Test
   void aLargeRequestIsNotOvertakenBySmallOnesOfItsPeer() {
     add("a", PAGE, 0);
@@ -80,7 +80,7 @@ class StageQueueTest {
     assertThat(begun).contains(large);
   }
 
-  /** One of many thousands who wait, as at the executor that all want something of. */
+  /** One of many thousands that wait, as at an executor that all others read from. */
   private static final class Waiting {
     static int looks;
 
@@ -111,7 +111,7 @@ class StageQueueTest {
     assertThat(Waiting.looks).isLessThan(20);
   }
 
-  /** There are always others that wait for one of its lanes. */
+  /** Other requests for one of its lanes wait all the time. */
   @Test
   void aRequestOfManyLanesGetsItsTurn() {
     for (int peer = 0; peer < READERS; peer++) {

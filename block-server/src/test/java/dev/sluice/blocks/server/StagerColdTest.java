@@ -36,8 +36,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * One local directory, of which the page cache has one map output and has not others. A disk may
- * answer before anybody can wait for it: such a request counts as one that the page cache has.
+ * One local directory with one map output in the page cache and others that are not. A disk may
+ * answer before a thread can wait for it; such a request counts as cached.
  */
 @Timeout(60)
 class StagerColdTest {
@@ -47,7 +47,7 @@ class StagerColdTest {
   private static final int MAX_BYTES = Stager.MAX_REQUEST_BYTES;
   private static final int IN_TIME_MS = 60_000;
 
-  /** Half of the memory. */
+  /** They take half of the memory. */
   private static final int COLD_READERS = 2;
 
   @TempDir Path directory;
@@ -58,7 +58,7 @@ class StagerColdTest {
   private MapOutputRegistry registry;
   private Stager stager;
 
-  /** Asks for one map output: reading it from disk takes until it is let go. */
+  /** Asks for one map output; reading it from disk takes until it is let go. */
   private final class Peer {
     final BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
     final AtomicInteger reads = new AtomicInteger();
@@ -80,7 +80,7 @@ class StagerColdTest {
     private boolean isThere(int pieces) {
       boolean reads =
           StackWalker.getInstance().walk(frames -> frames.anyMatch(StagerColdTest::isRead));
-      // The first time from the page cache.
+      // The first read is from the page cache.
       if (reads && pieces == 1 && this.reads.incrementAndGet() == 2) {
         held = true;
         TestMapOutputs.await(letGo);
@@ -159,7 +159,7 @@ class StagerColdTest {
     return peers.stream().filter(peer -> peer.held).toList();
   }
 
-  /** As many as may be are being read from disk, and others wait. */
+  /** Waits until as many requests as allowed are being read from disk, while others wait. */
   private void holdUp(int timeLeftMs, long... mapIds) {
     for (long mapId : mapIds) {
       new Peer(timeLeftMs, new Piece(mapId, 0, MAX_BYTES));

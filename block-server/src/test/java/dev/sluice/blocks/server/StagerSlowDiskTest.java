@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** One local directory's disk does not answer, and another one's does. */
+/** Two local directories: the disk of one does not answer, the other does. */
 @Timeout(60)
 class StagerSlowDiskTest {
   private static final int MAX_BYTES = Stager.MAX_REQUEST_BYTES;
@@ -102,7 +102,7 @@ class StagerSlowDiskTest {
     }
   }
 
-  /** One of its requests is the whole share. */
+  /** One of its requests takes the whole share. */
   @Test
   void aPeerWhoseShareTheSlowOneKeepsGetsWhatTheOtherHas() throws Exception {
     for (int round = 1; round <= 2; round++) {
@@ -160,7 +160,7 @@ class StagerSlowDiskTest {
   void whatIsReadWhenItClosesIsGivenBackByItsReader() {
     stage("a", IN_TIME_MS, new Piece(SLOW, 0, 1));
     SlowFile.awaitReaders(1);
-    Thread.currentThread().interrupt(); // It does not wait.
+    Thread.currentThread().interrupt(); // close() does not wait then.
     stager.close();
     assertThat(Thread.interrupted()).isTrue();
     assertThat(answers).hasSize(1);

@@ -39,7 +39,7 @@ class StagerTest {
   private static final int IN_TIME_MS = 60_000;
   private static final NotStaged LATE = new NotStaged(false, "there is no time left for it");
 
-  /** Until a file that nobody reads may be closed. */
+  /** Time after which a file without readers may be closed. */
   private static final long FILE_IDLE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   @TempDir Path directory;
@@ -53,7 +53,7 @@ class StagerTest {
   private byte[] second;
   private volatile Object left;
 
-  /** Whether a second passes when a file has been read. */
+  /** True if a second passes with each read of a file. */
   private volatile boolean slow;
 
   @BeforeEach
@@ -197,7 +197,7 @@ class StagerTest {
     assertThat(registry.counters().get(RegistryCounter.STAGED_BYTES)).isEqualTo(MAX_BYTES);
   }
 
-  /** Nobody says that he is done, as when readers stand still. */
+  /** No reader reports that it is done, as when readers pause. */
   @Test
   void whoWaitsForItsShareIsAnsweredInTime() throws Exception {
     Staged greedy = staged("a", all(0, MAX_BYTES));
@@ -208,6 +208,26 @@ class StagerTest {
     assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isEqualTo(MAX_BYTES);
     stager.done("a", greedy.leaseId());
     assertThat(staged("a", all(0, MAX_BYTES))).isNotNull();
+  }
+
+  /** Requests are checked in no fixed order. */
+  @Test
+  void whoWaitsIsAnsweredInTimeThoughOthersCannotBe() throws Exception {
+    staged("a", all(0, MAX_BYTES));
+    Stage one = new Stage(SHUFFLE, 1_000, List.of(all(0, 1)));
+    for (int i = 0; i < 10; i++) {
+      stager.stage("a", StagerTest::fail, one, _ -> {});
+      stager.stage("a", () -> true, one, _ -> fail());
+      stager.stage("a", () -> true, one, answers::add);
+    }
+    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_000));
+    for (int i = 0; i < 10; i++) {
+      assertThat(answer()).isEqualTo(LATE);
+    }
+  }
+
+  private static boolean fail() {
+    throw new IllegalStateException("of the test");
   }
 
   @Test
@@ -223,7 +243,7 @@ class StagerTest {
     assertThat(staged("late", all(0, MAX_BYTES))).isNotNull();
   }
 
-  /** Two of a directory wait for memory, where all has a lease, and a third one for its turn. */
+  /** Leases have all memory: two requests of a directory wait for it, a third one for admission. */
   @Test
   void whoWaitsForItsTurnAndThenForMemoryHasWaitedOnce() throws Exception {
     List<Staged> leases = new ArrayList<>();
@@ -265,7 +285,7 @@ class StagerTest {
     assertThat(answer()).matches(answer -> answer instanceof NotStaged not && not.stale());
   }
 
-  /** The bytes at the same place in another file are others. */
+  /** The same place in another file has other bytes. */
   @Test
   void whatIsReplacedWhileItWaitsIsStale() throws Exception {
     Staged lease = staged("a", all(0, MAX_BYTES));
@@ -375,7 +395,7 @@ class StagerTest {
     assertThat(staged("a", all(0, MAX_BYTES))).isNotNull();
   }
 
-  /** The second file is gone, which nobody notices. */
+  /** The second file is missing, but it is never opened. */
   @Test
   void whatIsLateInTheMiddleIsNotReadToItsEnd() throws Exception {
     Files.delete(outputs.data(SHUFFLE, 2));

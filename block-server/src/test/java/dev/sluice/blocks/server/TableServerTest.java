@@ -5,6 +5,7 @@ import static dev.sluice.blocks.TwoDisks.SHUFFLE;
 import static dev.sluice.blocks.TwoDisks.SLOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryLimits;
@@ -25,7 +26,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -35,10 +38,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tables of map outputs in two local directories, of which one may not answer. */
+/** Tables of map outputs in two local directories, one of which may not answer. */
 @Timeout(60)
 class TableServerTest {
   private static final int IN_TIME_MS = 60_000;
+
+  /** Map output with its checksums on the disk that hangs, and its index on the other. */
+  private static final long MIRROR = 15;
+
+  private static final long HEALTHY = 16;
   private static final NotStaged STOPS = new NotStaged(false, "the server stops");
 
   @TempDir Path slowDirectory;
@@ -136,7 +144,7 @@ class TableServerTest {
     assertThat(tables.getLast()).isNotEmpty();
   }
 
-  /** As one that finds no descriptor. */
+  /** The same as when no file descriptor is left. */
   @Test
   void aFileThatCannotBeReadIsNotStale() throws Exception {
     Files.delete(slow.index(SHUFFLE, SLOW));
@@ -204,7 +212,7 @@ class TableServerTest {
     }
   }
 
-  /** As where tasks that ask have waited for something else until then. */
+  /** Their tasks have waited for another resource until then. */
   @Test
   void aDiskThatHangsIsFoundByThoseWhoHadLittleTime() throws Exception {
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
@@ -285,7 +293,7 @@ class TableServerTest {
     assertThat(answer()).isEqualTo(STOPS);
   }
 
-  /** Else a question would wake threads of each two directories that it wants something of. */
+  /** A question would else wake a thread for each pair of directories. */
   @Test
   void whatIsInMemoryIsAnsweredWhereItIsAsked() throws Exception {
     List<long[]> read = tables(slow(), fast());
@@ -332,7 +340,7 @@ class TableServerTest {
     assertThat(TableEntry.offset(table[4])).isEqualTo(18);
   }
 
-  /** As Spark's DiskBlockManager has it: each file's directory by the hash of its own name. */
+  /** Spark's DiskBlockManager chooses each file's directory by the hash of its own name. */
   @Test
   void anIndexOnADiskThatHangsHoldsUpNoneOfOtherDisks() throws Exception {
     long mixed = 7;
@@ -363,5 +371,66 @@ class TableServerTest {
       disk.answer();
       assertThat(first).as("who wants the fast disk alone").isInstanceOf(Tables.class);
     }
+  }
+
+  /** Three pairs of directories use up the threads of the directory that they share. */
+  @Test
+  void aDiskThatHoldsAllItsThreadsIsNotWaitedForWithAnyOtherDirectory() throws Exception {
+    Map<Long, MapOutputFiles.Files> files = new HashMap<>();
+    List<Path> directories = new ArrayList<>(List.of(slowDirectory));
+    List<Path> hang = new ArrayList<>();
+    for (long mapId = 11; mapId <= 14; mapId++) {
+      Path other = Files.createDirectory(fastDirectory.resolve("" + mapId));
+      directories.add(other);
+      MapOutputFiles.Files written = write(other, mapId);
+      Path index = Files.move(written.index(), slowDirectory.resolve(mapId + ".index"));
+      files.put(mapId, files(written.data(), index, written.checksums()));
+      hang.add(index);
+    }
+    MapOutputFiles.Files written = write(directories.get(4), MIRROR);
+    Path checksums = Files.move(written.checksums(), slowDirectory.resolve("mirror.checksum"));
+    files.put(MIRROR, files(written.data(), written.index(), checksums));
+    hang.add(checksums);
+    files.put(HEALTHY, write(directories.get(1), HEALTHY));
+    close();
+    registry =
+        disks.registry(
+            LocalDirectories.unregistered(directories),
+            (_, mapId) -> files.get(mapId),
+            TwoDisks.NONE_REGISTERED);
+    long[] all = files.keySet().stream().mapToLong(Long::longValue).toArray();
+    registry.resolve(SHUFFLE, all).get(10, TimeUnit.SECONDS);
+    server = new TableServer(registry);
+    List<SlowFile> pipes = new ArrayList<>();
+    try {
+      for (Path file : hang) {
+        pipes.add(SlowFile.inPlaceOf(file));
+      }
+      for (long mapId : new long[] {11, 11, 12, 12, 13, 13, 14, MIRROR}) {
+        ask(2_000, new Partitions(mapId, 0, 1));
+      }
+      for (int i = 0; i < 8; i++) {
+        assertThat(answer()).isEqualTo(TableQuestion.LATE);
+      }
+      for (long mapId : new long[] {11, 12, 13, 14, MIRROR}) {
+        ask(IN_TIME_MS, new Partitions(mapId, 0, 1));
+        assertThat(answers.poll()).as("map output " + mapId).isEqualTo(TableQuestion.LATE);
+      }
+      assertThat(tables(new Partitions(HEALTHY, 0, 1)).getFirst()).hasSizeGreaterThan(1);
+    } finally {
+      for (SlowFile pipe : pipes) {
+        pipe.close();
+      }
+    }
+  }
+
+  private static MapOutputFiles.Files write(Path directory, long mapId) throws Exception {
+    TestMapOutputs outputs = new TestMapOutputs(directory);
+    outputs.write(SHUFFLE, mapId, 4, 4);
+    return outputs.find(SHUFFLE, mapId);
+  }
+
+  private static MapOutputFiles.Files files(Path data, Path index, Path checksums) {
+    return new MapOutputFiles.Files(data, index, checksums, ChecksumAlgorithm.CRC32C);
   }
 }

@@ -20,8 +20,8 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * A block server on this machine, which has room for one small map output in a directory. The test
- * that opens it closes it.
+ * Block server on this machine, with room for one small map output in a directory. The test that
+ * opens it closes it.
  */
 public final class TestBlockServer implements AutoCloseable {
   private static final RegistryLimits LIMITS = new RegistryLimits(20_480, 100, 1_000);
@@ -29,7 +29,7 @@ public final class TestBlockServer implements AutoCloseable {
   public static final ProcessName SELF = new ProcessName("app", "server");
   public static final ProcessName CLIENT = new ProcessName("app", "client");
 
-  /** The same secret for every application. */
+  /** Returns the same secret for every application. */
   public record Secret(String secret) implements SecretKeyHolder {
     @Override
     public String getSaslUser(String appId) {
@@ -47,7 +47,7 @@ public final class TestBlockServer implements AutoCloseable {
   public final AtomicLong nowMs = new AtomicLong();
   public final TestMapOutputs outputs;
 
-  /** Until then map outputs are being looked for. */
+  /** Lookups of map outputs wait for this latch. */
   public volatile CountDownLatch filesReady = new CountDownLatch(0);
 
   private final TransportConf conf;
@@ -68,7 +68,7 @@ public final class TestBlockServer implements AutoCloseable {
     start(0);
   }
 
-  /** One thread each way, and what else is said. */
+  /** Configuration with one thread for each side, and more settings. */
   public static TransportConf conf(Map<String, String> more) {
     Map<String, String> all = new HashMap<>(more);
     all.put("spark.sluice.io.serverThreads", "1");

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** The values are those of the JDK's classes, which Spark's writers use, however bytes come. */
+/** Values equal those of the JDK's classes, which Spark's writers use, for calls of any size. */
 class ChecksumAlgorithmTest {
   private static final int[] SIZES = {0, 1, 17, 16_383, 16_384, 16_385, 100_000};
 

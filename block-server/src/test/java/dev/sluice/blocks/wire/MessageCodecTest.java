@@ -3,6 +3,7 @@ package dev.sluice.blocks.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
 import dev.sluice.blocks.wire.ControlMessages.Done;
@@ -28,9 +29,9 @@ import dev.sluice.blocks.wire.NodeMessages.Enter;
 import dev.sluice.blocks.wire.NodeMessages.Entered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Taken;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.verbs.Gid;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -43,6 +44,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class MessageCodecTest {
+  private static final ProcessName ADDRESSEE = new ProcessName("äpp", "node-a-1-ff");
   private final MessageCodec codec =
       new MessageCodec(ControlMessages.TYPES, NodeMessages.TYPES, LifetimeMessages.TYPES);
 
@@ -70,6 +72,13 @@ class MessageCodecTest {
         new NotStaged(true, "gone"),
         new Done(new ProcessName("app", "8"), "7", Long.MIN_VALUE),
         new Touch(Integer.MAX_VALUE),
+        new Addressed(ADDRESSEE, "exécutor 7", new Resolve(3, new long[] {1, Long.MAX_VALUE, -5})),
+        new Addressed(
+            ADDRESSEE, "exécutor 7", new GetTables(3, 10_000, List.of(new Partitions(5, 7, 9)))),
+        new Addressed(
+            ADDRESSEE, "7", new StageFor("7", new Stage(3, 10_000, List.of(new Piece(-1, 7, 9))))),
+        new Addressed(ADDRESSEE, "exécutor 7", new Touch(3)),
+        new Addressed(new ProcessName("", ""), "", new Released("7", -1)),
         new Enter(new ProcessName("app-1-ab", "8"), "sécret"),
         new Entered("node-a-1", "a", 7_340, "soft", List.of("/data1/.sluice/app-1-ab", "")),
         new HandOver(3, Long.MAX_VALUE, 1),
@@ -267,8 +276,8 @@ class MessageCodecTest {
 
   @Test
   void anIdIsTakenOnce() {
-    MessageType<?> touch = ControlMessages.TYPES.getLast();
-    assertThatThrownBy(() -> new MessageCodec(List.of(touch, touch)))
+    MessageType<?> last = ControlMessages.TYPES.getLast();
+    assertThatThrownBy(() -> new MessageCodec(List.of(last, last)))
         .hasMessageContaining("is taken");
   }
 
